@@ -1,5 +1,7 @@
 //! Settings of the HTTP service. The engine carries them and reads none.
 
+use std::time::Duration;
+
 use omniassist_core::Limits;
 
 use crate::access::AccessPolicy;
@@ -13,6 +15,8 @@ pub(crate) struct HttpOptions {
     pub(crate) openai: OpenAiEndpoint,
     /// Sorted by name once they are checked.
     pub(crate) objects: Vec<ObjectEndpoint>,
+    /// `None` for the default.
+    pub(crate) resume_window: Option<Duration>,
 }
 
 impl HttpOptions {
@@ -22,9 +26,10 @@ impl HttpOptions {
     ///
     /// Fails if a name, a schema, an origin, a host or a header is not valid, or two objects have the same name.
     pub(crate) fn checked(self, limits: &Limits) -> Result<Self> {
-        self.openai.check()?;
-        let access = self.access.checked()?;
-        let objects = self.objects.into_iter().map(|object| object.checked(limits));
+        let Self { access, openai, objects, resume_window } = self;
+        openai.check()?;
+        let access = access.checked()?;
+        let objects = objects.into_iter().map(|object| object.checked(limits));
         let mut objects = objects.collect::<Result<Vec<_>>>()?;
         objects.sort_by(|a, b| a.name().cmp(b.name()));
         let mut pairs = objects.iter().zip(objects.iter().skip(1));
@@ -32,6 +37,6 @@ impl HttpOptions {
             let name = twice.name();
             return Err(Error::configuration(format!("object `{name}`: another object has this name")));
         }
-        Ok(Self { access, openai: self.openai, objects })
+        Ok(Self { access, openai, objects, resume_window })
     }
 }

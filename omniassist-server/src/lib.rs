@@ -13,6 +13,8 @@ mod decoder;
 pub mod endpoint;
 mod engine;
 mod error;
+#[doc(hidden)]
+pub mod failpoint;
 #[cfg(feature = "files")]
 pub mod files;
 pub mod guide;
@@ -30,6 +32,7 @@ mod quota;
 mod run_context;
 pub mod seal;
 mod shared_state;
+pub mod store;
 mod sync;
 mod telemetry;
 #[cfg(feature = "testing")]
@@ -45,9 +48,10 @@ pub use cancel::CancellationToken;
 pub use cost::{Cost, Price, Prices};
 pub use endpoint::{ClientSetting, ObjectEndpoint, OpenAiEndpoint};
 pub use engine::{
-    Assistant, AssistantBuilder, Drained, History, HistoryLoader, IntoSystemPrompt, LlmSummariser,
-    ObjectFailure, PlanHandler, PlanParameters, PromptText, Refusal, Run, RunFailure, RunHandle, RunOutcome,
-    RunPlan, StepPlan, WhenBusy, prompt_kind,
+    Assistant, AssistantBuilder, Conversations, Drained, Export, History, HistoryLoader, IntoSystemPrompt,
+    LlmSummariser, LoadedConversation, LoadedMessage, ObjectFailure, OnDisconnect, PlanHandler,
+    PlanParameters, PromptText, Recovery, Refusal, Run, RunFailure, RunHandle, RunOutcome, RunPlan, StepPlan,
+    WhenBusy, prompt_kind,
 };
 pub use error::{Error, ProviderErrorKind, Result};
 pub use omniassist_core as core;

@@ -62,6 +62,7 @@ struct Inner {
     forwarded: Option<JsonText>,
     extra: BTreeMap<Text, JsonText>,
     client: Option<Client>,
+    is_answered_by_store: bool,
     #[cfg(feature = "files")]
     files: Option<Arc<crate::files::Library>>,
 }
@@ -99,6 +100,7 @@ impl RunContext {
                 forwarded: request.forwarded.clone(),
                 extra: request.extra.clone(),
                 client: None,
+                is_answered_by_store: false,
                 #[cfg(feature = "files")]
                 files: None,
             }),
@@ -116,6 +118,18 @@ impl RunContext {
             inner.client = Some(Client { events, max_data_bytes, was_used: AtomicBool::new(false) });
         }
         self
+    }
+
+    /// Marks a run whose approvals come from the store.
+    pub(crate) fn answered_by_store(mut self) -> Self {
+        if let Some(inner) = Arc::get_mut(&mut self.inner) {
+            inner.is_answered_by_store = true;
+        }
+        self
+    }
+
+    pub(crate) fn is_answered_by_store(&self) -> bool {
+        self.inner.is_answered_by_store
     }
 
     /// Connects the context to the stored files of the assistant.

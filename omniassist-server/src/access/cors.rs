@@ -9,7 +9,7 @@ use super::origin::Origin;
 use crate::{Error, Result};
 
 /// Request headers that pages of listed origins may send: those of the dialects' clients and of tracing.
-const REQUEST_HEADERS: [&str; 13] = [
+const REQUEST_HEADERS: [&str; 14] = [
     "accept",
     "authorization",
     "cache-control",
@@ -19,6 +19,7 @@ const REQUEST_HEADERS: [&str; 13] = [
     "openai-beta",
     "openai-organization",
     "openai-project",
+    "prefer",
     "traceparent",
     "tracestate",
     "user-agent",
@@ -29,10 +30,18 @@ const REQUEST_HEADERS: [&str; 13] = [
 const REQUEST_HEADER_FAMILIES: [&str; 3] = ["x-stainless-", "x-copilotkit-", "x-copilotcloud-"];
 
 /// Response headers that pages of listed origins may read.
-const RESPONSE_HEADERS: [&str; 4] =
-    ["retry-after", "x-request-id", "x-should-retry", "x-vercel-ai-ui-message-stream"];
+const RESPONSE_HEADERS: [&str; 8] = [
+    "location",
+    "retry-after",
+    "x-omniassist-run",
+    "x-request-id",
+    "x-should-retry",
+    "x-vercel-ai-ui-message-stream",
+    "x-workflow-run-id",
+    "x-workflow-stream-tail-index",
+];
 
-const METHODS: &str = "GET, HEAD, POST, DELETE";
+const METHODS: &str = "GET, HEAD, POST, PATCH, DELETE";
 
 /// Rules for pages of other origins (CORS). By default no other origin may use the assistant: its posts are refused, and
 /// browsers keep responses from its pages.

@@ -1,4 +1,5 @@
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use omniassist_core::transcript::ToolCall;
 use omniassist_core::{JsonText, Text};
@@ -7,6 +8,9 @@ use tokio::time::Instant;
 use super::{AuditAction, AuditLog, AuditedCall, Ticket};
 use crate::sync::lock;
 use crate::{Principal, RunContext};
+
+/// The outcome of a call of which nobody knows if it took effect.
+const UNKNOWN: &str = "unknown";
 
 /// The records of one call of a server tool. A clone is another handle to the same call.
 #[derive(Debug, Clone)]
@@ -74,6 +78,19 @@ impl CallAudit {
         let (outcome, duration) = (error.unwrap_or("ok"), started.elapsed());
         let call = state.call.clone();
         self.log.push_for(&self.run, AuditAction::CallEnded { call, outcome, duration });
+    }
+
+    /// Records that nobody knows if the call took effect, because the server that ran it stopped.
+    pub(crate) fn unknown(&self) {
+        let mut state = lock(&self.state);
+        (state.is_decided, state.is_over) = (true, true);
+        let (call, outcome, duration) = (state.call.clone(), UNKNOWN, Duration::ZERO);
+        self.log.push_for(&self.run, AuditAction::CallEnded { call, outcome, duration });
+    }
+
+    /// Returns the call as it is recorded.
+    pub(super) fn call(&self) -> AuditedCall {
+        lock(&self.state).call.clone()
     }
 
     /// Returns `true` if the error of the call is not its refusal.

@@ -106,9 +106,11 @@ pub enum AuditAction {
         /// The call.
         #[serde(flatten)]
         call: AuditedCall,
-        /// The outcome: `ok`, or the kind of the error, such as `timeout` or `cancelled`.
+        /// The outcome: `ok`, or the kind of the error, such as `timeout` or `cancelled`. It is `unknown` if the server
+        /// stopped while the tool ran; the run's next server writes this record.
         outcome: &'static str,
-        /// The time since the call started. It includes the time in which its record waited to be accepted.
+        /// The time since the call started. It includes the time in which its record waited to be accepted. It is zero if
+        /// the outcome is `unknown`.
         #[serde(rename = "durationMs", serialize_with = "milliseconds")]
         duration: Duration,
     },

@@ -93,6 +93,10 @@ impl RunAudit {
         if let Some((name, input)) = self.calls.get(call_id) {
             return self.log.call(call_id, name, input);
         }
+        // A run that was recovered made the call before.
+        if let Some(due) = self.due.get(call_id) {
+            return due.call();
+        }
         let posted = self.run.messages().last();
         let tool =
             posted.into_iter().flat_map(|message| message.tools()).find(|tool| tool.call_id == *call_id);

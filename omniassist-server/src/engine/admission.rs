@@ -104,7 +104,7 @@ impl Assistant {
 
 /// Returns a digest that distinguishes the posts of one chat: the trigger, and the last message. Loaded messages do not
 /// count.
-fn post_digest(request: &RunRequest) -> u64 {
+pub(super) fn post_digest(request: &RunRequest) -> u64 {
     let mut hasher = DefaultHasher::new();
     let posted = request.messages.get(request.loaded_messages..).unwrap_or_default();
     (request.trigger, &request.message_id, posted.len()).hash(&mut hasher);

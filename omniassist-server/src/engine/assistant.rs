@@ -131,7 +131,7 @@ impl Assistant {
             }
         };
         let (driver, continued, message_id) =
-            self.driver(request, Extensions::new(), tools, prepare, Carried::default());
+            self.driver(request, Extensions::new(), tools, prepare, Carried::default(), Origin::new());
         let live = self.live.insert(driver, &setup.config.limits);
         live.1.with(|driver| driver.start(continued.as_ref(), &message_id, None));
         Run::new(Arc::clone(&self.live), live, continued, message_id)
@@ -191,17 +191,15 @@ impl Assistant {
         Held::keep_files(&mut extensions, &request);
         let admission = self.admit(&request, &mut extensions, principal).await?;
         let tools = self.tools_for(&request, &extensions)?.for_principal(principal.clone());
-        let carried = match &setup.seals {
-            Some(seals) if setup.config.may_have_window() => Carried::read(&request, principal, &seals.keys),
-            _ => Carried::default(),
-        };
+        let carried = self.carried(&request, principal);
         let keeps_seals = !setup.config.on_finish.is_empty();
         let posted = verification::verify(&mut request, principal, &tools, &*setup.verifier, keeps_seals)?;
         let sealer = setup.seals.as_ref().map(|seals| {
             let sealer = Sealer::new(&seals.keys, request.chat_id.clone(), principal, Text::new());
             sealer.lifetime(setup.config.limits.approval_lifetime)
         });
-        let (mut driver, continued, message_id) = self.driver(request, extensions, tools, prepare, carried);
+        let (mut driver, continued, message_id) =
+            self.driver(request, extensions, tools, prepare, carried, Origin::new());
         if let Some(sealer) = sealer {
             driver.seal_with(sealer, continued.as_ref(), &message_id);
         }
@@ -228,8 +226,18 @@ impl Assistant {
         stopped
     }
 
+    /// Returns what a window on the conversation needs of the posted messages.
+    pub(super) fn carried(&self, request: &RunRequest, principal: &Principal) -> Carried {
+        match &self.setup.seals {
+            Some(seals) if self.setup.config.may_have_window() => {
+                Carried::read(request, principal, &seals.keys)
+            }
+            _ => Carried::default(),
+        }
+    }
+
     /// Returns the tools that a request can use.
-    fn tools_for(
+    pub(super) fn tools_for(
         &self,
         request: &RunRequest,
         extensions: &Extensions,
@@ -240,21 +248,22 @@ impl Assistant {
         Ok(if request.tool_use.server_tools { tools } else { tools.without_server_tools() })
     }
 
-    fn driver(
+    pub(super) fn driver(
         &self,
         request: RunRequest,
         extensions: Extensions,
         tools: ToolSnapshot,
         prepare: Prepare,
         carried: Carried,
+        Origin { id, has_stored_answers }: Origin,
     ) -> (Driver, Option<Message>, Text) {
         let setup = Arc::clone(&self.setup);
         let host = sync::read(&setup.context).clone();
         let queue = ClientQueue::new(self.limits());
-        // Drawing random bytes is a system call, so one draw serves both ids.
-        let id = Uuid::now_v7().simple();
+        let id = id.simple();
         let run = RunContext::new(format!("run_{id}").into(), &request, extensions, host)
             .with_client(queue.sender(), setup.config.limits.max_tool_output_bytes);
+        let run = if has_stored_answers { run.answered_by_store() } else { run };
         #[cfg(feature = "files")]
         let run = run.with_files(setup.files.clone());
         let continued = request.messages.last().filter(|message| message.role == Role::Assistant).cloned();
@@ -290,6 +299,22 @@ impl Assistant {
     }
 }
 
+/// The identity of a run.
+pub(super) struct Origin {
+    /// The id of the run and, if it writes a new one, of its message. Drawing random bytes is a system call, so one draw
+    /// serves both.
+    pub(super) id: Uuid,
+    /// `true` if the store has the answers of the user, so that each is used once.
+    pub(super) has_stored_answers: bool,
+}
+
+impl Origin {
+    /// Creates the identity of a run that is not stored.
+    fn new() -> Self {
+        Self { id: Uuid::now_v7(), has_stored_answers: false }
+    }
+}
+
 /// Checks that the request has the whole conversation.
 fn check_complete(request: &RunRequest) -> Result<(), omniassist_core::Error> {
     if !request.awaits_history {
@@ -299,7 +324,7 @@ fn check_complete(request: &RunRequest) -> Result<(), omniassist_core::Error> {
     Err(omniassist_core::Error::invalid_field("messages", expected, "nothing"))
 }
 
-type Prepare =
+pub(super) type Prepare =
     fn(Arc<Setup>, RunContext, Vec<DueApproval>, Option<Box<Planning>>, Option<Box<Posted>>) -> Preparation;
 
 impl fmt::Debug for Assistant {

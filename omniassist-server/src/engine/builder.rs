@@ -1,6 +1,7 @@
 mod guards;
 mod loader;
 mod plan;
+mod store;
 mod throttle;
 mod tools;
 
@@ -18,6 +19,7 @@ use super::hook::{BoxError, RunHook};
 use super::prompt::IntoSystemPrompt;
 use super::seals::Seals;
 use super::setup::Setup;
+use super::stored::GivenStores;
 use super::when_busy::WhenBusy;
 use crate::access::{Authenticate, Cors};
 use crate::audit::AuditLog;
@@ -41,6 +43,7 @@ pub struct AssistantBuilder {
     seal_keys: Result<Option<SealKeys>>,
     replay_guard: Option<Arc<dyn ReplayGuard>>,
     refuses_unsealed_text: bool,
+    stores: GivenStores,
 }
 
 impl Assistant {
@@ -56,6 +59,7 @@ impl Assistant {
             seal_keys: Ok(None),
             replay_guard: None,
             refuses_unsealed_text: false,
+            stores: GivenStores::default(),
         }
     }
 }
@@ -455,7 +459,11 @@ impl AssistantBuilder {
             context,
             verifier,
             seals,
+            stores: self.stores.together()?,
         });
+        if let Some(stores) = &setup.stores {
+            stores.begin_sweeps(&setup.config.retention);
+        }
         Ok(Assistant { setup, live: Arc::default() })
     }
 }

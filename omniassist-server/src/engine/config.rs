@@ -1,6 +1,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use http::Extensions;
 use omniassist_core::context::{ContextCompressor, ContextSummariser};
 use omniassist_core::{ContextMessage, Limits, ModelOptions, Text};
 use serde_json::Value;
@@ -12,12 +13,14 @@ use super::loader::LoaderHook;
 use super::meter::Budget;
 use super::plan::{PlanHook, RunPlan, StepPlan};
 use super::run_metadata::Reports;
+use super::stored::{OnDisconnect, Recovery};
 use super::when_busy::WhenBusy;
 use crate::RunContext;
 use crate::audit::AuditLog;
 use crate::cost::Prices;
 use crate::http_options::HttpOptions;
 use crate::observe::{FinishHooks, Observers};
+use crate::store::Retention;
 use crate::throttle::RateLimit;
 use crate::tool::{DeferAbove, ToolHooks};
 
@@ -57,6 +60,11 @@ pub(super) struct Config {
     pub(super) history: Option<History>,
     pub(super) limits: Arc<Limits>,
     pub(super) when_busy: WhenBusy,
+    pub(super) on_disconnect: OnDisconnect,
+    pub(super) retention: Retention,
+    pub(super) recovery: Recovery,
+    /// `None` without a hook, so that recovered runs have the principal only.
+    pub(super) recover: Option<RunHook<Extensions>>,
     pub(super) rate_limits: Vec<Arc<dyn RateLimit>>,
     pub(super) budget: Option<Arc<Budget>>,
     pub(super) prices: Option<Prices>,

@@ -3,9 +3,9 @@ use std::time::Duration;
 
 use tokio::time::{Instant, timeout, timeout_at};
 
-use super::Assistant;
 use super::end::End;
 use super::live::LiveRun;
+use super::{Assistant, Recovery};
 
 /// The time that an aborted tool may take to end, after its grace. Only a tool that blocks its thread takes longer.
 const ABORT: Duration = Duration::from_secs(1);
@@ -21,6 +21,8 @@ pub struct Drained {
     pub finished: usize,
     /// The runs that were ended at the deadline.
     pub ended: usize,
+    /// The stored runs that another process, or the next start of this one, goes on with.
+    pub released: usize,
 }
 
 impl Assistant {
@@ -32,6 +34,10 @@ impl Assistant {
     /// [`ServerShutdown`](omniassist_core::event::RunErrorCode::ServerShutdown), which asks the user to send the message
     /// again. Its provider connection closes, and the cancellation tokens of its tools fire. A run whose response is not
     /// read is dropped without that error.
+    ///
+    /// A [stored](super::AssistantBuilder::store) run does not end at the deadline. What it has written is made durable, the
+    /// responses of its viewers are cut, and the lease of this process ends: another process, or the next start of this
+    /// one, goes on with the run. With [`Recovery::Interrupt`] it ends like others.
     ///
     /// Returns when no run is in progress, no tool is running and the functions of
     /// [`on_finish`](super::AssistantBuilder::on_finish) have completed, the tokens of a
@@ -68,13 +74,27 @@ impl Assistant {
         let live = self.live.close();
         let _ = timeout(deadline, over(&live)).await;
         let left: Vec<_> = live.iter().filter(|run| !run.is_over()).collect();
-        let drained = Drained { finished: live.len() - left.len(), ended: left.len() };
+        let resumes = self.setup.config.recovery == Recovery::Resume;
+        let mut drained = Drained { finished: live.len() - left.len(), ..Drained::default() };
         for run in &left {
-            run.end(End::Shutdown);
+            if resumes && run.is_stored() {
+                drained.released += 1;
+            } else {
+                drained.ended += 1;
+                run.end(End::Shutdown);
+            }
+        }
+        if let Some(stores) = self.stores().filter(|_| resumes) {
+            stores.release();
         }
         let until = Instant::now() + self.limits().tool_cancel_grace;
         for run in &left {
             run.wind_up(until).await;
+        }
+        if let Some(stores) = self.stores()
+            && timeout_at(until.max(latest) + ABORT, stores.leave()).await.is_err()
+        {
+            tracing::error!("the store takes too long; another process waits for the end of the lease");
         }
         if timeout_at(until + ABORT, self.setup.tools.idle()).await.is_err() {
             tracing::warn!("a tool blocks its thread and is not awaited");
@@ -95,7 +115,8 @@ impl Assistant {
             );
         }
         if !live.is_empty() {
-            tracing::info!(finished = drained.finished, ended = drained.ended, "drained");
+            let Drained { finished, ended, released } = drained;
+            tracing::info!(finished, ended, released, "drained");
         }
         drained
     }

@@ -1,3 +1,4 @@
+mod gated;
 mod history;
 mod planned;
 mod tools;
@@ -21,6 +22,7 @@ use serde_json::{Map, Value};
 
 use super::client_queue::ClientQueue;
 use super::end::{End, RETRY_ELSEWHERE};
+use super::gate::Gate;
 use super::history::Made;
 use super::meter::Meter;
 use super::plan::{Call, Refusal, Stepping, Steps};
@@ -69,6 +71,8 @@ pub(super) struct Driver {
     retry_after: Option<Duration>,
     /// The summary of the omitted part of a long conversation.
     summary: Option<Box<Made>>,
+    /// Set for a run that is stored.
+    gate: Option<Box<Gate>>,
 }
 
 enum Stage {
@@ -124,6 +128,7 @@ impl Driver {
             summary_usage: Usage::default(),
             retry_after: None,
             summary: None,
+            gate: None,
         }
     }
 
@@ -243,6 +248,7 @@ impl Driver {
                 self.retry_after = Some(RETRY_ELSEWHERE);
                 Input::Fail(RunErrorCode::ServerShutdown)
             }
+            End::Store => Input::Fail(RunErrorCode::StoreUnavailable),
             End::Panic => Input::Fail(RunErrorCode::Internal),
             End::Abort(reason) => Input::Abort { reason },
         };
@@ -263,6 +269,8 @@ impl Driver {
             }
         } else if self.run.has_sent_data() && self.take_data() {
             return Poll::Ready(());
+        } else if self.gate.as_ref().is_some_and(|gate| gate.is_waiting()) {
+            return Poll::Pending;
         } else if self.model.is_some() {
             ready!(self.poll_model(cx));
         } else if self.stepping.is_some() {
@@ -300,7 +308,10 @@ impl Driver {
         }
         config.context = prepared.context;
         config.refused_approvals = prepared.refused_approvals;
-        let machine = RunMachine::start(&request, config, &self.tools, &mut self.events);
+        let mut machine = RunMachine::start(&request, config, &self.tools, &mut self.events);
+        if self.gate.is_some() {
+            machine = self.recover(machine);
+        }
         self.stage = Stage::Running(Box::new(machine));
         if !prepared.metadata.is_empty() {
             self.start_with(prepared.metadata);
@@ -396,19 +407,28 @@ impl Driver {
 
     fn act(&mut self) {
         let Stage::Running(machine) = &mut self.stage else { return };
-        match machine.next_action() {
-            Some(Action::CallModel { transcript }) => {
+        let Some(action) = machine.next_action() else { return };
+        if self.gate.is_some() {
+            self.wait_with(action);
+        } else {
+            self.carry_out(action);
+        }
+    }
+
+    fn carry_out(&mut self, action: Action) {
+        match action {
+            Action::CallModel { transcript } => {
                 if self.setup.config.step_hooks.is_empty() {
                     self.call_model(transcript);
                 } else {
                     self.prepare_step(transcript);
                 }
             }
-            Some(Action::RunTools { calls }) => {
+            Action::RunTools { calls } => {
                 self.queued = calls.into();
                 self.fill_tools();
             }
-            Some(_) | None => {}
+            _ => {}
         }
     }
 
@@ -421,6 +441,7 @@ impl Driver {
             self.model = None;
             self.stepping = None;
             self.meter = None;
+            self.gate = None;
             self.queued.clear();
             self.running.clear();
             self.close(rate);

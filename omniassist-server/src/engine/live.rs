@@ -99,6 +99,8 @@ pub(super) struct LiveRun {
     /// `true` if an unread body ends the run, as for HTTP responses.
     ends_when_unread: AtomicBool,
     order: Mutex<Order>,
+    /// `true` if the run is stored, so that another process can go on with it.
+    is_stored: bool,
 }
 
 /// A request to end a run, and the task to wake for it.
@@ -114,6 +116,7 @@ impl LiveRun {
             post,
             slot: Mutex::new(slot),
             ended: CancellationToken::new(),
+            is_stored: driver.is_stored(),
             driver: Mutex::new(Some(Box::new(driver))),
             started: Instant::now(),
             polls: AtomicU64::new(0),
@@ -181,6 +184,10 @@ impl LiveRun {
         lock(&self.slot).take()
     }
 
+    pub(super) fn is_stored(&self) -> bool {
+        self.is_stored
+    }
+
     /// Returns `true` if the terminal event was returned, or the run was dropped.
     pub(super) fn is_over(&self) -> bool {
         self.ended.is_cancelled()
@@ -229,11 +236,11 @@ impl fmt::Debug for LiveRun {
 }
 
 impl LiveRuns {
-    /// Adds a run of the host. It ends at once after [`close`](Self::close).
+    /// Adds a run of the host. It ends at once after [`close`](Self::close), unless it is stored.
     pub(super) fn insert(self: &Arc<Self>, driver: Driver, limits: &Arc<Limits>) -> (u64, Arc<LiveRun>) {
         let run = Arc::new(LiveRun::new(driver, None, None));
         let mut table = lock(&self.table);
-        if table.closed {
+        if table.closed && !run.is_stored {
             run.end(End::Shutdown);
         }
         (self.put(&mut table, &run, limits), run)

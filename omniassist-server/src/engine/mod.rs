@@ -10,6 +10,7 @@ mod driver;
 mod end;
 mod fetched;
 mod files;
+mod gate;
 #[cfg(feature = "files")]
 mod generated;
 mod guards;
@@ -28,6 +29,7 @@ mod run;
 mod run_metadata;
 mod seals;
 mod setup;
+mod stored;
 mod verification;
 mod when_busy;
 
@@ -43,4 +45,6 @@ pub(crate) use plan::Admission;
 pub use plan::{PlanHandler, PlanParameters, Refusal, RunPlan, StepPlan};
 pub use prompt::{IntoSystemPrompt, PromptText, prompt_kind};
 pub use run::{Run, RunFailure, RunHandle, RunOutcome};
+pub(crate) use stored::{Answer, Answered, Opened, Rest, View, store_failed};
+pub use stored::{Conversations, Export, LoadedConversation, LoadedMessage, OnDisconnect, Recovery};
 pub use when_busy::WhenBusy;

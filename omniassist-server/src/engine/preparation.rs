@@ -120,8 +120,9 @@ pub(super) fn prepare(
         }
         // Approvals are claimed last, so that a failed preparation does not use them up.
         let refused_approvals = match &setup.seals {
-            Some(seals) => seals.claim(due, &run).await,
-            None => Vec::new(),
+            // A store lets each answer be given once.
+            Some(seals) if !run.is_answered_by_store() => seals.claim(due, &run).await,
+            _ => Vec::new(),
         };
         Ok(Prepared {
             system,

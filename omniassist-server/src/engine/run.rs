@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use futures_core::Stream;
 use omniassist_core::event::RunErrorCode;
+use omniassist_core::journal::Record;
 use omniassist_core::message::{Message, MessageCollector, Role};
 use omniassist_core::{RunEvent, Text, Usage};
 
@@ -76,6 +77,29 @@ impl Run {
     /// responses use it.
     pub(crate) fn end_when_unread(&self) {
         self.live.end_when_unread();
+    }
+
+    /// Begins the trace and the records of the run.
+    pub(super) fn start(&self, continued: Option<&Message>, message_id: &Text, posted: Option<Vec<Message>>) {
+        self.live.with(|driver| driver.start(continued, message_id, posted));
+    }
+
+    /// Returns the records that the journal of a stored run needs before the run goes on, if it waits for them.
+    pub(super) fn take_records(&self) -> Option<Vec<Record>> {
+        self.live.with(|driver| driver.take_records()).flatten()
+    }
+
+    /// Lets a stored run go on. A panic of host code ends it.
+    pub(super) fn open_gate(&self) {
+        let opened = self.live.with(|driver| panics::catch("the run", || driver.open_gate()));
+        if let Some(None) = opened {
+            self.live.end(End::Panic);
+        }
+    }
+
+    /// Ends the run.
+    pub(super) fn end(&self, end: End) {
+        self.live.end(end);
     }
 
     /// Polls for the next event. Returns `None` after the terminal one.

@@ -4,6 +4,7 @@ use omniassist_core::{ContextMessage, Verifier};
 
 use super::config::Config;
 use super::seals::Seals;
+use super::stored::Stores;
 use crate::provider::LlmProvider;
 use crate::tool::Tools;
 
@@ -15,6 +16,7 @@ pub(super) struct Setup {
     pub(super) context: RwLock<Vec<ContextMessage>>,
     pub(super) verifier: Arc<dyn Verifier>,
     pub(super) seals: Option<Seals>,
+    pub(super) stores: Option<Arc<Stores>>,
     #[cfg(feature = "files")]
     pub(super) files: Option<Arc<crate::files::Library>>,
     #[cfg(all(feature = "files", feature = "__transport"))]

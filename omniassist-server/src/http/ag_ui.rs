@@ -5,7 +5,7 @@ use http_body::Body;
 use omniassist_core::Error;
 use omniassist_core::dialect::ag_ui::{self, Posted};
 
-use super::{AssistantBody, Rejection, event_stream, file_check, receive};
+use super::{AssistantBody, Rejection, event_stream, file_check, post_headers, receive};
 use crate::Assistant;
 
 /// Answers `POST /ag-ui`.
@@ -14,6 +14,7 @@ pub(super) async fn run<B: Body>(
     request: Request<B>,
 ) -> Result<Response<AssistantBody>, Rejection> {
     let (mut parts, body) = request.into_parts();
+    post_headers::keep(&mut parts, assistant.limits())?;
     let body = receive::posted(assistant, &mut parts, body).await?;
     let posted = ag_ui::read_request(body.bytes.clone(), assistant.limits())?;
     Ok(begin(assistant, posted, parts.extensions).await?)

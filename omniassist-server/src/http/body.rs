@@ -15,7 +15,7 @@ use super::batch::Batch;
 use super::event_source::{EventSource, Watched};
 use super::wake_flag::WakeFlag;
 use crate::bridge::BridgeStream;
-use crate::engine::Admission;
+use crate::engine::{Admission, View};
 use crate::timer::Timer;
 use crate::{Refusal, Run};
 
@@ -31,7 +31,7 @@ const BEFORE_BREAK: Duration = Duration::from_millis(50);
 
 /// The body of a response of the assistant: whole, a stream of events, or the content of a stored file.
 ///
-/// Dropping the body of a run stops the run. Dropping the body of a runtime's stream unsubscribes from it. Failures are
+/// Dropping the body of a run stops the run, unless the run is stored. Dropping the body of a runtime's stream unsubscribes from it. Failures are
 /// events of the stream; plain text has no events, so there the body [breaks off](CutAnswer). The body is `Sync`, as
 /// some frameworks require.
 #[must_use = "a body does nothing unless polled"]
@@ -65,6 +65,11 @@ impl AssistantBody {
 
     pub(super) fn events(run: Run, encoder: Box<dyn DialectEncoder>, keep_alive: Duration) -> Self {
         Self::opened(EventBody::new(run, encoder, keep_alive))
+    }
+
+    /// Creates the body of a viewer of a stored run. Dropping it does not stop the run.
+    pub(super) fn view(view: View, encoder: Box<dyn DialectEncoder>, keep_alive: Duration) -> Self {
+        Self::opened(EventBody::of(EventSource::View(view), encoder, keep_alive))
     }
 
     pub(super) fn bridge(stream: BridgeStream, encoder: Box<dyn DialectEncoder>, limits: &Limits) -> Self {
@@ -216,7 +221,7 @@ impl EventBody {
     pub(super) fn retry_after(&self) -> Option<Duration> {
         match &self.source {
             EventSource::Run(run) => run.retry_after(),
-            EventSource::Bridge(_) => None,
+            EventSource::View(_) | EventSource::Bridge(_) => None,
         }
     }
 
@@ -224,7 +229,7 @@ impl EventBody {
     pub(super) fn refusal(&self) -> Option<Refusal> {
         match &self.source {
             EventSource::Run(run) => run.refusal(),
-            EventSource::Bridge(_) => None,
+            EventSource::View(_) | EventSource::Bridge(_) => None,
         }
     }
 

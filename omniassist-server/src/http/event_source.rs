@@ -10,12 +10,14 @@ use tokio::time::Instant;
 
 use crate::Run;
 use crate::bridge::BridgeStream;
-use crate::engine::Admission;
+use crate::engine::{Admission, View};
 
 /// The source of the events of a response.
 pub(super) enum EventSource {
     /// A run of the assistant.
     Run(Run),
+    /// A stored run of the assistant.
+    View(View),
     /// An agent runtime of the host.
     Bridge(Watched),
 }
@@ -25,6 +27,7 @@ impl EventSource {
     pub(super) fn admission(&self) -> Admission {
         match self {
             Self::Run(run) => run.admission(),
+            Self::View(view) => view.admission(),
             Self::Bridge(_) => Admission::Granted,
         }
     }
@@ -37,6 +40,7 @@ impl EventSource {
     ) -> Poll<()> {
         match self {
             Self::Run(run) => run.poll_events(cx, give),
+            Self::View(view) => view.poll_events(cx, give),
             Self::Bridge(stream) => {
                 while let Some(event) = ready!(stream.poll_event(cx)) {
                     if give(event).is_break() {
@@ -51,6 +55,7 @@ impl EventSource {
     pub(super) fn poll_event(&mut self, cx: &mut Context<'_>) -> Poll<Option<RunEvent>> {
         match self {
             Self::Run(run) => run.poll_event(cx),
+            Self::View(view) => view.poll_event(cx),
             Self::Bridge(stream) => stream.poll_event(cx),
         }
     }

@@ -1,12 +1,15 @@
 //! Responses that stream the events of a run.
 
 use http::{Extensions, HeaderName, HeaderValue, Response, header};
-use omniassist_core::dialect::DialectEncoder;
+use omniassist_core::dialect::{Cursor, DialectEncoder, Numbered};
 use omniassist_core::{Error, RunRequest};
 
+use super::background::Background;
 use super::first_event::{self, NoAnswer};
+use super::run_headers::{self, RunName};
 use super::{AssistantBody, ErrorFormat, Rejection};
 use crate::Assistant;
+use crate::engine::Opened;
 
 /// Begins a run and streams its events in a client's format.
 ///
@@ -20,9 +23,23 @@ pub(super) async fn stream(
     headers: &[(&'static str, &'static str)],
     encoder: impl DialectEncoder + 'static,
 ) -> Result<Response<AssistantBody>, Error> {
-    let run = assistant.try_run(request, extensions).await?;
     let keep_alive = assistant.limits().keep_alive;
-    Ok(events(AssistantBody::events(run, Box::new(encoder), keep_alive), headers))
+    let background = Background::wanted(&extensions);
+    let view = match assistant.open(request, extensions).await? {
+        Opened::Run(run) => {
+            return Ok(events(AssistantBody::events(run, Box::new(encoder), keep_alive), headers));
+        }
+        Opened::View(view) => view,
+    };
+    if let Some(background) = background {
+        return Ok(background.accepted(view));
+    }
+    let name = RunName { id: view.run_id(), epoch: view.epoch() };
+    let start = Cursor { epoch: view.epoch().unwrap_or_default(), chunk: 0 };
+    let encoder = Numbered::new(Box::new(encoder), start);
+    let mut response = events(AssistantBody::view(view, Box::new(encoder), keep_alive), headers);
+    run_headers::add(&mut response, name);
+    Ok(response)
 }
 
 /// Begins a run and streams its events from the first output on.

@@ -8,8 +8,12 @@
 //! | `POST /completion` | The same for `useCompletion` of the AI SDK, whose body is `{"prompt": …}` |
 //! | `POST /object/{name}` | Makes an [object](crate::ObjectEndpoint) for `useObject`. The body is the input, any JSON value; the answer is the object's JSON text, as it grows. `POST /object` makes the only object |
 //! | `POST /ag-ui` | Runs the assistant for an AG-UI client of 1.0 or 0.0.59, over server-sent events |
-//! | `POST /{chat_id}/stop` | Stops the run of a chat of the same principal: `{"stopped": true}`, or `false` if none was under way |
-//! | `GET /{chat_id}/stream` | Always 204: runs are not stored, so there is nothing to resume |
+//! | `POST /{chat_id}/stop` | Stops the run of a chat of the same principal: `{"stopped": true}`, or `false` if none was under way. With a [store](crate::store), the body may name the run (`{"runId"}`), and the answer has its `state` as well |
+//! | `GET /{chat_id}/stream` | The stream of a [stored run](#stored-runs), for a client that comes back. 204 if there is nothing to resume, and always without a store |
+//! | `GET /runs/{run}` | A stored run: `{"id", "chatId", "state", "createdAt", "endedAt", "usage", "obligations"}` |
+//! | `GET /runs/{run}/events` | The events of a stored run, for an `EventSource` |
+//! | `POST /runs/{run}/stop` | Stops a stored run: `{"stopped", "state"}` |
+//! | `POST /runs/{run}/obligations/{call}` | Answers a question of a waiting run: `{"approved"}` with an optional `reason`, `{"output"}` or `{"error"}` |
 //! | `GET /manifest.json` | The tools with their JSON Schemas, and the dialects |
 //! | `GET /types.d.ts` | TypeScript types of messages and tools |
 //! | `POST /v1/chat/completions` | The assistant as a model for [OpenAI's clients](crate::OpenAiEndpoint), streamed or not |
@@ -18,6 +22,11 @@
 //! | `POST /files` | Stores files, if the builder has a store of `files` (feature `files`). Otherwise the routes of files are unknown |
 //! | `GET /files/{id}` | The content of a stored file |
 //! | `DELETE /files/{id}` | Deletes a stored file: 204 |
+//! | `GET /threads` | The stored conversations of the principal, if the builder has a [store](crate::AssistantBuilder::store): `{"threads": [{"id", "title", "head", "version", "createdAt", "updatedAt", "run"}], "nextCursor"}`, with `?cursor=` and `?limit=`. `run` has the id and the state of a run that has not ended. Otherwise, and for anonymous principals, the routes are unknown |
+//! | `GET /threads/{chat_id}` | One of them |
+//! | `PATCH /threads/{chat_id}` | Sets the `title` or the `head`, the message at the end of the branch that is shown. With `version`, only if the conversation still has it; else 409 `version_conflict` |
+//! | `DELETE /threads/{chat_id}` | Deletes a conversation and ends its run: 204 |
+//! | `GET /threads/{chat_id}/messages` | The messages of the branch that is shown, or of `?branch=` with the id of its last one: `{"messages", "more", "head"}`, with `?before=` and `?limit=`. A message that a run is writing is left out: `GET /{chat_id}/stream` has it |
 //! | `POST /copilotkit` | CopilotKit's runtime: the single route, which combines those below |
 //! | `/copilotkit/…` | `GET /info`, `POST /agent/default/run`, `/connect`, `/suggest` and `/stop/{thread}` |
 //!
@@ -76,6 +85,15 @@
 //! | 400 | `empty_file`, `too_many_files`, `invalid_multipart` | There is no content, or the form is not acceptable |
 //! | 503 | `overloaded`, `files_unavailable` | `FileLimits::max_uploads` uploads are under way, or the store fails; with `Retry-After` |
 //!
+//! With a store of conversations, these answers are added:
+//!
+//! | status | code | reason |
+//! |---|---|---|
+//! | 409 | `unknown_parent` | The stored chat does not have the message before the posted one; the client loads the chat again |
+//! | 410 | `chat_deleted` | The chat was deleted |
+//! | 410 | `events_expired` | The events of the run are no longer kept |
+//! | 409 | `already_answered`, `not_waiting` | The question of the run has another answer, or the run does not wait for one |
+//!
 //! The remaining errors are temporary. All but the first two have `Retry-After`:
 //!
 //! | status | code | reason |
@@ -86,8 +104,29 @@
 //! | 429 | `rate_limited`; below `/v1` `rate_limit_exceeded` | The [rate limit](crate::throttle) refuses the run |
 //! | 429 | `token_budget_exceeded` | The principal has no [tokens](crate::throttle) left |
 //! | 503 | `limits_unavailable` | A [rate limit or token budget](crate::throttle) cannot be checked |
+//! | 503 | `store_unavailable` | The store of conversations cannot be used |
 //! | 503 | `overloaded` | [`max_runs`](Limits::max_runs) runs are under way |
 //! | 503 | `shutting_down` | The assistant is [draining](crate::Assistant::drain); over HTTP/1 with `Connection: close` |
+//!
+//! # Stored runs
+//!
+//! With a [store](crate::AssistantBuilder::store), a run goes on when its client leaves. Its response has the id of the run
+//! in `x-omniassist-run`. A response that ends before its run breaks off, so that the client comes back.
+//!
+//! - **A page** that asks for `GET /{chat_id}/stream`, as the AI SDK does with `resume: true`, gets the message from its
+//!   start, with one delta for each block that is written already, and then what follows. Calls that are complete are
+//!   written in a form that the page does not execute again. A run that has ended is sent again within the
+//!   [`resume_window`](crate::AssistantBuilder::resume_window). Version 5 of the AI SDK adds such a replay to the text that the
+//!   page still has: load the messages again before you call `resumeStream` there.
+//! - **A client that counts** gets the rest only. The `id:` of each server-sent event is a
+//!   [cursor](omniassist_core::dialect::Cursor), to be returned as `Last-Event-ID` or `?after=`. A cursor belongs to its run,
+//!   so prefer `GET /runs/{run}/events`: the chat may have another run since. Its answer after the last event is 204.
+//! - **`WorkflowChatTransport`** of `@ai-sdk/workflow` comes back by itself, with the `x-workflow-run-id` of the response and
+//!   `?startIndex=`. Let its `prepareSendMessagesRequest` add the id of the chat and the content type.
+//! - **A background run** is one whose post has `Prefer: respond-async`: the answer is 202 with the run's URL in `Location`.
+//! - **A post with an `Idempotency-Key`** that is repeated gets the response of the run that it began.
+//!
+//! The runs of other principals are not told from those that do not exist.
 //!
 //! # Failed runs
 //!
@@ -122,6 +161,7 @@
 //! ```
 
 mod ag_ui;
+mod background;
 mod batch;
 mod body;
 mod bridge;
@@ -143,14 +183,22 @@ mod multipart;
 mod object;
 mod openai;
 mod options;
+mod position;
+mod post_headers;
 mod posted;
 mod protocol;
+mod question;
 mod receive;
 mod rejection;
 mod reply;
+mod resume;
 mod route;
+mod run_headers;
+mod run_route;
 mod service;
+mod stored_run;
 mod suggestions;
+mod threads;
 mod wake_flag;
 
 #[cfg(doc)]

@@ -1,6 +1,11 @@
+use std::time::Duration;
+
 use crate::Assistant;
 use crate::access::AccessPolicy;
 use crate::endpoint::{ObjectEndpoint, OpenAiEndpoint};
+
+/// The time after its end in which a run is replayed, unless the builder sets another one.
+const RESUME_WINDOW: Duration = Duration::from_secs(60);
 
 /// The HTTP settings that an assistant carries for its service.
 impl Assistant {
@@ -10,6 +15,11 @@ impl Assistant {
 
     pub(super) fn openai_endpoint(&self) -> &OpenAiEndpoint {
         &self.http_options().openai
+    }
+
+    /// Returns the time after its end in which a stored run is replayed.
+    pub(super) fn resume_window(&self) -> Duration {
+        self.http_options().resume_window.unwrap_or(RESUME_WINDOW)
     }
 
     /// Returns the objects, in the order of their names.

@@ -10,7 +10,7 @@ use omniassist_core::{Error, Limits, RunRequest};
 
 use super::protocol::{Protocol, query_value};
 use super::receive::{self, wants_ndjson};
-use super::{AssistantBody, ErrorFormat, Rejection, event_stream, file_check, reply};
+use super::{AssistantBody, ErrorFormat, Rejection, event_stream, file_check, post_headers, reply};
 use crate::Assistant;
 use crate::quota::{Held, Quota};
 
@@ -96,6 +96,7 @@ impl PostedRun {
         uploads: &Arc<Quota>,
     ) -> Result<Self, Rejection> {
         let (mut parts, body) = request.into_parts();
+        post_headers::keep(&mut parts, limits)?;
         let body = receive::json(&mut parts, body, limits, uploads).await?;
         let version = client_version(&parts.uri)?;
         let protocol = Protocol::of(&parts.uri)?;
@@ -159,7 +160,7 @@ impl PostedRun {
 }
 
 /// Reads the AI SDK's major version from `?ai-sdk=`.
-fn client_version(uri: &Uri) -> Result<ClientVersion, Error> {
+pub(super) fn client_version(uri: &Uri) -> Result<ClientVersion, Error> {
     match query_value(uri, "ai-sdk") {
         None => Ok(ClientVersion::default()),
         Some(number) => ClientVersion::from_number(number)

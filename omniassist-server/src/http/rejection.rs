@@ -179,6 +179,8 @@ impl From<Error> for Rejection {
     fn from(error: Error) -> Self {
         let status = if error.is_conflict() {
             StatusCode::CONFLICT
+        } else if error.is_gone() {
+            StatusCode::GONE
         } else if error.is_throttled() {
             StatusCode::TOO_MANY_REQUESTS
         } else if error.is_unavailable() {

@@ -2,6 +2,7 @@ use http::Method;
 use percent_encoding::percent_decode_str;
 
 use super::rejection::ErrorFormat;
+use super::run_route::RunRoute;
 use crate::Assistant;
 
 /// A route of the service, parsed from a request's path below the mount point.
@@ -12,7 +13,9 @@ pub(super) enum Route {
     Object(Option<String>),
     AgUi,
     Stop(String),
-    Stream,
+    /// `None` for a name that is not UTF-8.
+    Stream(Option<String>),
+    StoredRun(RunRoute),
     Manifest,
     Types,
     ChatCompletions,
@@ -23,6 +26,10 @@ pub(super) enum Route {
     Files,
     /// The id of a file, or another text.
     File(String),
+    Threads,
+    /// The name of a stored chat.
+    Thread(String),
+    ThreadMessages(String),
     /// No route; carries the error format of the paths around it.
     Unknown(ErrorFormat),
 }
@@ -61,6 +68,7 @@ impl Route {
             "/manifest.json" => return Self::Manifest,
             "/types.d.ts" => return Self::Types,
             "/files" => return Self::Files,
+            "/threads" => return Self::Threads,
             _ => {}
         }
         if let Some(rest) =
@@ -85,22 +93,37 @@ impl Route {
         if let Some(id) = path.strip_prefix("/files/").filter(|rest| !is_chat_route(rest)) {
             return Self::File(id.to_owned());
         }
+        if let Some(rest) = path.strip_prefix("/threads/").filter(|rest| !is_chat_route(rest)) {
+            let (chat, route): (_, fn(String) -> Self) = match rest.split_once('/') {
+                None => (Some(rest), Self::Thread),
+                Some((chat, "messages")) => (Some(chat), Self::ThreadMessages),
+                Some(_) => (None, Self::Thread),
+            };
+            return chat.and_then(decoded).map_or(Self::Unknown(ErrorFormat::Json), route);
+        }
+        if let Some(rest) = path.strip_prefix("/runs/").filter(|rest| !is_chat_route(rest)) {
+            return RunRoute::parse(rest, decoded).map_or(Self::Unknown(ErrorFormat::Json), Self::StoredRun);
+        }
         let chat = path.strip_prefix('/').and_then(|rest| rest.split_once('/'));
         match chat.filter(|(chat_id, _)| !chat_id.is_empty()) {
-            Some((_, "stream")) => Self::Stream,
+            Some((chat_id, "stream")) => Self::Stream(decoded(chat_id)),
             Some((chat_id, "stop")) => decoded(chat_id).map_or(Self::Unknown(ErrorFormat::Json), Self::Stop),
             _ => Self::Unknown(ErrorFormat::Json),
         }
     }
 
-    /// Turns a route of stored files into an unknown one if the assistant has no store.
+    /// Turns a route of what is stored into an unknown one if the assistant has no store for it.
     pub(super) fn of_assistant(self, assistant: &Assistant) -> Self {
         #[cfg(feature = "files")]
         let has_files = assistant.library().is_some();
         #[cfg(not(feature = "files"))]
-        let (has_files, _) = (false, assistant);
+        let has_files = false;
         match self {
             Self::Files | Self::File(_) if !has_files => Self::Unknown(ErrorFormat::Json),
+            Self::Threads | Self::Thread(_) | Self::ThreadMessages(_) if assistant.stores().is_none() => {
+                Self::Unknown(ErrorFormat::Json)
+            }
+            Self::StoredRun(_) if assistant.stores().is_none() => Self::Unknown(ErrorFormat::Json),
             route => route,
         }
     }
@@ -112,9 +135,12 @@ impl Route {
         const GET_OR_HEAD: &[Method] = &[Method::GET, Method::HEAD];
         match self {
             Self::Manifest | Self::Types | Self::Models | Self::Model(_) => GET_OR_HEAD,
+            Self::Threads | Self::ThreadMessages(_) => GET_OR_HEAD,
+            Self::Thread(_) => &[Method::GET, Method::HEAD, Method::PATCH, Method::DELETE],
             Self::File(_) => &[Method::GET, Method::HEAD, Method::DELETE],
             Self::CopilotKit(CopilotKitRoute::Info | CopilotKitRoute::Threads) => GET_OR_HEAD,
-            Self::Stream => GET,
+            Self::Stream(_) => GET,
+            Self::StoredRun(route) if route.is_get() => GET,
             Self::Unknown(_) => &[],
             _ => POST,
         }
@@ -138,7 +164,8 @@ impl Route {
             Self::Object(_) => "/object/{name}",
             Self::AgUi => "/ag-ui",
             Self::Stop(_) => "/{chat_id}/stop",
-            Self::Stream => "/{chat_id}/stream",
+            Self::Stream(_) => "/{chat_id}/stream",
+            Self::StoredRun(route) => route.path(),
             Self::Manifest => "/manifest.json",
             Self::Types => "/types.d.ts",
             Self::ChatCompletions => "/v1/chat/completions",
@@ -147,6 +174,9 @@ impl Route {
             Self::CopilotKit(_) => "/copilotkit",
             Self::Files => "/files",
             Self::File(_) => "/files/{id}",
+            Self::Threads => "/threads",
+            Self::Thread(_) => "/threads/{chat}",
+            Self::ThreadMessages(_) => "/threads/{chat}/messages",
             Self::Unknown(_) => "",
         }
     }

@@ -9,19 +9,20 @@ use std::task::{Context, Poll};
 use http::{Method, Request, Response, StatusCode, header};
 use http_body::Body;
 use omniassist_core::{Error, typescript};
-use serde_json::json;
 use tower_service::Service;
 
 use super::drain_body::DrainBody;
 #[cfg(feature = "files")]
 use super::files;
-use super::receive::is_json;
 use super::route::Route;
 use super::{
     AssistantBody, PostedRun, Rejection, ag_ui, completion, copilotkit, manifest, object, openai, reply,
+    resume, stored_run, threads,
 };
+#[cfg(feature = "files")]
+use crate::Principal;
 use crate::access::{PeerAddr, Visitor};
-use crate::{Assistant, Principal, panics};
+use crate::{Assistant, panics};
 
 /// The assistant as a service over [`http`] types; see the [module](super). Cloning is cheap.
 #[derive(Clone)]
@@ -31,9 +32,11 @@ pub struct AssistantService {
 }
 
 impl AssistantService {
-    /// Creates a service for this assistant.
+    /// Creates a service for this assistant. Within a tokio runtime, an assistant with a
+    /// [store](crate::AssistantBuilder::store) then goes on with the runs that another process has left.
     #[must_use]
     pub fn new(assistant: Assistant) -> Self {
+        assistant.spawn_lease();
         Self { assistant, peer: None }
     }
 
@@ -125,9 +128,11 @@ impl AssistantService {
             Route::Completion => completion::complete(assistant, request).await,
             Route::Object(name) => object::make(assistant, name.as_deref(), request).await,
             Route::AgUi => ag_ui::run(assistant, request).await,
-            Route::Stop(chat_id) => self.stop(chat_id, &request),
-            // Runs are stateless, so there is never a stream to resume.
-            Route::Stream => Ok(reply::no_content()),
+            Route::Stop(chat_id) => stored_run::stop_chat(assistant, chat_id, request).await,
+            Route::Stream(chat_id) => {
+                resume::stream(assistant, chat_id.as_deref(), &request.into_parts().0).await
+            }
+            Route::StoredRun(route) => stored_run::answer(assistant, route, request).await,
             Route::Manifest => {
                 let tools = assistant.visible_tools(request.extensions());
                 Ok(reply::json(StatusCode::OK, &manifest::manifest(assistant, &tools)))
@@ -154,20 +159,13 @@ impl AssistantService {
             }
             #[cfg(not(feature = "files"))]
             Route::Files | Route::File(_) => Err(Rejection::not_found()),
+            Route::Threads => threads::list(assistant, request).await,
+            Route::Thread(chat) => threads::one(assistant, chat, request).await,
+            Route::ThreadMessages(chat) => threads::messages(assistant, chat, request).await,
             Route::Unknown(_) => Err(Rejection::not_found()),
         }?;
         response.body_mut().start().await?;
         Ok(response)
-    }
-
-    fn stop<B>(&self, chat_id: &str, request: &Request<B>) -> Result<Response<AssistantBody>, Rejection> {
-        // HTML forms always send another content type than JSON; a stop without a body needs none.
-        if request.headers().contains_key(header::CONTENT_TYPE) && !is_json(request.headers()) {
-            return Err(Rejection::not_json());
-        }
-        let principal = request.extensions().get::<Principal>().cloned().unwrap_or_default();
-        let stopped = self.assistant.stop(&principal, chat_id);
-        Ok(reply::json(StatusCode::OK, &json!({ "stopped": stopped })))
     }
 }
 

@@ -7,6 +7,7 @@
 //!   connections and send malformed bytes. Use it to test the connection between a backend and its provider.
 //! - A [`Cassette`] holds what a real provider streamed, recorded by a [`Recorder`]. It replays the stream to
 //!   the real decoder. Use it to test with real model output; see [`cassette`].
+//! - The functions of [`store`] check an implementation of a store of runs or conversations.
 //! - [`responses_sse`] and [`chat_sse`] write the bodies that OpenAI's two APIs stream.
 //!
 //! ```
@@ -41,6 +42,7 @@ mod reply;
 mod request;
 mod scripted;
 mod socket;
+pub mod store;
 mod turn;
 
 pub use bodies::{SseBody, chat_sse, responses_sse};

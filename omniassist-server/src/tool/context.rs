@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::output::{self, OutputLimits};
 use super::state::StateMap;
 use super::update::Updates;
-use super::{FromRun, ToolError};
+use super::{FromRun, ToolError, idempotency_key};
 use crate::{CancellationToken, RunContext, one_line::OneLine};
 
 /// Bytes of the id of data and of an activity, as in [`Limits::max_id_bytes`](omniassist_core::Limits::max_id_bytes).
@@ -62,10 +62,41 @@ impl From<CallContext> for ToolContext {
 impl ToolContext {
     /// Returns the id of the call, unique within the conversation.
     ///
-    /// It is not an idempotency key: the provider chooses another id when the same question is asked again.
+    /// It is not an idempotency key, because another conversation can have the same id. Use
+    /// [`idempotency_key`](Self::idempotency_key).
     #[must_use]
     pub fn call_id(&self) -> &Text {
         &self.inner.call_id
+    }
+
+    /// Returns a key that no other call has: the id of the run and the id of the call. It has at most 255 characters, all
+    /// of them letters, digits or one of `-_.:/`.
+    ///
+    /// A call that runs again after the server stopped ([`Tool::idempotent`](super::Tool::idempotent)) has the same key. So
+    /// has a call that waited for an approval in a stored run. A repeated question is another run, so its calls have other
+    /// keys.
+    ///
+    /// The key makes an effect happen once: store it in a unique column in the transaction of the effect, or send it as
+    /// the `Idempotency-Key` of an API. Without a store it protects against retries within the tool.
+    ///
+    /// ```
+    /// use omniassist_server::tool::{Args, ToolContext, ToolError};
+    ///
+    /// #[derive(serde::Deserialize, schemars::JsonSchema)]
+    /// struct Refund {
+    ///     charge: String,
+    /// }
+    ///
+    /// /// Returns the request to a payment API, which refunds once for each key.
+    /// fn refund(Args(refund): Args<Refund>, call: &ToolContext) -> Result<http::Request<String>, ToolError> {
+    ///     Ok(http::Request::post("https://payments.example/refunds")
+    ///         .header("idempotency-key", call.idempotency_key())
+    ///         .body(format!("charge={}", refund.charge))?)
+    /// }
+    /// ```
+    #[must_use]
+    pub fn idempotency_key(&self) -> String {
+        idempotency_key::of(self.inner.run.run_id(), &self.inner.call_id)
     }
 
     /// Returns the tool's name.

@@ -48,6 +48,7 @@ pub struct Tool {
     pub(super) rate_limits: Vec<Arc<dyn RateLimit>>,
     pub(super) is_always_loaded: bool,
     pub(super) is_form: bool,
+    pub(super) may_run_again: bool,
     pub(super) state: Vec<StateNeed>,
     pub(super) arguments: Vec<&'static str>,
 }
@@ -68,6 +69,7 @@ impl Tool {
             rate_limits: Vec::new(),
             is_always_loaded: false,
             is_form: false,
+            may_run_again: false,
             state: Vec::new(),
             arguments: Vec::new(),
         }
@@ -307,6 +309,50 @@ impl Tool {
     /// there are many tools.
     pub fn always_loaded(mut self) -> Self {
         self.is_always_loaded = true;
+        self
+    }
+
+    /// States that calls of the tool change nothing. A call during which the server stopped is run again when its stored
+    /// run is recovered.
+    ///
+    /// Default: a call that was under way is not run again, because it may have taken effect. The model and the user read
+    /// that its outcome is not known, and the audit log records it. Registration fails for a front-end tool, which the
+    /// server does not run.
+    ///
+    /// ```
+    /// use omniassist_server::tool::{Tool, ToolError};
+    ///
+    /// async fn open_orders() -> Result<u32, ToolError> {
+    ///     Ok(3)
+    /// }
+    ///
+    /// let tool = Tool::new("open_orders", "Counts the open orders", open_orders).read_only();
+    /// ```
+    pub fn read_only(mut self) -> Self {
+        self.may_run_again = true;
+        self
+    }
+
+    /// States that a call which runs twice takes effect once. A call during which the server stopped is run again when its
+    /// stored run is recovered, with the same [`ToolContext::idempotency_key`]. Pass this key on to what takes effect, such
+    /// as a unique column of a table or a payment API.
+    ///
+    /// Default: as for [`read_only`](Self::read_only). Registration fails for a front-end tool.
+    ///
+    /// ```
+    /// use omniassist_server::tool::{Tool, ToolContext, ToolError};
+    ///
+    /// async fn refund_order(call: ToolContext) -> Result<&'static str, ToolError> {
+    ///     // insert into refund (key, …) values ($1, …) on conflict (key) do nothing
+    ///     let key = call.idempotency_key();
+    /// #   let _ = key;
+    ///     Ok("refunded")
+    /// }
+    ///
+    /// let tool = Tool::new("refund_order", "Refunds an order", refund_order).idempotent();
+    /// ```
+    pub fn idempotent(mut self) -> Self {
+        self.may_run_again = true;
         self
     }
 

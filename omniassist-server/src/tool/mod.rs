@@ -69,6 +69,8 @@
 //! - A call is cancelled when the client leaves. Its future is dropped at an await, at the latest
 //!   [`Limits::tool_cancel_grace`](omniassist_core::Limits::tool_cancel_grace) after its token was cancelled. Work that
 //!   must not stop before its end needs its own task (`tokio::spawn`).
+//! - A server can stop at any time. When a stored run is recovered, a call that was under way is not run again unless its
+//!   tool is [`read_only`](Tool::read_only) or [`idempotent`](Tool::idempotent).
 //! - Work that blocks a thread needs `tokio::task::spawn_blocking`: a blocked thread cannot be aborted, and the runtime
 //!   has few threads.
 //! - The model writes the arguments, and every text that the model reads can influence them. Check that the
@@ -84,6 +86,7 @@ mod form;
 mod from_run;
 mod handler;
 mod hooks;
+mod idempotency_key;
 mod json;
 mod label;
 mod loaded;

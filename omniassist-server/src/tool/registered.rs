@@ -28,6 +28,7 @@ pub struct RegisteredTool {
     output: OutputLimits,
     max_unread_bytes: usize,
     is_form: bool,
+    may_run_again: bool,
     approval: Option<Approval>,
     summary: Option<Summary>,
     tags: Vec<Text>,
@@ -60,6 +61,7 @@ impl RegisteredTool {
             rate_limits,
             is_always_loaded,
             is_form,
+            may_run_again,
             state: needs,
             arguments,
         } = tool;
@@ -78,6 +80,8 @@ impl RegisteredTool {
             Some("the client runs it, so the client asks for approval".to_owned())
         } else if !rate_limits.is_empty() && call.is_none() {
             Some("the client runs it, so the server cannot limit how often it is called".to_owned())
+        } else if may_run_again && call.is_none() {
+            Some("the client runs it, so the server never runs it again".to_owned())
         } else if spec.name == form::REQUEST_INPUT && !is_form {
             Some("this is the name of the built-in form; give the tool another name".to_owned())
         } else {
@@ -107,7 +111,18 @@ impl RegisteredTool {
         let mut tool = Self::new(Arc::new(spec), check, schema_limits, limits);
         tool.timeout = timeout.unwrap_or(tool.timeout);
         tool.output.max_bytes = max_output_bytes.unwrap_or(tool.output.max_bytes);
-        Ok(Self { call, is_form, approval, summary, tags, visibility, rate_limits, is_always_loaded, ..tool })
+        Ok(Self {
+            call,
+            is_form,
+            may_run_again,
+            approval,
+            summary,
+            tags,
+            visibility,
+            rate_limits,
+            is_always_loaded,
+            ..tool
+        })
     }
 
     /// Checks a front-end tool that a client declares.
@@ -137,6 +152,7 @@ impl RegisteredTool {
             output: OutputLimits::new(limits.max_tool_output_bytes, limits.max_json_depth),
             max_unread_bytes: limits.max_unread_tool_bytes,
             is_form: false,
+            may_run_again: false,
             approval: None,
             summary: None,
             tags: Vec::new(),
@@ -169,6 +185,13 @@ impl RegisteredTool {
     #[must_use]
     pub fn has_summary(&self) -> bool {
         self.summary.is_some()
+    }
+
+    /// Returns `true` if a call during which the server stopped is run again: the tool is
+    /// [read-only](Tool::read_only) or [idempotent](Tool::idempotent).
+    #[must_use]
+    pub fn may_run_again(&self) -> bool {
+        self.may_run_again
     }
 
     /// Returns the [tags](Tool::tag).

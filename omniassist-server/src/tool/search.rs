@@ -110,6 +110,7 @@ fn registered(
         .summary(|query: &Query| query.query.clone())
         .example("Give customer 7 her money back", json!({ "query": "give customer her money back" }))
         .example("Is there a train to Rome at nine?", json!({ "query": "train to Rome at nine" }))
-        .always_loaded();
+        .always_loaded()
+        .read_only();
     RegisteredTool::check(tool, &StateMap::new(), limits).map(Arc::new)
 }

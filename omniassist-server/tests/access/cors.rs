@@ -45,7 +45,7 @@ async fn a_listed_page_can_send_the_headers_of_the_clients() {
         let answer = answer(&service, preflight(path, APP, asked)).await;
         assert_eq!((answer.status, answer.body.as_str()), (204, ""), "a preflight must need no credentials");
         assert_eq!(answer.header("access-control-allow-origin"), Some(APP));
-        assert_eq!(answer.header("access-control-allow-methods"), Some("GET, HEAD, POST, DELETE"));
+        assert_eq!(answer.header("access-control-allow-methods"), Some("GET, HEAD, POST, PATCH, DELETE"));
         assert_eq!(
             answer.header("access-control-allow-headers"),
             Some("content-type, authorization, x-stainless-lang, x-tenant")

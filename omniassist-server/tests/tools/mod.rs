@@ -4,6 +4,7 @@ mod args;
 mod extract;
 pub(crate) mod log;
 mod output;
+mod recovery;
 mod registry;
 mod run;
 mod schema_check;

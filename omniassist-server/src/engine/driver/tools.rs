@@ -38,7 +38,9 @@ impl Driver {
                 }
                 None => drop(self.running.swap_remove(index)),
             }
-            self.fill_tools();
+            if !self.tools_wait() {
+                self.fill_tools();
+            }
             return Poll::Ready(());
         }
         Poll::Pending

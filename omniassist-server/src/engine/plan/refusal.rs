@@ -108,6 +108,7 @@ impl Refusal {
 }
 
 /// The decision of the host about the beginning of a run.
+#[derive(Clone)]
 pub(crate) enum Admission {
     Undecided,
     Granted,

@@ -1,0 +1,134 @@
+use std::future::Future;
+use std::sync::Arc;
+use std::time::Duration;
+
+use http::Extensions;
+
+use super::AssistantBuilder;
+use crate::RunContext;
+use crate::engine::hook::{BoxError, RunHook};
+use crate::engine::{OnDisconnect, Recovery};
+use crate::store::{ConversationStore, Retention, RunStore};
+
+impl AssistantBuilder {
+    /// Stores the conversations and runs of clients. Default: none, and the client holds its conversation.
+    ///
+    /// A request is stored if it has a chat id and a [`Principal`](crate::Principal) that is not anonymous. Such a run goes
+    /// on when its client leaves, and after a restart of the server. The client can post the last message only.
+    /// `POST /completion`, `POST /object`, plain text and OpenAI's clients are not stored.
+    ///
+    /// ```
+    /// use omniassist_server::Assistant;
+    /// use omniassist_server::store::MemoryStore;
+    /// # use omniassist_server::testing::ScriptedProvider;
+    ///
+    /// // For tests. `SqliteStore::open("assistant.db")?` of `omniassist-sqlite` keeps them in a file.
+    /// let assistant = Assistant::builder(ScriptedProvider::new()).store(MemoryStore::new()).build()?;
+    /// # Ok::<(), omniassist_server::Error>(())
+    /// ```
+    pub fn store<S: RunStore + ConversationStore>(mut self, store: S) -> Self {
+        let store = Arc::new(store);
+        self.stores.both = Some((Arc::<S>::clone(&store), store));
+        self
+    }
+
+    /// Stores conversations in tables of the application, and runs in the [`store`](Self::store). Default: both in the
+    /// `store`.
+    ///
+    /// Messages are then saved at least once, after the end of their run is stored.
+    pub fn conversations(mut self, conversations: impl ConversationStore) -> Self {
+        self.stores.conversations = Some(Arc::new(conversations));
+        self
+    }
+
+    /// Sets the fate of a stored run whose server stopped. Default: [`Recovery::Resume`].
+    pub fn recovery(mut self, recovery: Recovery) -> Self {
+        self.config.recovery = recovery;
+        self
+    }
+
+    /// Sets an async function that returns the extensions of a stored run that the server continues without a request:
+    /// after a restart, from a queue, or when an answer arrived elsewhere. Default: the
+    /// [`Principal`](crate::Principal) is the only one.
+    ///
+    /// Tools find in them what a middleware puts into the extensions of a request, as
+    /// [`Extension<T>`](crate::tool::Extension). The context has the principal, the chat id and the stored messages. The
+    /// principal cannot be replaced. If the function fails or panics, it is called again twice. The run then ends as
+    /// [`Interrupted`](crate::store::RunState::Interrupted), and what it wrote is kept.
+    ///
+    /// ```
+    /// use http::Extensions;
+    /// use omniassist_server::store::MemoryStore;
+    /// use omniassist_server::{Assistant, RunContext};
+    /// # use omniassist_server::testing::ScriptedProvider;
+    ///
+    /// #[derive(Clone)]
+    /// struct Account {
+    ///     plan: String,
+    /// }
+    ///
+    /// async fn account(run: RunContext) -> Result<Extensions, std::io::Error> {
+    ///     // Read it from a database, by `run.principal()`.
+    ///     let mut extensions = Extensions::new();
+    ///     extensions.insert(Account { plan: "free".to_owned() });
+    ///     Ok(extensions)
+    /// }
+    ///
+    /// let assistant = Assistant::builder(ScriptedProvider::new())
+    ///     .store(MemoryStore::new())
+    ///     .recover_with(account)
+    ///     .build()?;
+    /// # Ok::<(), omniassist_server::Error>(())
+    /// ```
+    pub fn recover_with<F, Fut, E>(mut self, hook: F) -> Self
+    where
+        F: Fn(RunContext) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = Result<Extensions, E>> + Send + 'static,
+        E: Into<BoxError>,
+    {
+        self.config.recover = Some(RunHook::new(hook));
+        self
+    }
+
+    /// Sets the fate of a stored run whose last viewer leaves. Default: [`OnDisconnect::Continue`].
+    pub fn on_disconnect(mut self, on_disconnect: OnDisconnect) -> Self {
+        self.config.on_disconnect = on_disconnect;
+        self
+    }
+
+    /// Sets the times for which the [`store`](Self::store) keeps things. Default: [`Retention::default`], which keeps
+    /// conversations for ever.
+    ///
+    /// Things past their time are deleted once a minute, in small transactions. The first sweep begins with
+    /// [`build`](Self::build) within a tokio runtime, otherwise with the first stored run. Conversations in
+    /// [tables of the application](Self::conversations) are not deleted.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    ///
+    /// use omniassist_server::Assistant;
+    /// use omniassist_server::store::{MemoryStore, Retention};
+    /// # use omniassist_server::testing::ScriptedProvider;
+    ///
+    /// let mut retention = Retention::default();
+    /// retention.conversations = Some(Duration::from_secs(90 * 24 * 60 * 60));
+    /// let assistant =
+    ///     Assistant::builder(ScriptedProvider::new()).store(MemoryStore::new()).retention(retention).build()?;
+    /// # Ok::<(), omniassist_server::Error>(())
+    /// ```
+    pub fn retention(mut self, retention: Retention) -> Self {
+        self.config.retention = retention;
+        self
+    }
+
+    /// Sets the time after its end in which a stored run is replayed for a client that comes back to its chat
+    /// (`GET /{chat_id}/stream`). Default: 60 s.
+    ///
+    /// The AI SDK's clients ask for the stream of a chat after a lost connection. An answer without content tells them that
+    /// nothing is missing, so a run that ended during the loss is sent again. After the window, pages that were offline show
+    /// the partial answer until they load the messages of the chat.
+    pub fn resume_window(mut self, window: Duration) -> Self {
+        self.config.http.resume_window = Some(window);
+        self
+    }
+}

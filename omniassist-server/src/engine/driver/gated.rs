@@ -1,0 +1,146 @@
+//! The gate of a run that is stored: an action is carried out after the journal has the record that it follows from.
+
+use std::mem;
+
+use omniassist_core::event::RunErrorCode;
+use omniassist_core::journal::{self, Content, Record};
+use omniassist_core::run::{Action, Input, RunMachine};
+use omniassist_core::{RunEvent, Text};
+
+use super::{Driver, Stage};
+use crate::engine::gate::{Due, Gate};
+use crate::failpoint;
+
+/// The error of a call whose tool is gone.
+const NO_TOOL: &str = "This tool is not available any more; it was not run.";
+
+impl Driver {
+    /// Makes the run a stored one. `journal` has the records of a run that was interrupted.
+    pub(in crate::engine) fn store_with(&mut self, journal: Option<Vec<Record>>) {
+        if let Stage::Preparing(beginning) = &mut self.stage {
+            beginning.config.journaled = true;
+        }
+        self.gate = Some(Box::new(Gate { journal, ..Gate::default() }));
+    }
+
+    pub(in crate::engine) fn is_stored(&self) -> bool {
+        self.gate.is_some()
+    }
+
+    /// Returns the records that the journal needs before the run goes on, if the run waits for them and all its events
+    /// were read.
+    pub(in crate::engine) fn take_records(&mut self) -> Option<Vec<Record>> {
+        if self.has_event() {
+            return None;
+        }
+        let gate = self.gate.as_mut().filter(|gate| gate.is_waiting())?;
+        Some(mem::take(&mut gate.records))
+    }
+
+    /// Carries out what waits for the journal.
+    pub(in crate::engine) fn open_gate(&mut self) {
+        match self.gate.as_mut().and_then(|gate| gate.waiting.take()) {
+            Some(Due::Action(action)) => self.carry_out(action),
+            Some(Due::Tools) => self.fill_tools(),
+            None => {}
+        }
+        // Calls of unknown outcome can be the last ones of their step.
+        self.act();
+        self.settle();
+    }
+
+    /// Rebuilds a run that was interrupted from its journal. `machine` is the one that its request gives.
+    pub(super) fn recover(&mut self, machine: RunMachine) -> RunMachine {
+        let Some(records) = self.gate.as_mut().and_then(|gate| gate.journal.take()) else { return machine };
+        match journal::fold(machine.clone(), records) {
+            Ok(recovered) => {
+                failpoint::hit("gate.folded");
+                // The journal begins with the events of the start.
+                self.events.drain().for_each(drop);
+                recovered.events.into_iter().for_each(|event| self.events.push(event));
+                if let Some(gate) = &mut self.gate {
+                    gate.interrupted = recovered.interrupted.into_iter().collect();
+                }
+                recovered.machine
+            }
+            Err(error) => {
+                tracing::error!(run_id = self.run.run_id().as_str(), %error, "the journal of a run cannot be read");
+                let mut machine = machine;
+                self.events.drain().for_each(drop);
+                machine.step(Input::Fail(RunErrorCode::Internal), &self.tools, &mut self.events);
+                machine
+            }
+        }
+    }
+
+    /// Makes an action wait for the journal.
+    pub(super) fn wait_with(&mut self, action: Action) {
+        let Stage::Running(machine) = &mut self.stage else { return };
+        let record = machine.take_record().map(|record| Record::from(Content::Turn(record)));
+        let Some(gate) = &mut self.gate else { return };
+        gate.records.extend(record);
+        let action = match action {
+            Action::RunTools { calls } => {
+                let mut left = calls;
+                for call in mem::take(&mut left) {
+                    let was_interrupted = gate.interrupted.remove(&call.id);
+                    let Some(tool) = self.tools.to_start(&call.name) else {
+                        // The server that goes on with the run has other tools.
+                        let result = Err(Text::from_static(NO_TOOL));
+                        let input = Input::ToolResult { call_id: call.id, result };
+                        machine.step(input, &self.tools, &mut self.events);
+                        continue;
+                    };
+                    if was_interrupted && !tool.may_run_again() {
+                        self.trace.tool(&call).ended(Err("unknown"));
+                        let audit = self.recording.as_mut().and_then(|recording| recording.call_due(&call));
+                        if let Some(audit) = audit {
+                            audit.unknown();
+                        }
+                        let input = Input::ToolUnknown { call_id: call.id.clone() };
+                        machine.step(input, &self.tools, &mut self.events);
+                        gate.records.push(Record::from(Content::UnknownOutcome(call.id)));
+                    } else {
+                        left.push(call);
+                    }
+                }
+                let at_once = self.setup.config.limits.max_parallel_tools.max(1);
+                let begun: Vec<_> = left.iter().take(at_once).map(|call| call.id.clone()).collect();
+                if !begun.is_empty() {
+                    gate.records.push(Record::from(Content::Begun(begun)));
+                }
+                Action::RunTools { calls: left }
+            }
+            action => action,
+        };
+        failpoint::hit("gate.closed");
+        gate.waiting = Some(Due::Action(action));
+    }
+
+    /// Makes the start of queued tools wait for the journal. Returns `false` if the run is not stored.
+    pub(super) fn tools_wait(&mut self) -> bool {
+        let Some(gate) = &mut self.gate else { return false };
+        let free = self.setup.config.limits.max_parallel_tools.max(1).saturating_sub(self.running.len());
+        let begun: Vec<_> = self.queued.iter().take(free).map(|call| call.id.clone()).collect();
+        if !begun.is_empty() {
+            gate.records.push(Record::from(Content::Begun(begun)));
+            gate.waiting = Some(Due::Tools);
+        }
+        true
+    }
+
+    /// Returns `true` if the event must be durable before anybody sees it: somebody may act on it.
+    pub(in crate::engine) fn is_consequence(event: &RunEvent) -> bool {
+        match event {
+            RunEvent::ToolInputAvailable { provider_executed, .. }
+            | RunEvent::ToolError { provider_executed, .. } => !provider_executed,
+            RunEvent::ToolOutput { preliminary, provider_executed, .. } => !preliminary && !provider_executed,
+            RunEvent::ToolApprovalRequest(_)
+            | RunEvent::InputRequest(_)
+            | RunEvent::ToolInputError { .. }
+            | RunEvent::ToolDenied { .. }
+            | RunEvent::ToolRefused { .. } => true,
+            event => event.is_terminal(),
+        }
+    }
+}

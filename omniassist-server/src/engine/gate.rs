@@ -1,0 +1,30 @@
+use std::collections::BTreeSet;
+
+use omniassist_core::Text;
+use omniassist_core::journal::Record;
+use omniassist_core::run::Action;
+
+/// The gate of one run. A run that is not stored has none.
+#[derive(Default)]
+pub(super) struct Gate {
+    /// The journal of a run that was interrupted, until the run begins.
+    pub(super) journal: Option<Vec<Record>>,
+    /// Calls that had begun when the run was interrupted.
+    pub(super) interrupted: BTreeSet<Text>,
+    /// The records that the journal needs before the action is carried out.
+    pub(super) records: Vec<Record>,
+    pub(super) waiting: Option<Due>,
+}
+
+/// The work that waits for the gate to open.
+pub(super) enum Due {
+    Action(Action),
+    /// Tools of the queue start.
+    Tools,
+}
+
+impl Gate {
+    pub(super) fn is_waiting(&self) -> bool {
+        self.waiting.is_some()
+    }
+}

@@ -1,0 +1,123 @@
+//! Answers of a client to the calls that a stored message left open.
+
+use omniassist_core::message::{Approval, Decision, Message, Part, ToolPart, ToolState};
+use omniassist_core::run::ToolCatalog;
+use omniassist_core::{JsonText, Text, ToolSide};
+use serde::{Deserialize, Serialize};
+
+/// An answer to an open call.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Answer {
+    /// The output of a front-end tool, or the input of a form.
+    Output { output: JsonText },
+    /// The failure of a front-end tool, or a form that was not filled in.
+    Failure { text: Text },
+    /// The user's decision about a call of the server.
+    Decision {
+        approved: bool,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reason: Option<Text>,
+        /// Arguments that the user edited.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        arguments: Option<JsonText>,
+    },
+    /// The user's denial of a call of a front-end tool.
+    Denial {
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reason: Option<Text>,
+    },
+}
+
+/// Returns the posted answers to the open calls of the last step of a stored message. All else of the posted message is
+/// ignored.
+pub(super) fn owed(stored: &Message, posted: &Message, tools: &dyn ToolCatalog) -> Vec<(Text, Answer)> {
+    let answer = |open: &ToolPart| {
+        let posted = posted.tools().find(|part| part.call_id == open.call_id && part.name == open.name)?;
+        Some((open.call_id.clone(), Answer::of(&posted.state, tools.side(&open.name)?)?))
+    };
+    let step = stored.parts.rsplit(|part| matches!(part, Part::StepStart)).next().unwrap_or_default();
+    step.iter()
+        .filter_map(|part| match part {
+            Part::Tool(part) if is_open(part, tools) => answer(part),
+            _ => None,
+        })
+        .collect()
+}
+
+/// Writes answers into the open calls of a message, as the official clients do.
+pub(super) fn apply_answers<'a>(
+    message: &mut Message,
+    answers: impl IntoIterator<Item = &'a (Text, Answer)>,
+) {
+    for (call_id, answer) in answers {
+        let part = message.parts.iter_mut().rev().find_map(|part| match part {
+            Part::Tool(part) if part.call_id == *call_id => Some(part),
+            _ => None,
+        });
+        if let Some(part) = part {
+            answer.apply(part);
+        }
+    }
+}
+
+/// Returns `true` if the client settles the call. Only the server can give the result of a call that it runs itself.
+fn is_open(part: &ToolPart, tools: &dyn ToolCatalog) -> bool {
+    let is_front_end = tools.side(&part.name) == Some(ToolSide::FrontEnd);
+    match part.state {
+        _ if part.provider_executed => false,
+        ToolState::InputAvailable { .. } => is_front_end,
+        ToolState::ApprovalRequested { .. } => true,
+        _ => false,
+    }
+}
+
+impl Answer {
+    fn of(posted: &ToolState, side: ToolSide) -> Option<Self> {
+        let reason = |approval: &Approval| approval.decision.as_ref()?.reason.clone();
+        match (side, posted) {
+            (ToolSide::Server, ToolState::ApprovalResponded { approval, .. }) => {
+                let decision = approval.decision.clone()?;
+                Some(Self::Decision {
+                    approved: decision.approved,
+                    reason: decision.reason,
+                    arguments: approval.arguments.clone(),
+                })
+            }
+            (ToolSide::FrontEnd, ToolState::OutputAvailable { output, preliminary: false, .. }) => {
+                Some(Self::Output { output: output.clone() })
+            }
+            (ToolSide::FrontEnd, ToolState::OutputError { error_text, .. }) => {
+                Some(Self::Failure { text: error_text.clone() })
+            }
+            (ToolSide::FrontEnd, ToolState::OutputDenied { approval, .. }) => {
+                Some(Self::Denial { reason: reason(approval) })
+            }
+            _ => None,
+        }
+    }
+
+    fn apply(&self, part: &mut ToolPart) {
+        let input = part.state.input().cloned().unwrap_or(JsonText::EMPTY_OBJECT);
+        let approval = || match &part.state {
+            ToolState::ApprovalRequested { approval, .. } => approval.clone(),
+            _ => Approval::new(part.call_id.clone()),
+        };
+        part.state = match self {
+            Self::Output { output } => {
+                ToolState::OutputAvailable { input, output: output.clone(), preliminary: false }
+            }
+            Self::Failure { text } => ToolState::OutputError { input: Some(input), error_text: text.clone() },
+            Self::Decision { approved, reason, arguments } => {
+                let decision = Decision { approved: *approved, reason: reason.clone() };
+                let mut approval = approval().decided(decision);
+                approval.arguments = arguments.clone();
+                ToolState::ApprovalResponded { input, approval }
+            }
+            Self::Denial { reason } => {
+                let approval = approval().decided(Decision::denied(reason.clone()));
+                ToolState::OutputDenied { input, approval }
+            }
+        };
+    }
+}

@@ -1,0 +1,262 @@
+use std::fmt;
+use std::sync::Arc;
+
+use omniassist_core::message::{Message, Role};
+use omniassist_core::{Error, Text};
+
+use super::message::message;
+use super::refused;
+use super::stores::Stores;
+use crate::Principal;
+use crate::engine::Assistant;
+use crate::store::{
+    Branch, Change, ConversationInfo, Delete, Deleted, Listing, NotSaved, Page, RunHead, RunState, Saved,
+    Scope, StoreError, StoredMessage, Which, Window,
+};
+
+/// The number of times that a change is made again after the conversation has changed.
+const TRIES: usize = 8;
+
+const DELETED: Text = Text::from_static("The conversation was deleted.");
+
+impl Assistant {
+    /// Returns the stored conversations, or `None` without a [store](super::super::AssistantBuilder::store).
+    #[must_use]
+    pub fn conversations(&self) -> Option<Conversations> {
+        self.stores().map(|stores| Conversations { stores: Arc::clone(stores) })
+    }
+}
+
+/// The stored conversations of an [`Assistant`], for handlers and jobs of the application. A clone is another handle to
+/// them.
+///
+/// A principal has only its own conversations. An anonymous one has none, since its chats are not stored.
+///
+/// ```
+/// use omniassist_server::core::RunRequest;
+/// use omniassist_server::store::{MemoryStore, Page};
+/// use omniassist_server::testing::ScriptedProvider;
+/// use omniassist_server::{Assistant, Principal};
+///
+/// # tokio::runtime::Runtime::new()?.block_on(async {
+/// let assistant = Assistant::builder(ScriptedProvider::new()).store(MemoryStore::new()).build()?;
+/// let conversations = assistant.conversations().ok_or("the assistant has no store")?;
+///
+/// let ada = Principal::new("ada");
+/// let page = conversations.list(&ada, &Page::first(20)).await?;
+/// assert!(page.conversations.is_empty());
+/// assert!(!conversations.rename(&ada, "chat-1", "Order 17").await?);
+///
+/// // Before the account of a user is deleted:
+/// conversations.forget(&ada).await?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # })?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone)]
+pub struct Conversations {
+    pub(super) stores: Arc<Stores>,
+}
+
+/// A part of a stored conversation, with its messages.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct LoadedConversation {
+    /// The conversation.
+    pub info: ConversationInfo,
+    /// Its messages, the oldest first.
+    pub messages: Vec<LoadedMessage>,
+    /// `true` if the branch has messages before these.
+    pub more: bool,
+}
+
+/// A message of a stored conversation.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct LoadedMessage {
+    /// The message.
+    pub message: Message,
+    /// The message before it; `None` for a first message.
+    pub parent: Option<Text>,
+    /// The time of the first save, in milliseconds since 1970.
+    pub created_ms: u64,
+}
+
+impl LoadedMessage {
+    fn read(stored: StoredMessage) -> Result<Self, StoreError> {
+        Ok(Self { message: message(&stored)?, parent: stored.parent, created_ms: stored.created_ms })
+    }
+}
+
+impl Conversations {
+    /// Returns the conversations of a principal, the one that changed last first.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if they cannot be read, and an [invalid](StoreError::is_invalid) one if the page's cursor is not one
+    /// of the store.
+    pub async fn list(&self, principal: &Principal, page: &Page) -> Result<Listing, StoreError> {
+        match Scope::of(principal) {
+            Some(scope) => self.stores.conversations.list(&scope, page).await,
+            None => Ok(Listing::default()),
+        }
+    }
+
+    /// Returns a part of a conversation, or `None` if the principal has none of this name. The message of a run in progress
+    /// is part of it once the run has ended or waits.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the conversation cannot be read.
+    pub async fn load(
+        &self,
+        principal: &Principal,
+        chat: &str,
+        window: &Window,
+    ) -> Result<Option<LoadedConversation>, StoreError> {
+        let Some(scope) = Scope::of(principal) else { return Ok(None) };
+        self.load_of(&scope, chat, window).await
+    }
+
+    pub(super) async fn load_of(
+        &self,
+        scope: &Scope,
+        chat: &str,
+        window: &Window,
+    ) -> Result<Option<LoadedConversation>, StoreError> {
+        let Some(found) = self.stores.conversations.load(scope, chat, window).await? else { return Ok(None) };
+        let messages = found.messages.into_iter().map(LoadedMessage::read).collect::<Result<_, _>>()?;
+        Ok(Some(LoadedConversation { info: found.info, messages, more: found.more }))
+    }
+
+    /// Sets the title of a conversation. Returns `false` if the principal has none of this name.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the title cannot be saved.
+    pub async fn rename(
+        &self,
+        principal: &Principal,
+        chat: &str,
+        title: impl Into<Text> + Send,
+    ) -> Result<bool, StoreError> {
+        let change = Change { title: Some(title.into()), ..Change::default() };
+        Ok(matches!(self.change(principal, chat, change).await?, Some(Saved::Version(_))))
+    }
+
+    /// Changes a conversation: its title, its head, its [`meta`](Change::meta), its messages. Returns `None` if the principal
+    /// has none of this name.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the change cannot be saved.
+    pub async fn change(
+        &self,
+        principal: &Principal,
+        chat: &str,
+        mut change: Change,
+    ) -> Result<Option<Saved>, StoreError> {
+        let expected = change.version;
+        for _ in 0..TRIES {
+            let Some(info) = self.info(principal, chat).await? else { return Ok(None) };
+            let Some(scope) = Scope::of(principal) else { return Ok(None) };
+            // Without the version, a conversation that was deleted meanwhile would be created again.
+            change.version = Some(expected.unwrap_or(info.version));
+            match self.stores.conversations.save(&scope, chat, &change).await? {
+                Saved::Refused(NotSaved::Conflict(_)) if expected.is_none() => {}
+                Saved::Refused(NotSaved::Deleted) => return Ok(None),
+                saved => return Ok(Some(saved)),
+            }
+        }
+        Err(StoreError::unavailable("the conversation changed during each try"))
+    }
+
+    /// Deletes a conversation with its messages, runs and journals. Its run in progress ends. Returns `false` if the
+    /// principal has none of this name.
+    ///
+    /// The name is kept for the time of [`Retention::tombstones`](crate::store::Retention::tombstones). A post of a page that
+    /// still shows the conversation is answered with 410 `chat_deleted`.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the conversation cannot be deleted.
+    pub async fn delete(&self, principal: &Principal, chat: &str) -> Result<bool, StoreError> {
+        Ok(self.delete_what(principal, Delete::Chat(chat)).await?.conversations > 0)
+    }
+
+    /// Deletes all conversations of a principal, as [`delete`](Self::delete) does, and returns their number.
+    ///
+    /// Other data under the principal's id is not deleted: the names of the conversations until the end of
+    /// [`Retention::tombstones`](crate::store::Retention::tombstones), stored files, and the application's logs and audit
+    /// log.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if they cannot be deleted.
+    pub async fn forget(&self, principal: &Principal) -> Result<usize, StoreError> {
+        Ok(self.delete_what(principal, Delete::Everything).await?.conversations)
+    }
+
+    async fn delete_what(&self, principal: &Principal, what: Delete<'_>) -> Result<Deleted, StoreError> {
+        let Some(scope) = Scope::of(principal) else { return Ok(Deleted::default()) };
+        let deleted = self.stores.conversations.delete(&scope, what).await?;
+        // Their journals are gone, so they can do nothing more. To wait for that costs tokens.
+        for run in &deleted.runs {
+            self.stores.abort(*run, DELETED);
+        }
+        Ok(deleted)
+    }
+
+    /// Returns a conversation without its messages.
+    pub(crate) async fn info(
+        &self,
+        principal: &Principal,
+        chat: &str,
+    ) -> Result<Option<ConversationInfo>, StoreError> {
+        let Some(scope) = Scope::of(principal) else { return Ok(None) };
+        let window = Window { at_most: 0, ..Window::default() };
+        let found = self.stores.conversations.load(&scope, chat, &window).await?;
+        Ok(found.map(|conversation| conversation.info))
+    }
+
+    /// Returns the run of a chat that has not ended.
+    pub(crate) async fn live_run(
+        &self,
+        principal: &Principal,
+        chat: &str,
+    ) -> Result<Option<RunHead>, StoreError> {
+        let Some(scope) = Scope::of(principal) else { return Ok(None) };
+        let head = self.stores.runs.find(&scope, Which::Chat(chat)).await?;
+        Ok(head.filter(|head| !head.state.is_ended()))
+    }
+
+    /// Loads the part of a conversation that a page shows before it resumes the stream of its run: without the message that
+    /// the run writes, which the stream has from its start.
+    pub(crate) async fn before_stream(
+        &self,
+        principal: &Principal,
+        chat: &str,
+        window: &Window,
+    ) -> Result<Option<LoadedConversation>, StoreError> {
+        let run = self.live_run(principal, chat).await?;
+        let Some(mut loaded) = self.load(principal, chat, window).await? else { return Ok(None) };
+        if window.before.is_none()
+            && window.branch != Branch::All
+            && run.is_some_and(|run| run.state == RunState::Running)
+        {
+            loaded.messages.pop_if(|last| last.message.role == Role::Assistant);
+        }
+        Ok(Some(loaded))
+    }
+}
+
+impl fmt::Debug for Conversations {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Conversations").finish_non_exhaustive()
+    }
+}
+
+/// Logs the error of a store, and returns the one for the client.
+pub(crate) fn store_failed(error: &StoreError) -> Error {
+    refused::by_store(error)
+}

@@ -1,0 +1,267 @@
+//! Runs that go on: after the answers that they waited for, or after their server has stopped.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use http::Extensions;
+use omniassist_core::event::{FinishReason, RunErrorCode, Usage};
+use omniassist_core::{Error, RunEvent, Text, TrustHistory};
+
+use super::answers::{Answer, apply_answers};
+use super::input::Input;
+use super::journal::{LastLeg, Position};
+use super::leg::{Leg, Start};
+use super::message;
+use super::open::StoredPost;
+use super::recovery::Recovery;
+use super::refused;
+use super::stores::Stores;
+use super::view::View;
+use crate::engine::admission::Admission;
+use crate::engine::{Assistant, verification};
+use crate::store::{
+    Branch, Claim, Claimed, Ending, Received, RunId, RunState, Signal, SignalKind, Signalled, StoreError,
+    Which, Window,
+};
+use crate::{Principal, RunContext, failpoint, panics};
+
+/// The number of take-overs without progress after which a run is given up.
+const MAX_TAKEOVERS: u32 = 2;
+
+impl Assistant {
+    /// Answers what a run waits for, and continues it if nothing is left to answer.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if no run of the chat waits, or the store is not available.
+    pub(super) async fn answer(
+        &self,
+        post: &StoredPost<'_>,
+        answers: Vec<(Text, Answer)>,
+        extensions: Extensions,
+        admission: Admission,
+    ) -> Result<View, Error> {
+        let StoredPost { stores, scope, chat, principal } = post;
+        let head =
+            stores.runs.find(scope, Which::Chat(chat)).await.map_err(|error| refused::by_store(&error))?;
+        let head = head.filter(|head| head.state.is_live()).ok_or_else(Error::unknown_parent)?;
+        for (call, answer) in answers {
+            let mut signal = Signal::new(SignalKind::Answer(call), principal.id());
+            signal.data = serde_json::to_vec(&answer).map_err(|_| Error::internal())?.into();
+            failpoint::hit("answer.read");
+            let sent = stores
+                .runs
+                .signal(scope, head.run, &signal)
+                .await
+                .map_err(|error| refused::by_store(&error))?;
+            if sent == Signalled::Gone {
+                return Err(Error::unknown_parent());
+            }
+        }
+        failpoint::hit("answer.sent");
+        if head.state == RunState::Running {
+            return Err(Error::duplicate_run());
+        }
+        failpoint::hit("answer.complete");
+        if let Some(view) =
+            self.take_over(stores, head.run, Claim::IfFree, extensions, Some(admission)).await?
+        {
+            return Ok(view);
+        }
+        // The run still waits for other answers.
+        let queue = VecDeque::from([
+            RunEvent::Start { message_id: message_id(head.run), metadata: None },
+            RunEvent::Finish { reason: FinishReason::ToolCalls, usage: Usage::default() },
+        ]);
+        Ok(View::new(stores, scope.clone(), head.run, queue, Position::default(), None))
+    }
+
+    /// Claims a run and continues it. Returns a viewer of what follows, or `None` if the claim is refused.
+    ///
+    /// Dropping the future does not stop it, so that no run is claimed without a driver.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the run or its conversation cannot be read. Nothing is deleted then.
+    pub(super) async fn take_over(
+        &self,
+        stores: &Arc<Stores>,
+        run: RunId,
+        condition: Claim,
+        extensions: Extensions,
+        admission: Option<Admission>,
+    ) -> Result<Option<View>, Error> {
+        let (assistant, stores) = (self.clone(), Arc::clone(stores));
+        let taken = tokio::spawn(async move {
+            let claimed = stores.runs.claim(run, stores.instance, condition).await;
+            match claimed.map_err(|error| refused::by_store(&error))? {
+                Some(claimed) => assistant.go_on(&stores, claimed, extensions, admission).await.map(Some),
+                None => Ok(None),
+            }
+        });
+        taken.await.unwrap_or_else(|_| Err(Error::internal()))
+    }
+
+    /// Continues a claimed run, and returns a viewer of what follows. It is the end if the run was taken over too often, or
+    /// the assistant does not [resume](Recovery) runs.
+    ///
+    /// `admission` is `None` for a run that the server continues without a request of its client.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the run cannot be continued. Nothing is deleted. The next beat tries again, or the run
+    /// is given up.
+    async fn go_on(
+        &self,
+        stores: &Arc<Stores>,
+        claimed: Claimed,
+        extensions: Extensions,
+        admission: Option<Admission>,
+    ) -> Result<View, Error> {
+        let run = claimed.writer.run;
+        if claimed.takeovers > MAX_TAKEOVERS {
+            tracing::error!(run_id = %run, "a run was taken over without progress too often; it is given up");
+            let given_up = self.give_up(stores, &claimed, Ending::Interrupted).await;
+            given_up.map_err(|error| refused::by_store(&error))?;
+            return Ok(ended(stores, claimed));
+        }
+        let failure = match self.continue_leg(stores, claimed.clone(), extensions, admission).await {
+            Ok(view) => return Ok(view),
+            Err(failure) => failure,
+        };
+        match failure {
+            // The next beat tries again.
+            Failed::Store(error) if error.is_unavailable() => {
+                stores.remember_left(run);
+                Err(refused::by_store(&error))
+            }
+            Failed::Store(error) => {
+                tracing::error!(run_id = %run, "a run cannot be continued; it is given up");
+                let answer = refused::by_store(&error);
+                if self.give_up(stores, &claimed, Ending::Interrupted).await.is_err() {
+                    stores.remember_left(run);
+                }
+                Err(answer)
+            }
+            Failed::Refused(error) => {
+                stores.remember_left(run);
+                Err(error)
+            }
+            Failed::NotResumed => {
+                let given_up = self.give_up(stores, &claimed, Ending::Interrupted).await;
+                given_up.map_err(|error| refused::by_store(&error))?;
+                Ok(ended(stores, claimed))
+            }
+        }
+    }
+
+    async fn continue_leg(
+        &self,
+        stores: &Arc<Stores>,
+        claimed: Claimed,
+        mut extensions: Extensions,
+        admission: Option<Admission>,
+    ) -> Result<View, Failed> {
+        let Claimed { writer, head, input, signals, .. } = claimed;
+        let (scope, chat) = (head.scope, head.chat);
+        failpoint::hit("go_on.claimed");
+        let input = Input::from_bytes(&input)?;
+        let leg = LastLeg::read(&*stores.runs, &scope, writer.run).await?;
+        failpoint::hit("go_on.read");
+        let has_begun = !leg.records.is_empty() || (leg.is_first() && writer.epoch > 1);
+        if has_begun && self.setup.config.recovery == Recovery::Interrupt {
+            return Err(Failed::NotResumed);
+        }
+        let leaf = input.leaf.clone();
+        let branch = Branch::Leaf(if leg.is_first() { leaf.clone() } else { message_id(writer.run) });
+        let mut window = Window { branch, ..Window::default() };
+        let mut conversation = stores.conversations.load(&scope, &chat, &window).await?;
+        if conversation.is_none() && !leg.is_first() {
+            // The run continued a message that an earlier run began.
+            window.branch = Branch::Leaf(leaf.clone());
+            conversation = stores.conversations.load(&scope, &chat, &window).await?;
+        }
+        let conversation =
+            conversation.ok_or_else(|| StoreError::other("the conversation is not in the store"))?;
+        failpoint::hit("go_on.loaded");
+        let mut request = input.into_request(chat.clone());
+        request.messages = message::messages(&conversation.messages)?;
+        if !leg.is_first()
+            && let Some(message) = request.messages.last_mut()
+        {
+            apply_answers(message, &answers_of(&signals)?);
+        }
+        request.loaded_messages = request.messages.len();
+        let principal = Principal::new(scope.owner());
+        extensions.insert(principal.clone());
+        if admission.is_none()
+            && let Some(hook) = &self.setup.config.recover
+        {
+            let id = format!("run_{}", writer.run.uuid().simple()).into();
+            let run = RunContext::new(id, &request, extensions.clone(), Vec::new());
+            let added = panics::catch_async("the function of `recover_with`", async {
+                hook.call("the function of `recover_with`", &run).await
+            });
+            let added = added.await.unwrap_or(Err(RunErrorCode::Internal));
+            extensions.extend(added.map_err(|_| Error::internal())?);
+            extensions.insert(principal.clone());
+        }
+        let tools = self.tools_for(&request, &extensions)?.for_principal(principal.clone());
+        let carried = self.carried(&request, &principal);
+        let keeps_seals = !self.setup.config.on_finish.is_empty();
+        let posted = verification::verify(&mut request, &principal, &tools, &TrustHistory, keeps_seals)?;
+        let start = Start { request, extensions, tools, carried, posted, admission };
+        failpoint::hit("go_on.verified");
+        let records = (!leg.records.is_empty()).then_some(leg.records);
+        let built = self.build_leg(writer.run, start, records, true)?;
+        failpoint::hit("go_on.built");
+        let at = leg.at;
+        let leg = Leg { writer, scope: scope.clone(), chat, parent: Some(leaf), from: leg.from, at };
+        let tail = self.spawn_leg(stores, built, leg);
+        Ok(View::new(stores, scope, writer.run, VecDeque::new(), at, Some(tail)))
+    }
+}
+
+/// Returns a viewer of a run that was given up.
+fn ended(stores: &Arc<Stores>, claimed: Claimed) -> View {
+    let end = RunEvent::Finish { reason: FinishReason::Error, usage: Usage::default() };
+    let (run, scope) = (claimed.writer.run, claimed.head.scope);
+    View::new(stores, scope, run, VecDeque::from([end]), Position::default(), None)
+}
+
+/// Returns the answers among the signals of a run.
+fn answers_of(signals: &[Received]) -> Result<Vec<(Text, Answer)>, StoreError> {
+    let answer = |received: &Received| match &received.signal.kind {
+        SignalKind::Answer(call) => {
+            let answer = serde_json::from_slice(&received.signal.data).map_err(StoreError::corrupt);
+            Some(answer.map(|answer| (call.clone(), answer)))
+        }
+        _ => None,
+    };
+    signals.iter().filter_map(answer).collect()
+}
+
+/// The reason why a run was not continued.
+enum Failed {
+    /// The assistant ends runs whose server stopped.
+    NotResumed,
+    Refused(Error),
+    Store(StoreError),
+}
+
+impl From<Error> for Failed {
+    fn from(error: Error) -> Self {
+        Self::Refused(error)
+    }
+}
+
+impl From<StoreError> for Failed {
+    fn from(error: StoreError) -> Self {
+        Self::Store(error)
+    }
+}
+
+/// Returns the id of the message that a run writes, unless it continues another one.
+fn message_id(run: RunId) -> Text {
+    format!("msg_{}", run.uuid().simple()).into()
+}

@@ -1,0 +1,71 @@
+//! The part of a request that a run needs again after its server has stopped.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use omniassist_core::run::{ClientAbilities, ToolUse, Trigger};
+use omniassist_core::{ContextMessage, JsonText, ModelOptions, RunRequest, Text, ToolSpec};
+use serde::{Deserialize, Serialize};
+
+use crate::store::StoreError;
+
+/// A request without its messages, which the conversation has. Later versions may add fields.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Input {
+    /// The last message of the conversation that the run answers.
+    pub(super) leaf: Text,
+    trigger: Trigger,
+    context: Vec<ContextMessage>,
+    tools: Vec<ToolSpec>,
+    past_tools: Vec<Text>,
+    state: Option<JsonText>,
+    forwarded: Option<JsonText>,
+    extra: BTreeMap<Text, JsonText>,
+    abilities: ClientAbilities,
+    options: Option<ModelOptions>,
+    tool_use: ToolUse,
+}
+
+impl Input {
+    pub(super) fn new(request: &RunRequest, leaf: Text) -> Self {
+        Self {
+            leaf,
+            trigger: request.trigger,
+            context: request.context.clone(),
+            tools: request.tools.iter().map(|tool| (**tool).clone()).collect(),
+            past_tools: request.past_tools.clone(),
+            state: request.state.clone(),
+            forwarded: request.forwarded.clone(),
+            extra: request.extra.clone(),
+            abilities: request.abilities,
+            options: request.options.as_deref().cloned(),
+            tool_use: request.tool_use.clone(),
+        }
+    }
+
+    pub(super) fn to_bytes(&self) -> Result<Bytes, StoreError> {
+        serde_json::to_vec(self).map(Bytes::from).map_err(StoreError::invalid)
+    }
+
+    pub(super) fn from_bytes(bytes: &[u8]) -> Result<Self, StoreError> {
+        serde_json::from_slice(bytes).map_err(StoreError::corrupt)
+    }
+
+    /// Returns the request without its messages.
+    pub(super) fn into_request(self, chat: Text) -> RunRequest {
+        let mut request = RunRequest::new(Vec::new());
+        request.chat_id = Some(chat);
+        request.trigger = self.trigger;
+        request.context = self.context;
+        request.tools = self.tools.into_iter().map(Arc::new).collect();
+        request.past_tools = self.past_tools;
+        request.state = self.state;
+        request.forwarded = self.forwarded;
+        request.extra = self.extra;
+        request.abilities = self.abilities;
+        request.options = self.options.map(Arc::new);
+        request.tool_use = self.tool_use;
+        request
+    }
+}

@@ -1,0 +1,104 @@
+//! The lease of this process on its runs, and the runs that it takes over.
+
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+
+use http::Extensions;
+use omniassist_core::{Error, Text};
+use tokio::runtime::Handle;
+use tokio::time::{MissedTickBehavior, interval};
+
+use super::refused;
+use super::stores::Stores;
+use crate::engine::Assistant;
+use crate::engine::end::RETRY_ELSEWHERE;
+use crate::engine::live::LiveRuns;
+use crate::engine::setup::Setup;
+use crate::failpoint;
+use crate::store::{Claim, SignalKind};
+
+/// The time after which a process that is silent has lost its runs.
+const LEASE: Duration = Duration::from_secs(6);
+
+/// The time between two signs of life.
+const BEAT: Duration = Duration::from_secs(2);
+
+/// The number of runs that are taken over at once.
+const ROOM: usize = 8;
+
+const STOPPED: &str = "The run was stopped.";
+
+impl Assistant {
+    /// Begins the lease of this process, once. Runs that another process has left are taken over from then on.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the store is not available. The next call tries again.
+    pub(crate) async fn begin_lease(&self, stores: &Arc<Stores>) -> Result<(), Error> {
+        let begin = || async {
+            if self.is_draining() {
+                return Err(Error::shutting_down(RETRY_ELSEWHERE));
+            }
+            failpoint::hit("lease.start");
+            stores.runs.beat(stores.instance, LEASE, 0).await.map_err(|error| refused::by_store(&error))?;
+            failpoint::hit("lease.begun");
+            stores.begin_sweeps(&self.setup.config.retention);
+            tokio::spawn(beat(Arc::downgrade(&self.setup), Arc::downgrade(&self.live)));
+            Ok(())
+        };
+        stores.lease.get_or_try_init(begin).await.map(|&()| ())
+    }
+
+    /// Begins the lease of this process in the background, if it has a store and runs on a tokio runtime. Runs that another
+    /// process has left then go on without a request.
+    pub(crate) fn spawn_lease(&self) {
+        if let (Some(stores), Ok(runtime)) = (self.stores(), Handle::try_current())
+            && !stores.lease.initialized()
+        {
+            let (assistant, stores) = (self.clone(), Arc::clone(stores));
+            // Errors were logged, and the first request tries again.
+            runtime.spawn(async move { assistant.begin_lease(&stores).await.ok() });
+        }
+    }
+
+    /// Extends the lease, passes signals on, and takes over runs.
+    async fn beat(&self, stores: &Arc<Stores>) {
+        let room = if self.is_draining() { 0 } else { ROOM };
+        let beat = match stores.runs.beat(stores.instance, LEASE, room).await {
+            Ok(beat) => beat,
+            Err(error) => {
+                tracing::warn!(error = %crate::one_line::chain(&error), "the lease of this process was not extended");
+                return;
+            }
+        };
+        failpoint::hit("lease.extended");
+        for received in beat.signals {
+            if received.signal.kind == SignalKind::Stop
+                && let Some(leg) = stores.live(received.run)
+            {
+                (leg.abort)(Text::from_static(STOPPED));
+            }
+        }
+        let left = stores.take_left().into_iter().map(|run| (run, Claim::Again));
+        let free = beat.free.into_iter().map(|run| (run, Claim::IfFree));
+        for (run, condition) in left.chain(free) {
+            // Errors were logged.
+            if let Ok(Some(_)) = self.take_over(stores, run, condition, Extensions::new(), None).await {
+                failpoint::hit("lease.claimed");
+                tracing::info!(run_id = %run, "a run that its server has left goes on here");
+            }
+        }
+    }
+}
+
+async fn beat(setup: Weak<Setup>, live: Weak<LiveRuns>) {
+    let mut tick = interval(BEAT);
+    tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    loop {
+        tick.tick().await;
+        let (Some(setup), Some(live)) = (setup.upgrade(), live.upgrade()) else { return };
+        let assistant = Assistant { setup, live };
+        let Some(stores) = assistant.stores().filter(|stores| !stores.is_released()).cloned() else { return };
+        assistant.beat(&stores).await;
+    }
+}

@@ -1,0 +1,141 @@
+//! A leg of a stored run: from its beginning, or the answers that it waited for, to its end or the next wait.
+
+use std::sync::Arc;
+
+use http::Extensions;
+use omniassist_core::journal::{Content, Record};
+use omniassist_core::message::{Message, Role};
+use omniassist_core::{RunRequest, Text};
+
+use super::journal::Position;
+use super::recorder::Recorder;
+use super::stores::{LiveLeg, Stores};
+use super::tail::Tail;
+use super::task::Task;
+use crate::engine::admission::Admission;
+use crate::engine::assistant::Origin;
+use crate::engine::history::Carried;
+use crate::engine::preparation::prepare;
+use crate::engine::{Assistant, Run};
+use crate::seal::Sealer;
+use crate::store::{RunId, Scope, Writer};
+use crate::tool::ToolSnapshot;
+use crate::{CancellationToken, Principal, failpoint};
+
+/// The input of a leg.
+pub(super) struct Start {
+    pub(super) request: RunRequest,
+    pub(super) extensions: Extensions,
+    pub(super) tools: ToolSnapshot,
+    pub(super) carried: Carried,
+    /// The posted messages with their seals, where the host receives them.
+    pub(super) posted: Option<Vec<Message>>,
+    /// `None` for a run that the server continues itself.
+    pub(super) admission: Option<Admission>,
+}
+
+/// A leg that is ready to begin. Dropping it releases what the run has reserved.
+pub(super) struct Built {
+    run: Run,
+    continued: Option<Message>,
+    message_id: Text,
+    records: Option<Vec<Record>>,
+    posted: Option<Vec<Message>>,
+}
+
+/// The place of a leg in the store.
+pub(super) struct Leg {
+    pub(super) writer: Writer,
+    pub(super) scope: Scope,
+    pub(super) chat: Text,
+    /// The message before the one that the run writes. It is not used for a message that the conversation has.
+    pub(super) parent: Option<Text>,
+    /// The position before the leg.
+    pub(super) from: Position,
+    /// The end of the journal.
+    pub(super) at: Position,
+}
+
+impl Assistant {
+    /// Builds a leg. `records` are those of a leg that was interrupted.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the assistant is draining, or the chat has become busy.
+    pub(super) fn build_leg(
+        &self,
+        run: RunId,
+        start: Start,
+        records: Option<Vec<Record>>,
+        has_stored_answers: bool,
+    ) -> Result<Built, omniassist_core::Error> {
+        let setup = &self.setup;
+        let Start { request, extensions, tools, carried, posted, admission } = start;
+        let chat_id = request.chat_id.clone();
+        let principal = extensions.get::<Principal>().cloned().unwrap_or_default();
+        let origin = Origin { id: run.uuid(), has_stored_answers };
+        let (mut driver, continued, message_id) =
+            self.driver(request, extensions, tools, prepare, carried, origin);
+        if let Some(seals) = &setup.seals {
+            let sealer = Sealer::new(&seals.keys, chat_id, &principal, Text::new());
+            let sealer = sealer.lifetime(setup.config.limits.approval_lifetime);
+            driver.seal_with(sealer, continued.as_ref(), &message_id);
+        }
+        driver.store_with(records.clone());
+        let limits = &setup.config.limits;
+        let live = match admission {
+            Some(admission) => {
+                if let Some(meter) = admission.meter {
+                    driver.meter_with(meter);
+                }
+                self.live.insert_posted(driver, admission.run, limits)?
+            }
+            None => self.live.insert(driver, limits),
+        };
+        let run = Run::new(Arc::clone(&self.live), live, continued.clone(), message_id.clone());
+        Ok(Built { run, continued, message_id, records, posted })
+    }
+
+    /// Starts the task of a leg, and returns its tail.
+    pub(super) fn spawn_leg(&self, stores: &Arc<Stores>, built: Built, leg: Leg) -> Arc<Tail> {
+        let Built { run, continued, message_id, records, posted } = built;
+        run.start(continued.as_ref(), &message_id, posted);
+        let earlier = continued.clone().map(Arc::new);
+        let new = || Message { id: message_id, role: Role::Assistant, parts: Vec::new(), metadata: None };
+        let mut recorder = Recorder::new(leg.at.events, continued.unwrap_or_else(new));
+        for record in records.iter().flatten() {
+            match &record.content {
+                Content::Event(event) => recorder.replay(event),
+                Content::Deltas(deltas) => recorder.replay(&deltas.merged()),
+                _ => {}
+            }
+        }
+        failpoint::hit("leg.replayed");
+        let tail = Arc::new(Tail::new(leg.at.events, leg.writer.epoch));
+        let over = CancellationToken::new();
+        let (handle, from) = (run.handle(), leg.from);
+        let abort = Arc::new(move |reason| handle.abort(reason));
+        stores.insert(
+            leg.writer.run,
+            LiveLeg { tail: Arc::clone(&tail), abort, over: over.clone(), earlier, from },
+        );
+        let task = Task {
+            stores: Arc::clone(stores),
+            run,
+            scope: leg.scope,
+            chat: leg.chat,
+            writer: leg.writer,
+            at: leg.at,
+            tail: Arc::clone(&tail),
+            recorder,
+            parent: leg.parent,
+            on_disconnect: self.setup.config.on_disconnect,
+            over,
+            is_admitted: false,
+        };
+        failpoint::hit("leg.listed");
+        tokio::spawn(task.drive());
+        failpoint::hit("leg.spawned");
+        tail
+    }
+}

@@ -1,0 +1,45 @@
+use omniassist_core::message::read;
+use omniassist_core::{Limits, Message, Text};
+
+use crate::store::{StoreError, StoredMessage};
+
+/// Returns a message as a store keeps it: the JSON of the AI SDK's `UIMessage`, with the provider's state.
+///
+/// # Errors
+///
+/// Returns an error if the message has no JSON form.
+pub(super) fn stored_message(message: &Message, parent: Option<Text>) -> Result<StoredMessage, StoreError> {
+    let body = serde_json::to_vec(message).map_err(StoreError::invalid)?;
+    Ok(StoredMessage::new(message.id.clone(), parent, body))
+}
+
+/// Reads a stored message, which is the same as before it was stored.
+///
+/// # Errors
+///
+/// Returns an error if the body is not such a message.
+pub(super) fn message(stored: &StoredMessage) -> Result<Message, StoreError> {
+    let body = str::from_utf8(&stored.body).map_err(StoreError::corrupt)?;
+    let array = Text::from(format!("[{body}]"));
+    let messages = read::messages(&array, &unlimited()).map_err(StoreError::corrupt)?;
+    let message = messages.into_iter().next().filter(|message| message.id == stored.id);
+    message.ok_or_else(|| StoreError::corrupt("a message is stored under another id"))
+}
+
+/// Reads stored messages.
+///
+/// # Errors
+///
+/// Returns an error if one of them cannot be read.
+pub(super) fn messages(stored: &[StoredMessage]) -> Result<Vec<Message>, StoreError> {
+    stored.iter().map(message).collect()
+}
+
+/// Returns limits that no message of an answer reaches. The limits of a post do not apply to it.
+fn unlimited() -> Limits {
+    let mut limits = Limits::default();
+    limits.max_json_depth = 127;
+    (limits.max_parts, limits.max_conversation_parts) = (usize::MAX, usize::MAX);
+    (limits.max_tree_bytes, limits.max_id_bytes) = (usize::MAX, usize::MAX);
+    limits
+}

@@ -1,0 +1,47 @@
+//! Stored runs: a run with a task of its own, a journal, and any number of viewers.
+//!
+//! Data flows one way. A [`task`] drives the run, writes its events to the journal and shows them in its [`tail`]. A
+//! [`view`] reads the tail, and the journal where it is too slow for the tail. The [`open`] module begins a run for a post,
+//! and [`leg`] continues one that waited or was interrupted.
+
+mod answer_call;
+mod answers;
+mod conversations;
+mod export;
+mod flusher;
+mod given;
+mod go_on;
+mod input;
+mod journal;
+mod lease;
+mod leg;
+mod message;
+mod obligations;
+mod on_disconnect;
+mod open;
+mod post;
+mod recorder;
+mod recovery;
+mod refused;
+mod release;
+mod rest;
+mod resume;
+mod stop;
+mod stores;
+mod sweep;
+mod tail;
+mod task;
+mod view;
+
+pub(crate) use answer_call::Answered;
+pub(crate) use answers::Answer;
+pub(crate) use conversations::store_failed;
+pub use conversations::{Conversations, LoadedConversation, LoadedMessage};
+pub use export::Export;
+pub(super) use given::GivenStores;
+pub use on_disconnect::OnDisconnect;
+pub(crate) use open::Opened;
+pub use recovery::Recovery;
+pub(crate) use rest::Rest;
+pub(crate) use stores::Stores;
+pub(crate) use view::View;

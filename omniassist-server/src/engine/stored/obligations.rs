@@ -1,0 +1,23 @@
+use bytes::Bytes;
+use omniassist_core::message::{Message, Part, ToolState};
+use serde_json::json;
+
+use crate::store::Obligation;
+
+/// Returns the questions that a message leaves open: approvals, and calls that the client settles.
+pub(super) fn obligations(message: &Message) -> Vec<Obligation> {
+    let step = message.parts.rsplit(|part| matches!(part, Part::StepStart)).next().unwrap_or_default();
+    step.iter()
+        .filter_map(|part| {
+            let Part::Tool(part) = part else { return None };
+            let kind = match &part.state {
+                ToolState::ApprovalRequested { .. } => "approval",
+                ToolState::InputAvailable { .. } if !part.provider_executed => "output",
+                _ => return None,
+            };
+            let input = part.state.input();
+            let data = json!({ "kind": kind, "toolName": part.name, "input": input });
+            Some(Obligation::new(part.call_id.clone(), Bytes::from(data.to_string())))
+        })
+        .collect()
+}

@@ -1,0 +1,298 @@
+//! The new part of a post to a stored conversation.
+//!
+//! Clients post the whole conversation, or its last message. The store has the earlier messages, so only what is new is
+//! taken from a post: messages of the user with ids that the store does not have, and answers to open calls. All else is
+//! ignored, and needs no proof. A conversation that the store does not have is imported once.
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::VecDeque;
+use std::mem;
+
+use omniassist_core::message::{Message, Part, Role};
+use omniassist_core::run::{ToolCatalog, Trigger};
+use omniassist_core::{Error, RunRequest, Text};
+use sha2::{Digest as _, Sha256};
+use uuid::Uuid;
+
+use super::answers::{self, Answer};
+use super::message::{messages, stored_message};
+use super::refused;
+use crate::store::{Branch, Change, Conversation, ConversationStore, Scope, StoreError, Window};
+
+/// The characters of a title.
+const TITLE_CHARS: usize = 80;
+
+/// The new part of a post.
+#[derive(Debug)]
+pub(super) struct Taken {
+    pub(super) what: What,
+    /// The index of the first message of the request that the store does not have.
+    first_new: usize,
+    has_title: bool,
+}
+
+/// The kind of a post.
+#[derive(Debug, PartialEq)]
+pub(super) enum What {
+    /// New messages of the user, or none: an answer is made again.
+    New,
+    /// A conversation that the store does not have. It is verified like one that no store keeps.
+    Import,
+    /// Answers to open calls of a stored message. There are none if the store has them already.
+    Answers(Vec<(Text, Answer)>),
+}
+
+/// Takes what is new from a post. Afterwards the request has the stored branch and the new messages after it, and
+/// [`loaded_messages`](RunRequest::loaded_messages) is the number of those from the store. Answers are written into the
+/// last message.
+///
+/// A question that is posted again with another content under the same id, as the AI SDK edits one, is stored under an id
+/// of its own, so that both versions are kept.
+///
+/// # Errors
+///
+/// Returns an error if the store does not have the message before the posted one, or cannot be used. The request must not
+/// be used then.
+pub(super) async fn take(
+    conversations: &dyn ConversationStore,
+    scope: &Scope,
+    chat: &str,
+    request: &mut RunRequest,
+    tools: &(dyn ToolCatalog + Sync),
+) -> Result<Taken, Error> {
+    let store = Stored { conversations, scope, chat };
+    let is_last_only = mem::take(&mut request.awaits_history);
+    let mut posted = VecDeque::from(mem::take(&mut request.messages));
+    let Some(mut last) = posted.pop_back() else { return store.ask_again(request).await };
+    if last.id.is_empty() {
+        last.id = format!("msg_{}", Uuid::now_v7().simple()).into();
+    }
+    let Some(found) = store.load(Branch::Leaf(last.id.clone())).await? else {
+        if is_last_only && last.role == Role::Assistant {
+            return Err(Error::unknown_parent());
+        }
+        let what = if posted.is_empty() { What::New } else { What::Import };
+        posted.push_back(last);
+        request.messages = posted.into();
+        return Ok(Taken { what, first_new: 0, has_title: false });
+    };
+    let has_title = found.info.title.is_some();
+    let mut branch = read(&found)?;
+    if let Some(known) = branch.last() {
+        if known.role != last.role {
+            return Err(Error::invalid_field(
+                "messages",
+                "a message with a new id",
+                "the id of another message",
+            ));
+        }
+        if last.role == Role::Assistant && request.trigger == Trigger::Submit {
+            let answers = answers::owed(known, &last, tools);
+            if let Some(message) = branch.last_mut() {
+                answers::apply_answers(message, &answers);
+            }
+            let what = What::Answers(answers);
+            return Ok(finish(request, what, branch, Vec::new(), has_title));
+        }
+        if last.role == Role::Assistant {
+            branch.pop();
+        } else if !is_same(known, &last) {
+            last.id = id_of_edit(&last);
+            let edited = store.branch(Branch::Leaf(last.id.clone())).await?;
+            if edited.is_empty() {
+                branch.pop();
+                return Ok(finish(request, What::New, branch, vec![last], has_title));
+            }
+            branch = edited;
+        }
+        return Ok(finish(request, What::New, branch, Vec::new(), has_title));
+    }
+    if last.role == Role::Assistant {
+        return Err(Error::unknown_parent());
+    }
+    let (branch, new) = if !is_last_only {
+        store.parent(posted, last).await?
+    } else if request.trigger == Trigger::Regenerate && request.message_id.is_some() {
+        (store.question(request.message_id.as_ref()).await?, vec![last])
+    } else {
+        (store.branch(Branch::Head).await?, vec![last])
+    };
+    Ok(finish(request, What::New, branch, new, has_title))
+}
+
+fn finish(
+    request: &mut RunRequest,
+    what: What,
+    branch: Vec<Message>,
+    new: Vec<Message>,
+    has_title: bool,
+) -> Taken {
+    let first_new = branch.len();
+    request.loaded_messages = first_new;
+    request.messages = branch;
+    request.messages.extend(new);
+    Taken { what, first_new, has_title }
+}
+
+impl Taken {
+    /// Returns the change that the post makes. `verified` are the messages of the request after their verification.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if a message has no JSON form.
+    pub(super) fn change(&self, verified: &[Message]) -> Result<Change, StoreError> {
+        let mut change = Change::default();
+        if let What::Answers(answers) = &self.what {
+            if let Some(message) = verified.last().filter(|_| !answers.is_empty()) {
+                let before = verified.len().checked_sub(2).and_then(|at| verified.get(at));
+                let parent = before.map(|before| before.id.clone());
+                change.messages.push(stored_message(message, parent)?);
+            }
+            return Ok(change);
+        }
+        let mut parent = None;
+        for (index, message) in verified.iter().enumerate() {
+            let before = parent.replace(message.id.clone());
+            if index >= self.first_new {
+                change.messages.push(stored_message(message, before)?);
+            }
+        }
+        change.head = parent;
+        change.title = if self.has_title { None } else { title(verified) };
+        Ok(change)
+    }
+}
+
+/// A conversation in a store.
+struct Stored<'a> {
+    conversations: &'a dyn ConversationStore,
+    scope: &'a Scope,
+    chat: &'a str,
+}
+
+impl Stored<'_> {
+    async fn load(&self, branch: Branch) -> Result<Option<Conversation>, Error> {
+        let window = Window { branch, ..Window::default() };
+        let loaded = self.conversations.load(self.scope, self.chat, &window).await;
+        loaded.map_err(|error| refused::by_store(&error))
+    }
+
+    /// Returns the messages of a branch; none if there is no such branch.
+    async fn branch(&self, branch: Branch) -> Result<Vec<Message>, Error> {
+        self.load(branch).await?.as_ref().map_or_else(|| Ok(Vec::new()), read)
+    }
+
+    /// Returns the branch that ends with the question to which a message is the answer, or with the message if it is a
+    /// question. Without an id it is the last message.
+    async fn question(&self, id: Option<&Text>) -> Result<Vec<Message>, Error> {
+        let mut branch = self.branch(id.map_or(Branch::Head, |id| Branch::Leaf(id.clone()))).await?;
+        branch.pop_if(|last| last.role == Role::Assistant);
+        Ok(branch)
+    }
+
+    /// Takes a post without messages: the answer to a stored question is made again.
+    async fn ask_again(&self, request: &mut RunRequest) -> Result<Taken, Error> {
+        let branch = self.question(request.message_id.as_ref()).await?;
+        if branch.is_empty() {
+            return Err(Error::invalid_field("messageId", "the id of a message of the chat", "another id"));
+        }
+        Ok(finish(request, What::New, branch, Vec::new(), true))
+    }
+
+    /// Returns the stored branch before a new message, and the new messages. Earlier questions that the store does not have
+    /// are new too: their posts were refused.
+    async fn parent(
+        &self,
+        mut posted: VecDeque<Message>,
+        last: Message,
+    ) -> Result<(Vec<Message>, Vec<Message>), Error> {
+        let mut new = VecDeque::from([last]);
+        let mut shown: Option<Vec<Message>> = None;
+        while let Some(before) = posted.pop_back() {
+            let mut branch = match &shown {
+                None => self.branch(Branch::Leaf(before.id.clone())).await?,
+                Some(shown) => up_to(shown, &before.id),
+            };
+            if branch.last().is_some_and(|known| known.role == Role::User && !is_same(known, &before)) {
+                let edited = self.branch(Branch::Leaf(id_of_edit(&before))).await?;
+                branch = if edited.is_empty() { branch } else { edited };
+            }
+            if !branch.is_empty() {
+                return Ok((branch, new.into()));
+            }
+            if shown.is_none() {
+                shown = Some(self.branch(Branch::Head).await?);
+            }
+            match before.role {
+                Role::Assistant if has_content(&before) => return Err(Error::unknown_parent()),
+                // A run that failed before its first word left an empty message on the page.
+                Role::Assistant => {}
+                Role::User | Role::System => new.push_front(before),
+            }
+        }
+        Ok((Vec::new(), new.into()))
+    }
+}
+
+fn read(conversation: &Conversation) -> Result<Vec<Message>, Error> {
+    messages(&conversation.messages).map_err(|error| refused::by_store(&error))
+}
+
+fn up_to(branch: &[Message], id: &Text) -> Vec<Message> {
+    let at = branch.iter().position(|message| message.id == *id);
+    at.and_then(|at| branch.get(..=at)).unwrap_or_default().to_vec()
+}
+
+fn has_content(message: &Message) -> bool {
+    message.parts.iter().any(|part| match part {
+        Part::StepStart => false,
+        Part::Text(text) => !text.text.trim().is_empty(),
+        _ => true,
+    })
+}
+
+/// Returns `true` if two messages of the user say the same. State of the client does not count.
+fn is_same(one: &Message, other: &Message) -> bool {
+    one.parts.len() == other.parts.len()
+        && one.parts.iter().zip(&other.parts).all(|parts| match parts {
+            (Part::Text(one), Part::Text(other)) => one.text == other.text,
+            (Part::File(one), Part::File(other)) => {
+                (&one.url, &one.media_type) == (&other.url, &other.media_type)
+            }
+            (one, other) => one == other,
+        })
+}
+
+/// Returns the id under which an edited question is stored. The same edit always has the same id.
+fn id_of_edit(message: &Message) -> Text {
+    let mut digest = Sha256::new();
+    digest.update(message.id.as_bytes());
+    for part in &message.parts {
+        let (kind, text) = match part {
+            Part::Text(part) => (0, &part.text),
+            Part::File(part) => (1, &part.url),
+            _ => continue,
+        };
+        digest.update([kind]);
+        digest.update((text.len() as u64).to_be_bytes());
+        digest.update(text.as_bytes());
+    }
+    let hash = digest.finalize();
+    let mut bytes = [0; 16];
+    bytes.iter_mut().zip(hash).for_each(|(byte, hashed)| *byte = hashed);
+    format!("edit_{}", Uuid::from_bytes(bytes).simple()).into()
+}
+
+/// Returns the first line of the first question, cut at a word.
+fn title(messages: &[Message]) -> Option<Text> {
+    let question = messages.iter().find(|message| message.role == Role::User)?.text();
+    let line = question.lines().map(str::trim).find(|line| !line.is_empty())?;
+    let Some((end, _)) = line.char_indices().nth(TITLE_CHARS) else { return Some(line.into()) };
+    let cut = line.get(..end)?;
+    let is_whole = line.get(end..)?.starts_with(char::is_whitespace);
+    let words =
+        if is_whole { Some(cut) } else { cut.rsplit_once(char::is_whitespace).map(|(words, _)| words) };
+    Some(format!("{}…", words.unwrap_or(cut).trim_end()).into())
+}

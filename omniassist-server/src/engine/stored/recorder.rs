@@ -1,0 +1,98 @@
+//! The journal of a run in memory: what is not written yet, and what is not shown yet.
+
+use bytes::Bytes;
+use omniassist_core::RunEvent;
+use omniassist_core::journal::{Record, SegmentWriter};
+use omniassist_core::message::{Message, MessageCollector};
+
+use super::journal::Position;
+use crate::store::{Segment, SegmentKind, Writer};
+
+/// Writes the events of a run to segments, and collects its message.
+pub(super) struct Recorder {
+    segment: SegmentWriter,
+    /// The number of events that were taken, those of the journal included.
+    events: u64,
+    /// Events that can be shown.
+    pub(super) shown: Vec<RunEvent>,
+    /// Events that are shown after the next commit: a consequence, and those after it.
+    held: Vec<RunEvent>,
+    message: MessageCollector,
+    /// The event that ended the run.
+    terminal: Option<RunEvent>,
+}
+
+impl Recorder {
+    /// Creates a recorder whose journal has this many events, for a message as it is before the leg.
+    pub(super) fn new(events: u64, message: Message) -> Self {
+        Self {
+            segment: SegmentWriter::new(),
+            events,
+            shown: Vec::new(),
+            held: Vec::new(),
+            message: MessageCollector::continuing(message),
+            terminal: None,
+        }
+    }
+
+    /// Applies an event that the journal has.
+    pub(super) fn replay(&mut self, event: &RunEvent) {
+        self.message.apply(event);
+    }
+
+    pub(super) fn take(&mut self, event: RunEvent, is_consequence: bool) {
+        if let Err(error) = self.segment.event(&event) {
+            tracing::error!(%error, "an event is not in the journal");
+        }
+        self.events += 1;
+        self.message.apply(&event);
+        if event.is_terminal() {
+            self.terminal = Some(event.clone());
+        }
+        if is_consequence || !self.held.is_empty() {
+            self.held.push(event);
+        } else {
+            self.shown.push(event);
+        }
+    }
+
+    pub(super) fn take_records(&mut self, records: &[Record]) {
+        for record in records {
+            if let Err(error) = self.segment.record(record) {
+                tracing::error!(%error, "a record is not in the journal");
+            }
+        }
+    }
+
+    /// Returns `true` if there is something to write.
+    pub(super) fn is_dirty(&self) -> bool {
+        !self.segment.is_empty()
+    }
+
+    /// Returns `true` if events wait for a commit.
+    pub(super) fn holds_events(&self) -> bool {
+        !self.held.is_empty()
+    }
+
+    pub(super) fn terminal(&self) -> Option<&RunEvent> {
+        self.terminal.as_ref()
+    }
+
+    pub(super) fn message(&self) -> Message {
+        self.message.clone().into_message()
+    }
+
+    /// Completes the segment at this position, and returns it with the position after it. The segment of a leg that wrote
+    /// nothing is empty.
+    pub(super) fn segment(&mut self, writer: Writer, at: Position, kind: SegmentKind) -> (Segment, Position) {
+        let data = self.segment.take().map_or_else(Bytes::new, |segment| segment.bytes);
+        let next = Position { segments: at.segments + 1, events: self.events };
+        let events = u32::try_from(self.events).unwrap_or(u32::MAX);
+        (Segment::new(writer, next.segments, kind, events, data), next)
+    }
+
+    /// Shows the held events, whose commit is complete.
+    pub(super) fn release(&mut self) {
+        self.shown.append(&mut self.held);
+    }
+}

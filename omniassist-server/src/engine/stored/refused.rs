@@ -1,0 +1,28 @@
+//! Posts that a store does not take, as errors for their clients.
+
+use std::time::Duration;
+
+use omniassist_core::Error;
+
+use crate::one_line;
+use crate::store::{NotSaved, StoreError};
+
+/// The delay after which a store may be usable again.
+const RETRY: Duration = Duration::from_secs(2);
+
+/// Logs the error of a store, and returns the one for the client.
+pub(super) fn by_store(error: &StoreError) -> Error {
+    tracing::error!(error = %one_line::chain(error), "the store of conversations failed");
+    if error.is_unavailable() || error.is_full() || error.is_read_only() {
+        return Error::store_unavailable(RETRY);
+    }
+    Error::internal()
+}
+
+/// Returns the error of a post whose change was not saved.
+pub(super) fn by_conversation(reason: &NotSaved) -> Error {
+    match reason {
+        NotSaved::Deleted => Error::chat_deleted(),
+        NotSaved::UnknownMessage(_) | NotSaved::Conflict(_) => Error::unknown_parent(),
+    }
+}

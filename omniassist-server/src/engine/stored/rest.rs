@@ -1,0 +1,117 @@
+//! The exact events of a run, for clients that have a part of them.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use omniassist_core::journal;
+use omniassist_core::{Error, RunEvent};
+
+use super::journal::{self as stored_journal, Position};
+use super::refused;
+use super::stores::Stores;
+use super::tail::Tail;
+use super::view::View;
+use crate::engine::Assistant;
+use crate::store::{RunHead, RunId, Scope, Which};
+
+/// The events of one leg of a run. The chunks of each response are counted from the start of a leg, since the response to
+/// an answer begins there.
+pub(crate) struct Rest {
+    /// The events of the leg that the journal has, as they were shown.
+    pub(crate) events: Vec<RunEvent>,
+    /// The number of events that were written up to the epoch that was asked for.
+    pub(crate) kept: usize,
+    /// The latest epoch of the leg.
+    pub(crate) epoch: u32,
+    /// The first epoch of the leg after this one.
+    pub(crate) next: Option<u32>,
+    /// `true` if no event of the leg follows.
+    pub(crate) is_over: bool,
+    stores: Arc<Stores>,
+    scope: Scope,
+    run: RunId,
+    read: Position,
+    tail: Option<Arc<Tail>>,
+}
+
+impl Assistant {
+    /// Returns a run of an owner.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the store is not available.
+    pub(crate) async fn find_run(&self, scope: &Scope, which: Which<'_>) -> Result<Option<RunHead>, Error> {
+        let Some(stores) = self.stores() else { return Ok(None) };
+        stores.runs.find(scope, which).await.map_err(|error| refused::by_store(&error))
+    }
+
+    /// Returns the leg of a run to which an epoch belongs, or the last leg. `None` if the owner has no such run, or it had no
+    /// such epoch.
+    ///
+    /// A run whose server has stopped is continued here.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the store is not available, or the journal cannot be read.
+    pub(crate) async fn rest(
+        &self,
+        scope: &Scope,
+        run: RunId,
+        epoch: Option<u32>,
+    ) -> Result<Option<Rest>, Error> {
+        let Some(stores) = self.stores() else { return Ok(None) };
+        let Some(head) = self.revived(stores, scope, run).await? else { return Ok(None) };
+        if epoch.is_some_and(|epoch| epoch == 0 || epoch > head.epoch) {
+            return Ok(None);
+        }
+        let tail = stores.live(run).map(|leg| leg.tail);
+        let mut rest = Rest {
+            events: Vec::new(),
+            kept: 0,
+            epoch: 1,
+            next: None,
+            is_over: false,
+            stores: Arc::clone(stores),
+            scope: scope.clone(),
+            run,
+            read: Position::default(),
+            tail: None,
+        };
+        let read = stored_journal::for_each_segment(
+            &*stores.runs,
+            scope,
+            run,
+            Position::default(),
+            |segment, records, at| {
+                let written = segment.writer.epoch;
+                if rest.is_over {
+                    if epoch.is_some_and(|epoch| epoch <= rest.epoch) {
+                        rest.next.get_or_insert(written);
+                        return;
+                    }
+                    (rest.events, rest.kept, rest.is_over) = (Vec::new(), 0, false);
+                }
+                rest.epoch = written;
+                rest.read = at;
+                rest.events.extend(journal::exact(&records));
+                if epoch.is_none_or(|epoch| written <= epoch) {
+                    rest.kept = rest.events.len();
+                }
+                rest.is_over = rest.events.last().is_some_and(RunEvent::is_terminal);
+            },
+        );
+        read.await.map_err(|error| refused::by_store(&error))?;
+        if !rest.is_over {
+            rest.tail = tail;
+        }
+        Ok(Some(rest))
+    }
+}
+
+impl Rest {
+    /// Returns a viewer of the leg from its start.
+    pub(crate) fn into_view(self) -> View {
+        let Self { events, epoch, stores, scope, run, read, tail, .. } = self;
+        View::new(&stores, scope, run, VecDeque::from(events), read, tail).of_epoch(epoch)
+    }
+}

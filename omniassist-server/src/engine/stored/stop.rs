@@ -1,0 +1,224 @@
+//! Ends stored runs from outside: stop, supersede, give up.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use omniassist_core::event::{FinishReason, Usage};
+use omniassist_core::journal::{Content, SegmentWriter};
+use omniassist_core::message::{Message, MessageCollector, Role};
+use omniassist_core::{Error, RunEvent, Text};
+use tokio::time::{Instant, sleep, timeout};
+
+use super::journal::LastLeg;
+use super::message::{message, stored_message};
+use super::refused;
+use super::stores::Stores;
+use crate::engine::Assistant;
+use crate::store::{
+    Branch, Change, Claim, Claimed, Ending, RunHead, RunId, RunState, Scope, Segment, SegmentKind, Settled,
+    Signal, SignalKind, StoreError, Which, Window,
+};
+
+/// The time between two looks at a run that another process drives.
+const LOOK: Duration = Duration::from_millis(50);
+
+const SUPERSEDED: &str = "Another message took the place of this one.";
+/// The error of a call that had begun when its server stopped. A run that goes on has the same.
+const UNKNOWN: &str = "It is not known whether this took effect: the server stopped while it ran.";
+
+const STOPPED: &str = "The user stopped the run.";
+
+impl Assistant {
+    /// Stops a run, and returns its state once it is durable. `None` if the owner has no such run.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the store is not available.
+    pub(crate) async fn stop_stored(
+        &self,
+        scope: &Scope,
+        which: Which<'_>,
+    ) -> Result<Option<(bool, RunHead)>, Error> {
+        let Some(stores) = self.stores() else { return Ok(None) };
+        let Some(head) = stores.runs.find(scope, which).await.map_err(|error| refused::by_store(&error))?
+        else {
+            return Ok(None);
+        };
+        let run = head.run;
+        let was_live = !head.state.is_ended();
+        if was_live {
+            self.end_run(stores, &head, STOPPED).await.map_err(|error| refused::by_store(&error))?;
+        }
+        let head = stores
+            .runs
+            .find(scope, Which::Run(run))
+            .await
+            .map_err(|error| refused::by_store(&error))?
+            .unwrap_or(head);
+        Ok(Some((was_live && head.state.is_ended(), head)))
+    }
+
+    /// Ends a run of a chat that a new one takes the place of.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the store is not available.
+    pub(super) async fn supersede(&self, stores: &Arc<Stores>, head: &RunHead) -> Result<(), Error> {
+        self.end_run(stores, head, SUPERSEDED).await.map_err(|error| refused::by_store(&error))
+    }
+
+    async fn end_run(
+        &self,
+        stores: &Arc<Stores>,
+        head: &RunHead,
+        reason: &'static str,
+    ) -> Result<(), StoreError> {
+        let grace = self.limits().supersede_grace;
+        if let Some(leg) = stores.live(head.run) {
+            (leg.abort)(Text::from_static(reason));
+            let _ = timeout(grace, leg.over.cancelled()).await;
+        } else if head.state == RunState::Running {
+            let signal = Signal::new(SignalKind::Stop, head.scope.owner());
+            stores.runs.signal(&head.scope, head.run, &signal).await?;
+            let until = Instant::now() + grace;
+            while Instant::now() < until && self.is_running(stores, head).await? {
+                // An instance that lives sees the signal with its next write.
+                if let Some(claimed) = stores.runs.claim(head.run, stores.instance, Claim::IfFree).await? {
+                    return self.give_up_with(stores, &claimed, Ending::Stopped, reason).await;
+                }
+                sleep(LOOK).await;
+            }
+        }
+        match stores.runs.claim(head.run, stores.instance, Claim::Force).await? {
+            Some(claimed) => self.give_up_with(stores, &claimed, Ending::Stopped, reason).await,
+            None => Ok(()),
+        }
+    }
+
+    async fn is_running(&self, stores: &Stores, head: &RunHead) -> Result<bool, StoreError> {
+        let head = stores.runs.find(&head.scope, Which::Run(head.run)).await?;
+        Ok(head.is_some_and(|head| head.state == RunState::Running))
+    }
+
+    /// Settles a claimed run that does not go on.
+    pub(super) async fn give_up(
+        &self,
+        stores: &Stores,
+        claimed: &Claimed,
+        ending: Ending,
+    ) -> Result<(), StoreError> {
+        self.give_up_with(stores, claimed, ending, "").await
+    }
+
+    async fn give_up_with(
+        &self,
+        stores: &Stores,
+        claimed: &Claimed,
+        ending: Ending,
+        reason: &'static str,
+    ) -> Result<(), StoreError> {
+        let Claimed { writer, head, .. } = claimed;
+        let mut segment = SegmentWriter::new();
+        let event = match ending {
+            Ending::Interrupted => RunEvent::Finish { reason: FinishReason::Error, usage: Usage::default() },
+            _ => RunEvent::Abort { reason: Text::from_static(reason) },
+        };
+        segment.event(&event).map_err(StoreError::other)?;
+        let data = segment.take().map(|segment| segment.bytes).unwrap_or_default();
+        // A journal that cannot be read is kept, and its run ends without a message.
+        let (events, change) = match LastLeg::read(&*stores.runs, &head.scope, head.run).await {
+            Ok(leg) => (leg.at.events, self.partial(stores, head, &leg).await?),
+            Err(error) if error.is_corrupt() => {
+                tracing::error!(run_id = %head.run, %error, "the journal of a run cannot be read");
+                (0, None)
+            }
+            Err(error) => return Err(error),
+        };
+        let events = u32::try_from(events + 1).unwrap_or(u32::MAX);
+        let last = Segment::new(*writer, head.head + 1, SegmentKind::End, events, data);
+        let mut end = Settled::new(last, ending);
+        if let (Some(change), false) = (&change, stores.is_one) {
+            stores.conversations.save(&head.scope, &head.chat, change).await?;
+        }
+        end.change = change.filter(|_| stores.is_one);
+        stores.runs.settle(&end).await?;
+        Ok(())
+    }
+
+    /// Returns the message of a leg that did not end, as a change of its conversation.
+    async fn partial(
+        &self,
+        stores: &Stores,
+        head: &RunHead,
+        leg: &LastLeg,
+    ) -> Result<Option<Change>, StoreError> {
+        if leg.records.is_empty() {
+            return Ok(None);
+        }
+        let mut collector: Option<MessageCollector> = None;
+        let mut under_way: Vec<Text> = Vec::new();
+        for record in &leg.records {
+            let event = match &record.content {
+                Content::Begun(calls) => {
+                    under_way.extend(calls.iter().cloned());
+                    continue;
+                }
+                Content::Event(event) => event.clone(),
+                Content::Deltas(deltas) => deltas.merged(),
+                _ => continue,
+            };
+            if let (None, RunEvent::Start { message_id, .. }) = (&collector, &event) {
+                let earlier = self.stored(stores, &head.scope, &head.chat, message_id).await?;
+                let new = Message {
+                    id: message_id.clone(),
+                    role: Role::Assistant,
+                    parts: Vec::new(),
+                    metadata: None,
+                };
+                collector = Some(MessageCollector::continuing(earlier.unwrap_or(new)));
+            }
+            if let RunEvent::ToolOutput { call_id, preliminary: false, .. }
+            | RunEvent::ToolError { call_id, .. } = &event
+            {
+                under_way.retain(|call| call != call_id);
+            }
+            if let Some(collector) = &mut collector {
+                collector.apply(&event);
+            }
+        }
+        for call_id in under_way {
+            let error_text = Text::from_static(UNKNOWN);
+            let event = RunEvent::ToolError { call_id, error_text, provider_executed: false };
+            collector.iter_mut().for_each(|collector| collector.apply(&event));
+        }
+        let message =
+            collector.map(MessageCollector::into_message).filter(|message| !message.parts.is_empty());
+        let window = Window { at_most: 1, ..Window::default() };
+        let shown = stores.conversations.load(&head.scope, &head.chat, &window).await?;
+        let parent = shown.and_then(|conversation| conversation.info.head);
+        message.map(|message| Ok(Change::messages([stored_message(&message, parent)?]))).transpose()
+    }
+
+    /// Returns a stored message.
+    pub(super) async fn stored(
+        &self,
+        stores: &Stores,
+        scope: &Scope,
+        chat: &str,
+        id: &Text,
+    ) -> Result<Option<Message>, StoreError> {
+        let window = Window { branch: Branch::Leaf(id.clone()), at_most: 1, ..Window::default() };
+        let loaded = stores.conversations.load(scope, chat, &window).await?;
+        let stored = loaded.and_then(|conversation| conversation.messages.into_iter().next_back());
+        stored.as_ref().map(message).transpose()
+    }
+}
+
+/// Returns the run with this id in any state.
+pub(super) async fn head_of(
+    stores: &Stores,
+    scope: &Scope,
+    run: RunId,
+) -> Result<Option<RunHead>, StoreError> {
+    stores.runs.find(scope, Which::Run(run)).await
+}

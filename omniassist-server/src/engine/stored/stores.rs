@@ -1,0 +1,123 @@
+//! The stores of an assistant, and the stored runs of this process.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, Once, OnceLock};
+use std::time::Duration;
+
+use omniassist_core::Text;
+use omniassist_core::message::Message;
+use tokio::sync::OnceCell;
+use tokio::time::Instant;
+
+use super::flusher::Flusher;
+use super::journal::Position;
+use super::tail::Tail;
+use crate::CancellationToken;
+use crate::store::{ConversationStore, InstanceId, RunId, RunStore};
+use crate::sync::lock;
+
+/// The time between two writes of text.
+const FLUSH: Duration = Duration::from_millis(100);
+
+/// The stores of an assistant, and the stored runs that this process drives.
+pub(crate) struct Stores {
+    pub(crate) runs: Arc<dyn RunStore>,
+    pub(crate) conversations: Arc<dyn ConversationStore>,
+    /// `true` if a run and its conversation change in one transaction.
+    pub(super) is_one: bool,
+    pub(super) instance: InstanceId,
+    /// Set when the lease of this instance has begun.
+    pub(super) lease: OnceCell<()>,
+    /// Completed when the sweeps have begun.
+    pub(super) sweeps: Once,
+    /// Cancelled when this process lets go of its runs.
+    pub(super) released: CancellationToken,
+    flusher: OnceLock<Flusher>,
+    live: Mutex<HashMap<RunId, LiveLeg>>,
+    /// Runs that this process has claimed and could not continue.
+    left: Mutex<Vec<RunId>>,
+    started: Instant,
+}
+
+/// A run that this process drives.
+#[derive(Clone)]
+pub(super) struct LiveLeg {
+    pub(super) tail: Arc<Tail>,
+    /// Aborts the run, with a reason for its client.
+    pub(super) abort: Arc<dyn Fn(Text) + Send + Sync>,
+    /// Cancelled when the leg is settled, or this process has lost the run.
+    pub(super) over: CancellationToken,
+    /// The message as it was before the leg.
+    pub(super) earlier: Option<Arc<Message>>,
+    /// The position in the journal before the leg.
+    pub(super) from: Position,
+}
+
+impl Stores {
+    pub(crate) fn new(
+        runs: Arc<dyn RunStore>,
+        conversations: Arc<dyn ConversationStore>,
+        is_one: bool,
+    ) -> Self {
+        Self {
+            runs,
+            conversations,
+            is_one,
+            instance: InstanceId::random(),
+            lease: OnceCell::new(),
+            sweeps: Once::new(),
+            released: CancellationToken::new(),
+            flusher: OnceLock::new(),
+            live: Mutex::default(),
+            left: Mutex::default(),
+            started: Instant::now(),
+        }
+    }
+
+    pub(super) fn flusher(&self) -> &Flusher {
+        self.flusher.get_or_init(|| Flusher::start(Arc::clone(&self.runs)))
+    }
+
+    /// Returns the next time at which text is written. It is the same for all runs, so that their text shares a write.
+    pub(super) fn next_flush(&self) -> Instant {
+        let elapsed = self.started.elapsed().as_millis() / FLUSH.as_millis();
+        self.started + FLUSH * u32::try_from(elapsed + 1).unwrap_or(u32::MAX)
+    }
+
+    pub(super) fn live(&self, run: RunId) -> Option<LiveLeg> {
+        lock(&self.live).get(&run).cloned()
+    }
+
+    /// Aborts a run that this process drives.
+    pub(super) fn abort(&self, run: RunId, reason: Text) {
+        if let Some(leg) = self.live(run) {
+            (leg.abort)(reason);
+        }
+    }
+
+    /// Returns one of the runs that this process drives.
+    pub(super) fn any_live(&self) -> Option<LiveLeg> {
+        lock(&self.live).values().next().cloned()
+    }
+
+    pub(super) fn insert(&self, run: RunId, leg: LiveLeg) {
+        lock(&self.live).insert(run, leg);
+    }
+
+    /// Remembers a run that this process has claimed and could not continue.
+    pub(super) fn remember_left(&self, run: RunId) {
+        lock(&self.left).push(run);
+    }
+
+    pub(super) fn take_left(&self) -> Vec<RunId> {
+        std::mem::take(&mut lock(&self.left))
+    }
+
+    /// Removes the leg of a run, unless another one has taken its place.
+    pub(super) fn remove(&self, run: RunId, tail: &Arc<Tail>) {
+        let mut live = lock(&self.live);
+        if live.get(&run).is_some_and(|leg| Arc::ptr_eq(&leg.tail, tail)) {
+            live.remove(&run);
+        }
+    }
+}

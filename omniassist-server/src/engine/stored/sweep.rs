@@ -1,0 +1,61 @@
+//! Deletes what a store no longer keeps, on a timer.
+
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+
+use tokio::runtime::Handle;
+use tokio::time::{MissedTickBehavior, interval, sleep};
+
+use super::stores::Stores;
+use crate::one_line;
+use crate::store::{Retention, RunStore};
+
+/// The time between two sweeps.
+const EVERY: Duration = Duration::from_secs(60);
+
+/// The number of things of a kind that are deleted in one transaction.
+const BATCH: usize = 200;
+
+/// The time between two transactions, in which others write.
+const PAUSE: Duration = Duration::from_millis(20);
+
+impl Stores {
+    /// Begins to sweep, once, if there is a runtime. The sweeps end with the assistant.
+    pub(in crate::engine) fn begin_sweeps(self: &Arc<Self>, retention: &Retention) {
+        let Ok(runtime) = Handle::try_current() else { return };
+        self.sweeps.call_once(|| {
+            runtime.spawn(sweeps(Arc::downgrade(self), retention.clone()));
+        });
+    }
+}
+
+async fn sweeps(stores: Weak<Stores>, retention: Retention) {
+    let mut tick = interval(EVERY);
+    tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    loop {
+        tick.tick().await;
+        let Some(stores) = stores.upgrade() else { return };
+        let runs = Arc::clone(&stores.runs);
+        drop(stores);
+        sweep(&*runs, &retention).await;
+    }
+}
+
+async fn sweep(runs: &dyn RunStore, retention: &Retention) {
+    loop {
+        match runs.sweep(retention, BATCH).await {
+            Ok(swept) if swept.is_empty() => return,
+            Ok(swept) => tracing::debug!(
+                conversations = swept.conversations,
+                journals = swept.journals,
+                tombstones = swept.tombstones,
+                "what is no longer kept was deleted"
+            ),
+            Err(error) => {
+                tracing::warn!(error = %one_line::chain(&error), "what is no longer kept was not deleted");
+                return;
+            }
+        }
+        sleep(PAUSE).await;
+    }
+}

@@ -1,0 +1,206 @@
+//! The latest events of a run, shared by its viewers.
+
+use std::collections::VecDeque;
+use std::sync::Mutex;
+use std::task::{Context, Poll, Waker};
+
+use omniassist_core::RunEvent;
+use tokio::sync::Notify;
+
+use crate::engine::Admission;
+use crate::sync::lock;
+
+/// The number of events that are kept for a viewer that reads slowly. A slower one reads the journal.
+const KEPT_EVENTS: u64 = 256;
+
+/// The events of a run that a viewer can read without the journal: those that are not durable yet, and a few before them.
+///
+/// There is no queue for each viewer. A viewer is a number in this list.
+pub(super) struct Tail {
+    /// The epoch of the leg that shows its events here.
+    epoch: u32,
+    state: Mutex<State>,
+    /// Notified when the last viewer leaves.
+    unwatched: Notify,
+}
+
+struct State {
+    events: VecDeque<RunEvent>,
+    /// The number of the first of `events`.
+    first: u64,
+    /// The number of events that the journal has.
+    durable: u64,
+    viewers: Vec<Viewer>,
+    next_viewer: u64,
+    end: Option<End>,
+    admission: Admission,
+}
+
+struct Viewer {
+    id: u64,
+    next: u64,
+    waker: Option<Waker>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum End {
+    /// The terminal event is the last one.
+    Complete,
+    /// Another instance may go on with the run, or nobody.
+    Broken,
+}
+
+/// The result of a viewer's read.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Took {
+    Events,
+    /// The next event is in the journal only.
+    Behind,
+    /// There are no more events.
+    End,
+}
+
+impl Tail {
+    /// Creates the tail of a run whose journal has this many events.
+    pub(super) fn new(first: u64, epoch: u32) -> Self {
+        let state = State {
+            events: VecDeque::new(),
+            first,
+            durable: first,
+            viewers: Vec::new(),
+            next_viewer: 0,
+            end: None,
+            admission: Admission::Undecided,
+        };
+        Self { epoch, state: Mutex::new(state), unwatched: Notify::new() }
+    }
+
+    pub(super) fn epoch(&self) -> u32 {
+        self.epoch
+    }
+
+    /// Shows events to all viewers. They are dropped if the tail has ended.
+    pub(super) fn publish(&self, events: &mut Vec<RunEvent>) {
+        if !events.is_empty() {
+            self.change(|state| {
+                let events = events.drain(..);
+                if state.end.is_none() {
+                    state.events.extend(events);
+                    state.trim();
+                }
+            });
+        }
+    }
+
+    /// Records that the journal has this many events.
+    pub(super) fn is_durable(&self, events: u64) {
+        let mut state = lock(&self.state);
+        state.durable = events;
+        state.trim();
+    }
+
+    pub(super) fn admit(&self, admission: Admission) {
+        self.change(|state| state.admission = admission);
+    }
+
+    pub(super) fn admission(&self) -> Admission {
+        lock(&self.state).admission.clone()
+    }
+
+    /// Ends the tail after the terminal event.
+    pub(super) fn complete(&self) {
+        self.change(|state| state.end = Some(End::Complete));
+    }
+
+    /// Ends the tail, unless it is complete. The run may go on elsewhere, so that viewers have to come back.
+    pub(super) fn break_off(&self) {
+        self.change(|state| {
+            state.end.get_or_insert(End::Broken);
+        });
+    }
+
+    fn change(&self, change: impl FnOnce(&mut State)) {
+        let wakers: Vec<_> = {
+            let mut state = lock(&self.state);
+            change(&mut state);
+            state.viewers.iter_mut().filter_map(|viewer| viewer.waker.take()).collect()
+        };
+        wakers.into_iter().for_each(Waker::wake);
+    }
+
+    /// Adds a viewer that has the events before this number.
+    pub(super) fn join(&self, next: u64) -> u64 {
+        let mut state = lock(&self.state);
+        let id = state.next_viewer;
+        state.next_viewer += 1;
+        state.viewers.push(Viewer { id, next, waker: None });
+        id
+    }
+
+    /// Removes a viewer that the run does not wait for.
+    pub(super) fn detach(&self, id: u64) {
+        lock(&self.state).viewers.retain(|viewer| viewer.id != id);
+    }
+
+    pub(super) fn leave(&self, id: u64) {
+        let mut state = lock(&self.state);
+        state.viewers.retain(|viewer| viewer.id != id);
+        if state.viewers.is_empty() && state.end.is_none() {
+            self.unwatched.notify_one();
+        }
+    }
+
+    /// Returns `true` if there is a viewer.
+    pub(super) fn is_watched(&self) -> bool {
+        !lock(&self.state).viewers.is_empty()
+    }
+
+    /// Waits until the last viewer leaves.
+    pub(super) async fn unwatched(&self) {
+        self.unwatched.notified().await;
+    }
+
+    /// Appends the events from `next` on to `into`.
+    pub(super) fn poll(
+        &self,
+        id: u64,
+        next: u64,
+        into: &mut VecDeque<RunEvent>,
+        cx: &Context<'_>,
+    ) -> Poll<Took> {
+        let mut state = lock(&self.state);
+        let State { events, first, viewers, end, .. } = &mut *state;
+        let Some(at) = next.checked_sub(*first) else { return Poll::Ready(Took::Behind) };
+        let at = usize::try_from(at).unwrap_or(usize::MAX);
+        let viewer = viewers.iter_mut().find(|viewer| viewer.id == id);
+        if at < events.len() {
+            into.extend(events.range(at..).cloned());
+            if let Some(viewer) = viewer {
+                viewer.next = *first + events.len() as u64;
+            }
+            return Poll::Ready(Took::Events);
+        }
+        if end.is_some() {
+            return Poll::Ready(Took::End);
+        }
+        if let Some(viewer) = viewer {
+            match &mut viewer.waker {
+                Some(waker) => waker.clone_from(cx.waker()),
+                none @ None => *none = Some(cx.waker().clone()),
+            }
+        }
+        Poll::Pending
+    }
+}
+
+impl State {
+    /// Drops the durable events that every viewer has read, or that only slow viewers have not read.
+    fn trim(&mut self) {
+        let published = self.first + self.events.len() as u64;
+        let slowest = self.viewers.iter().map(|viewer| viewer.next).min().unwrap_or(published);
+        let keep = self.durable.min(slowest.max(published.saturating_sub(KEPT_EVENTS)));
+        while self.first < keep && self.events.pop_front().is_some() {
+            self.first += 1;
+        }
+    }
+}

@@ -1,0 +1,398 @@
+//! The task that drives a stored run.
+
+use std::future::{Future, pending, poll_fn};
+use std::ops::ControlFlow;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use bytes::Bytes;
+use omniassist_core::event::RunErrorCode;
+use omniassist_core::journal::Record;
+use omniassist_core::{RunEvent, Text};
+use tokio::task::yield_now;
+use tokio::time::{Instant, Sleep, sleep, sleep_until, timeout};
+
+use super::journal::Position;
+use super::message::stored_message;
+use super::obligations::obligations;
+use super::on_disconnect::OnDisconnect;
+use super::recorder::Recorder;
+use super::stores::Stores;
+use super::tail::Tail;
+use crate::engine::driver::Driver;
+use crate::engine::end::End;
+use crate::engine::{Admission, Run};
+use crate::store::{
+    Appended, Change, Durability, Ending, Notice, RunId, Scope, Segment, SegmentKind, Settled, StoreError,
+    Writer,
+};
+use crate::{CancellationToken, failpoint};
+
+/// The time that a consequence waits for a store that does not answer.
+const STORE_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// The longest delay between two tries of a write.
+const LONGEST_DELAY: Duration = Duration::from_secs(1);
+
+/// The number of events that are taken before other work is looked at.
+const AT_ONCE: usize = 64;
+
+const LEFT: &str = "The client disconnected.";
+const STOPPED: &str = "The run was stopped.";
+
+/// Drives one leg of a stored run: it polls the run, writes its journal and shows its events.
+///
+/// Text is shown at once and written soon afterwards. A consequence is written first: then its events are shown, and the
+/// run goes on. Dropping the task leaves the run to another instance, or to the next start of the process.
+pub(super) struct Task {
+    pub(super) stores: Arc<Stores>,
+    pub(super) run: Run,
+    pub(super) scope: Scope,
+    pub(super) chat: Text,
+    pub(super) writer: Writer,
+    /// The end of the journal.
+    pub(super) at: Position,
+    pub(super) tail: Arc<Tail>,
+    pub(super) recorder: Recorder,
+    /// The message before the one that the run writes.
+    pub(super) parent: Option<Text>,
+    pub(super) on_disconnect: OnDisconnect,
+    pub(super) over: CancellationToken,
+    pub(super) is_admitted: bool,
+}
+
+/// The reason for leaving a run without a word: another writer has it, or it was deleted.
+struct Lost;
+
+/// A write of text that is under way.
+type Flight = Pin<Box<dyn Future<Output = Result<(Notice, Position), Lost>> + Send>>;
+
+enum Step {
+    /// There is something to write.
+    Dirty,
+    /// More events are ready.
+    More,
+    /// Events or the run wait for a commit of these records.
+    Commit(Vec<Record>, bool),
+    Ended,
+    /// The process lets go of the run.
+    Released,
+}
+
+impl Task {
+    pub(super) async fn drive(mut self) {
+        if self.run_to_end().await.is_err() {
+            tracing::info!(run_id = %self.writer.run, "the run goes on elsewhere, or was deleted");
+        }
+    }
+
+    async fn run_to_end(&mut self) -> Result<(), Lost> {
+        failpoint::hit("task.start");
+        let mut flight: Option<Flight> = None;
+        let mut leave_at: Option<Instant> = None;
+        let mut flush_at: Option<Instant> = None;
+        let released = self.stores.released.clone();
+        loop {
+            if flight.is_none() && self.recorder.is_dirty() {
+                flush_at.get_or_insert_with(|| self.stores.next_flush());
+            }
+            let tail = Arc::clone(&self.tail);
+            let step = tokio::select! {
+                biased;
+                written = in_flight(&mut flight) => {
+                    flight = None;
+                    self.written(written?);
+                    continue;
+                }
+                () = released.cancelled() => Step::Released,
+                () = until(flush_at) => {
+                    flush_at = None;
+                    let (segment, next) = self.recorder.segment(self.writer, self.at, SegmentKind::Text);
+                    failpoint::hit("task.text.cut");
+                    flight = Some(append(Arc::clone(&self.stores), segment, next, Durability::Soft));
+                    continue;
+                }
+                step = poll_fn(|cx| self.poll_step(cx)) => step,
+                () = tail.unwatched(), if self.on_disconnect != OnDisconnect::Continue => {
+                    leave_at = Some(Instant::now() + self.on_disconnect.delay());
+                    continue;
+                }
+                () = until(leave_at) => {
+                    leave_at = None;
+                    if !self.tail.is_watched() {
+                        self.run.end(End::Abort(Text::from_static(LEFT)));
+                    }
+                    continue;
+                }
+            };
+            match step {
+                Step::Dirty => {}
+                Step::More => yield_now().await,
+                Step::Commit(records, opens) => {
+                    flush_at = None;
+                    self.land(&mut flight).await?;
+                    self.recorder.take_records(&records);
+                    self.commit(opens).await?;
+                }
+                Step::Ended => {
+                    self.land(&mut flight).await?;
+                    return self.settle().await;
+                }
+                Step::Released => {
+                    self.land(&mut flight).await?;
+                    return self.release().await;
+                }
+            }
+        }
+    }
+
+    /// Takes the events that are ready.
+    fn poll_step(&mut self, cx: &mut Context<'_>) -> Poll<Step> {
+        let Self { run, recorder, .. } = self;
+        let was_dirty = recorder.is_dirty();
+        let mut taken = 0;
+        let polled = run.poll_events(cx, &mut |event| {
+            let is_consequence = Driver::is_consequence(&event);
+            recorder.take(event, is_consequence);
+            taken += 1;
+            if taken < AT_ONCE { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        });
+        self.tail.publish(&mut self.recorder.shown);
+        failpoint::hit("task.polled");
+        if !self.is_admitted {
+            match self.run.admission() {
+                Admission::Undecided => {}
+                admission => {
+                    self.is_admitted = true;
+                    self.tail.admit(admission);
+                }
+            }
+        }
+        if polled.is_ready() {
+            return Poll::Ready(Step::Ended);
+        }
+        if let Some(records) = self.run.take_records() {
+            return Poll::Ready(Step::Commit(records, true));
+        }
+        if self.recorder.holds_events() {
+            return Poll::Ready(Step::Commit(Vec::new(), false));
+        }
+        if taken == AT_ONCE {
+            return Poll::Ready(Step::More);
+        }
+        if !was_dirty && self.recorder.is_dirty() {
+            return Poll::Ready(Step::Dirty);
+        }
+        Poll::Pending
+    }
+
+    /// Waits for the write of text that is under way.
+    async fn land(&mut self, flight: &mut Option<Flight>) -> Result<(), Lost> {
+        if flight.is_some() {
+            let written = in_flight(flight).await?;
+            *flight = None;
+            self.written(written);
+        }
+        Ok(())
+    }
+
+    fn written(&mut self, (notice, at): (Notice, Position)) {
+        failpoint::hit("task.written");
+        self.at = at;
+        self.tail.is_durable(at.events);
+        if notice.stop {
+            self.run.end(End::Abort(Text::from_static(STOPPED)));
+        }
+    }
+
+    /// Writes a consequence, then shows it, and lets the run go on if it waits.
+    async fn commit(&mut self, opens: bool) -> Result<(), Lost> {
+        if self.recorder.is_dirty() {
+            let (segment, next) = self.recorder.segment(self.writer, self.at, SegmentKind::Consequence);
+            failpoint::hit("task.commit.cut");
+            let mut write = append(Arc::clone(&self.stores), segment, next, Durability::Hard);
+            match timeout(STORE_TIMEOUT, &mut write).await {
+                Ok(written) => self.written(written?),
+                Err(_) => {
+                    // Nothing that follows from the consequence happens. Viewers learn it now, the journal later.
+                    self.fail();
+                    self.run.end(End::Store);
+                    let written = write.await?;
+                    self.written(written);
+                    self.recorder.release();
+                    return Ok(());
+                }
+            }
+        }
+        failpoint::hit("task.commit.written");
+        self.recorder.release();
+        self.tail.publish(&mut self.recorder.shown);
+        failpoint::hit("task.commit.shown");
+        if opens {
+            self.run.open_gate();
+            failpoint::hit("task.gate.opened");
+        }
+        Ok(())
+    }
+
+    /// Shows that the run has failed, because its store does not answer.
+    fn fail(&self) {
+        let code = RunErrorCode::StoreUnavailable;
+        let message = Text::from_static(code.safe_message());
+        self.tail.publish(&mut vec![RunEvent::Error { code, message }]);
+        self.tail.complete();
+    }
+
+    /// Writes what is left, and leaves the run to another process. Its viewers are cut, so that they come back.
+    async fn release(&mut self) -> Result<(), Lost> {
+        let kind = if self.recorder.holds_events() { SegmentKind::Consequence } else { SegmentKind::Text };
+        let (last, _) = self.recorder.segment(self.writer, self.at, kind);
+        let end = Settled::new(last, Ending::Released);
+        match settle(&self.stores, &self.scope, &self.chat, end).await {
+            Appended::Taken(_) => Ok(()),
+            Appended::Fenced | Appended::Gone => Err(Lost),
+        }
+    }
+
+    /// Writes the end of the leg with the message, then shows it.
+    async fn settle(&mut self) -> Result<(), Lost> {
+        if self.recorder.terminal().is_none() {
+            let code = RunErrorCode::Internal;
+            let message = Text::from_static(code.safe_message());
+            self.recorder.take(RunEvent::Error { code, message }, true);
+        }
+        failpoint::hit("task.settle.start");
+        let message = self.recorder.message();
+        let obligations = obligations(&message);
+        let mut usage = None;
+        let ending = match self.recorder.terminal() {
+            Some(RunEvent::Finish { usage: spent, .. }) => {
+                usage = serde_json::to_vec(spent).ok().map(Bytes::from);
+                match obligations.is_empty() {
+                    true => Ending::Finished,
+                    false => Ending::Waiting(obligations),
+                }
+            }
+            Some(RunEvent::Abort { .. }) => Ending::Stopped,
+            _ => Ending::Failed,
+        };
+        let kind = match ending {
+            Ending::Waiting(_) => SegmentKind::Consequence,
+            _ => SegmentKind::End,
+        };
+        let (last, _) = self.recorder.segment(self.writer, self.at, kind);
+        let mut end = Settled::new(last, ending);
+        end.usage = usage;
+        if !message.parts.is_empty() {
+            match stored_message(&message, self.parent.clone()) {
+                Ok(message) => end.change = Some(Change::messages([message])),
+                Err(error) => tracing::error!(%error, "a message is not stored"),
+            }
+        }
+        failpoint::hit("task.settle.cut");
+        let has_failed = sleep(STORE_TIMEOUT);
+        tokio::pin!(has_failed);
+        let settled = settle(&self.stores, &self.scope, &self.chat, end);
+        tokio::pin!(settled);
+        let appended = tokio::select! {
+            biased;
+            appended = &mut settled => appended,
+            () = &mut has_failed => {
+                self.fail();
+                settled.await
+            }
+        };
+        match appended {
+            Appended::Taken(_) => {
+                failpoint::hit("task.settle.written");
+                self.recorder.release();
+                self.tail.publish(&mut self.recorder.shown);
+                failpoint::hit("task.settle.shown");
+                self.tail.complete();
+                Ok(())
+            }
+            Appended::Fenced | Appended::Gone => Err(Lost),
+        }
+    }
+}
+
+/// Viewers of a run that is not driven to its end come back for the rest.
+impl Drop for Task {
+    fn drop(&mut self) {
+        self.tail.break_off();
+        self.stores.remove(self.writer.run, &self.tail);
+        self.over.cancel();
+    }
+}
+
+/// Completes at a time, or never if there is none.
+async fn until(time: Option<Instant>) {
+    match time {
+        Some(time) => sleep_until(time).await,
+        None => pending().await,
+    }
+}
+
+/// Completes with a flight, or never if there is none.
+async fn in_flight(flight: &mut Option<Flight>) -> Result<(Notice, Position), Lost> {
+    match flight {
+        Some(flight) => flight.await,
+        None => pending().await,
+    }
+}
+
+/// Appends a segment. A store that fails is tried again.
+fn append(stores: Arc<Stores>, segment: Segment, next: Position, how: Durability) -> Flight {
+    Box::pin(async move {
+        let mut delays = Delays::default();
+        loop {
+            match stores.flusher().append(segment.clone(), how).await {
+                Ok(Ok(Appended::Taken(notice))) => return Ok((notice, next)),
+                Ok(Ok(Appended::Fenced | Appended::Gone)) | Err(_) => return Err(Lost),
+                Ok(Err(error)) => delays.next(segment.writer.run, &error).await,
+            }
+        }
+    })
+}
+
+/// Settles a run. A store that fails is tried again.
+async fn settle(stores: &Stores, scope: &Scope, chat: &str, mut end: Settled) -> Appended {
+    let mut delays = Delays::default();
+    let run = end.last.writer.run;
+    if !stores.is_one
+        && let Some(change) = end.change.take()
+    {
+        // The conversation is in another store. Its save can be repeated.
+        while let Err(error) = stores.conversations.save(scope, chat, &change).await {
+            delays.next(run, &error).await;
+        }
+    }
+    loop {
+        match stores.runs.settle(&end).await {
+            Ok(appended) => return appended,
+            Err(error) => delays.next(run, &error).await,
+        }
+    }
+}
+
+/// Delays between the tries of a write.
+struct Delays(Duration);
+
+impl Default for Delays {
+    fn default() -> Self {
+        Self(Duration::from_millis(50))
+    }
+}
+
+impl Delays {
+    /// Logs a failed try, and returns the delay before the next one.
+    fn next(&mut self, run: RunId, error: &StoreError) -> Sleep {
+        let error = crate::one_line::chain(error);
+        tracing::warn!(run_id = %run, %error, "a run cannot be stored; the write is tried again");
+        let delay = self.0;
+        self.0 = (delay * 2).min(LONGEST_DELAY);
+        sleep(delay)
+    }
+}

@@ -1,0 +1,166 @@
+//! A viewer of a stored run.
+
+use std::collections::VecDeque;
+use std::future::Future;
+use std::ops::ControlFlow;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll, ready};
+
+use omniassist_core::RunEvent;
+
+use super::journal::{self, Position};
+use super::stores::Stores;
+use super::tail::{Tail, Took};
+use crate::engine::Admission;
+use crate::engine::run::EventSink;
+use crate::store::{RunId, Scope, StoreError};
+
+type Reading = Pin<Box<dyn Future<Output = Result<(Vec<RunEvent>, Position), StoreError>> + Send>>;
+
+/// The events of a stored run for one client: those of the journal, then those that follow.
+///
+/// Dropping it does not stop the run, unless the assistant's [`OnDisconnect`](crate::OnDisconnect) says so.
+pub(crate) struct View {
+    stores: Arc<Stores>,
+    scope: Scope,
+    run: RunId,
+    queue: VecDeque<RunEvent>,
+    /// The position of the journal up to which the events were read or are in the queue.
+    read: Position,
+    /// The number of the event after those of the queue.
+    next: u64,
+    epoch: Option<u32>,
+    live: Option<(Arc<Tail>, u64)>,
+    /// Events that a slow viewer reads from the journal. The lock makes the view `Sync`; it is never held.
+    reading: Mutex<Option<Reading>>,
+}
+
+impl View {
+    /// Creates a viewer of the events after `read`. It first gets those in `queue`, which come before.
+    pub(super) fn new(
+        stores: &Arc<Stores>,
+        scope: Scope,
+        run: RunId,
+        queue: VecDeque<RunEvent>,
+        read: Position,
+        tail: Option<Arc<Tail>>,
+    ) -> Self {
+        let next = read.events;
+        let epoch = tail.as_ref().map(|tail| tail.epoch());
+        let live = tail.map(|tail| {
+            let viewer = tail.join(next);
+            (tail, viewer)
+        });
+        let (stores, reading) = (Arc::clone(stores), Mutex::new(None));
+        Self { stores, scope, run, queue, read, next, epoch, live, reading }
+    }
+
+    /// Returns the id of the run.
+    pub(crate) fn run_id(&self) -> RunId {
+        self.run
+    }
+
+    /// Sets the epoch in which the events are counted. Default: that of the run, if it goes on.
+    pub(super) fn of_epoch(mut self, epoch: u32) -> Self {
+        self.epoch = Some(epoch);
+        self
+    }
+
+    /// Returns the epoch in which the events are counted.
+    pub(crate) fn epoch(&self) -> Option<u32> {
+        self.epoch
+    }
+
+    /// Drops the viewer of a run that goes on without one, regardless of [`OnDisconnect`](crate::OnDisconnect).
+    pub(crate) fn detach(mut self) {
+        if let Some((tail, viewer)) = self.live.take() {
+            tail.detach(viewer);
+        }
+    }
+
+    /// Returns the host's decision about the beginning of the run, if it was made.
+    pub(crate) fn admission(&self) -> Admission {
+        match &self.live {
+            Some((tail, _)) if self.queue.is_empty() => tail.admission(),
+            _ => Admission::Granted,
+        }
+    }
+
+    /// Polls for the next event. Returns `None` after the last one. A view that ends without a terminal event is cut: the
+    /// run may go on.
+    pub(crate) fn poll_event(&mut self, cx: &mut Context<'_>) -> Poll<Option<RunEvent>> {
+        let mut next = None;
+        let polled = self.poll_events(cx, &mut |event| {
+            next = Some(event);
+            ControlFlow::Break(())
+        });
+        match next {
+            Some(event) => Poll::Ready(Some(event)),
+            None => polled.map(|()| None),
+        }
+    }
+
+    /// Passes the events that are ready to `sink`, until it breaks. Returns `Pending` if there are or will be more events.
+    pub(crate) fn poll_events(&mut self, cx: &mut Context<'_>, sink: EventSink<'_>) -> Poll<()> {
+        loop {
+            while let Some(event) = self.queue.pop_front() {
+                if sink(event).is_break() {
+                    return Poll::Pending;
+                }
+            }
+            if !ready!(self.poll_queue(cx)) {
+                return Poll::Ready(());
+            }
+        }
+    }
+
+    /// Fills the queue. Returns `false` at the end.
+    fn poll_queue(&mut self, cx: &mut Context<'_>) -> Poll<bool> {
+        let reading = self.reading.get_mut().unwrap_or_else(PoisonError::into_inner);
+        if let Some(future) = reading {
+            let read = ready!(future.as_mut().poll(cx));
+            *reading = None;
+            return Poll::Ready(match read {
+                Ok((events, position)) => {
+                    // The journal may have grown beyond what is asked for.
+                    let known =
+                        usize::try_from(self.next.saturating_sub(self.read.events)).unwrap_or(usize::MAX);
+                    let is_new = position.events > self.next;
+                    self.queue.extend(events.into_iter().skip(known));
+                    self.next = self.next.max(position.events);
+                    self.read = position;
+                    is_new
+                }
+                Err(error) => {
+                    tracing::error!(run_id = %self.run, %error, "a journal cannot be read; its viewer is cut");
+                    false
+                }
+            });
+        }
+        let Some((tail, viewer)) = &self.live else { return Poll::Ready(false) };
+        let before = self.queue.len();
+        match ready!(tail.poll(*viewer, self.next, &mut self.queue, cx)) {
+            Took::Events => {
+                self.next += (self.queue.len() - before) as u64;
+                Poll::Ready(true)
+            }
+            Took::End => Poll::Ready(false),
+            Took::Behind => {
+                let (stores, scope, run, read) =
+                    (Arc::clone(&self.stores), self.scope.clone(), self.run, self.read);
+                *reading =
+                    Some(Box::pin(async move { journal::after(&*stores.runs, &scope, run, read).await }));
+                Poll::Ready(true)
+            }
+        }
+    }
+}
+
+impl Drop for View {
+    fn drop(&mut self) {
+        if let Some((tail, viewer)) = &self.live {
+            tail.leave(*viewer);
+        }
+    }
+}

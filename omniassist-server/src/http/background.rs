@@ -1,0 +1,39 @@
+//! Runs that no response waits for: `Prefer: respond-async`.
+
+use http::{Extensions, HeaderName, HeaderValue, Response, StatusCode, header};
+use serde_json::json;
+
+use super::post_headers::{RESPOND_ASYNC, RespondAsync};
+use super::run_headers::{self, RunName};
+use super::{AssistantBody, MountPath, reply};
+use crate::engine::View;
+
+const PREFERENCE_APPLIED: HeaderName = HeaderName::from_static("preference-applied");
+
+/// The wish for a run in the background.
+pub(super) struct Background {
+    /// The path of the service, for the URL of the run.
+    mount: Option<MountPath>,
+}
+
+impl Background {
+    /// Returns the wish of a request.
+    pub(super) fn wanted(extensions: &Extensions) -> Option<Self> {
+        extensions.get::<RespondAsync>().map(|_| Self { mount: extensions.get().cloned() })
+    }
+
+    /// Leaves a run to itself, and returns the answer: 202 with the URL at which it is read.
+    pub(super) fn accepted(self, view: View) -> Response<AssistantBody> {
+        let name = RunName { id: view.run_id(), epoch: view.epoch() };
+        view.detach();
+        let body = json!({ "id": name.id.to_string() });
+        let mut response = reply::json(StatusCode::ACCEPTED, &body);
+        let mount = self.mount.as_ref().map_or("", MountPath::as_str);
+        if let Ok(url) = HeaderValue::from_str(&format!("{mount}/runs/{}", name.id)) {
+            response.headers_mut().insert(header::LOCATION, url);
+        }
+        response.headers_mut().insert(PREFERENCE_APPLIED, RESPOND_ASYNC);
+        run_headers::add(&mut response, name);
+        response
+    }
+}

@@ -1,0 +1,228 @@
+//! The routes below `/threads`: the stored conversations of a principal.
+
+use std::borrow::Cow;
+
+use http::request::Parts;
+use http::{Method, Request, Response, StatusCode, Uri};
+use http_body::Body;
+use omniassist_core::message::read::check_id;
+use omniassist_core::{Error, Limits, Text, json_guard};
+use percent_encoding::percent_decode_str;
+use serde_json::{Map, Value, json};
+
+use super::protocol::query_value;
+use super::{AssistantBody, Rejection, receive, reply};
+use crate::engine::{Conversations, store_failed};
+use crate::store::{Branch, Change, ConversationInfo, NotSaved, Page, RunHead, Saved, StoreError, Window};
+use crate::{Assistant, Principal};
+
+/// The conversations and the messages of an answer, and the most that a client may ask for.
+const THREADS: (usize, usize) = (50, 100);
+const MESSAGES: (usize, usize) = (100, 1_000);
+
+/// The bytes of a title that a client sets.
+const MAX_TITLE_BYTES: usize = 256;
+
+/// A request for stored conversations.
+struct Asked<'a> {
+    conversations: Conversations,
+    principal: Principal,
+    uri: &'a Uri,
+}
+
+impl<'a> Asked<'a> {
+    /// An anonymous principal has no conversations, so that the routes are unknown to it.
+    fn new(assistant: &Assistant, parts: &'a Parts) -> Result<Self, Rejection> {
+        let principal = parts.extensions.get::<Principal>().filter(|principal| !principal.is_anonymous());
+        let (Some(conversations), Some(principal)) = (assistant.conversations(), principal) else {
+            return Err(Rejection::not_found());
+        };
+        Ok(Self { conversations, principal: principal.clone(), uri: &parts.uri })
+    }
+
+    async fn described(&self, info: &ConversationInfo) -> Result<Value, Rejection> {
+        let run = self.conversations.live_run(&self.principal, &info.chat).await;
+        Ok(described(info, run.map_err(failed)?.as_ref()))
+    }
+
+    async fn info(&self, chat: &str) -> Result<ConversationInfo, Rejection> {
+        let info = self.conversations.info(&self.principal, chat).await.map_err(failed)?;
+        info.ok_or_else(Rejection::not_found)
+    }
+}
+
+/// Answers `GET /threads`.
+pub(super) async fn list<B>(
+    assistant: &Assistant,
+    request: Request<B>,
+) -> Result<Response<AssistantBody>, Rejection> {
+    let (parts, _) = request.into_parts();
+    let asked = Asked::new(assistant, &parts)?;
+    let mut page = Page::first(limit(asked.uri, THREADS)?);
+    page.cursor = parameter(asked.uri, "cursor")?;
+    let listing = asked.conversations.list(&asked.principal, &page).await.map_err(|error| {
+        if !error.is_invalid() {
+            return failed(error);
+        }
+        Error::invalid_field("?cursor", "the `nextCursor` of an answer", "another value").into()
+    })?;
+    let mut threads = Vec::with_capacity(listing.conversations.len());
+    for info in &listing.conversations {
+        threads.push(asked.described(info).await?);
+    }
+    Ok(reply::json(StatusCode::OK, &json!({ "threads": threads, "nextCursor": listing.next })))
+}
+
+/// Answers `GET`, `PATCH` and `DELETE /threads/{chat}`.
+pub(super) async fn one<B: Body>(
+    assistant: &Assistant,
+    chat: &str,
+    request: Request<B>,
+) -> Result<Response<AssistantBody>, Rejection> {
+    let (mut parts, body) = request.into_parts();
+    match parts.method {
+        Method::PATCH => {
+            let body = receive::posted(assistant, &mut parts, body).await?;
+            let asked = Asked::new(assistant, &parts)?;
+            let change = change(&body.bytes, assistant.limits())?;
+            let saved = asked.conversations.change(&asked.principal, chat, change).await.map_err(failed)?;
+            match saved {
+                None => return Err(Rejection::not_found()),
+                Some(Saved::Version(_)) => {}
+                Some(Saved::Refused(NotSaved::UnknownMessage(_))) => {
+                    return Err(Error::invalid_field(
+                        "head",
+                        "the id of a message of the chat",
+                        "another id",
+                    )
+                    .into());
+                }
+                Some(Saved::Refused(reason)) => return Err(conflict(&reason)),
+            }
+            let info = asked.info(chat).await?;
+            Ok(reply::json(StatusCode::OK, &asked.described(&info).await?))
+        }
+        Method::DELETE => {
+            let asked = Asked::new(assistant, &parts)?;
+            match asked.conversations.delete(&asked.principal, chat).await.map_err(failed)? {
+                true => Ok(reply::no_content()),
+                false => Err(Rejection::not_found()),
+            }
+        }
+        _ => {
+            let asked = Asked::new(assistant, &parts)?;
+            let info = asked.info(chat).await?;
+            Ok(reply::json(StatusCode::OK, &asked.described(&info).await?))
+        }
+    }
+}
+
+/// Answers `GET /threads/{chat}/messages`.
+pub(super) async fn messages<B>(
+    assistant: &Assistant,
+    chat: &str,
+    request: Request<B>,
+) -> Result<Response<AssistantBody>, Rejection> {
+    let (parts, _) = request.into_parts();
+    let asked = Asked::new(assistant, &parts)?;
+    let window = Window {
+        branch: parameter(asked.uri, "branch")?.map_or(Branch::Head, Branch::Leaf),
+        before: parameter(asked.uri, "before")?,
+        at_most: limit(asked.uri, MESSAGES)?,
+    };
+    let loaded = asked.conversations.before_stream(&asked.principal, chat, &window).await;
+    let loaded = loaded.map_err(failed)?.ok_or_else(Rejection::not_found)?;
+    let messages: Vec<_> = loaded.messages.iter().map(|loaded| &loaded.message).collect();
+    let body = json!({ "messages": messages, "more": loaded.more, "head": loaded.info.head });
+    Ok(reply::json(StatusCode::OK, &body))
+}
+
+fn described(info: &ConversationInfo, run: Option<&RunHead>) -> Value {
+    json!({
+        "id": info.chat,
+        "title": info.title,
+        "head": info.head,
+        "version": info.version,
+        "createdAt": info.created_ms,
+        "updatedAt": info.updated_ms,
+        "run": run.map(|run| json!({ "id": run.run.to_string(), "state": run.state.as_str() })),
+    })
+}
+
+/// Reads a change: an object with `title`, `head` or both, and optionally the `version` that is changed.
+fn change(body: &[u8], limits: &Limits) -> Result<Change, Error> {
+    json_guard::check(body, limits.max_json_depth)?;
+    let object: Map<String, Value> = serde_json::from_slice(body).map_err(Error::invalid_json)?;
+    let mut change = Change::default();
+    for (key, value) in &object {
+        match (key.as_str(), value) {
+            ("title", Value::String(title)) => change.title = Some(self::title(title)?),
+            ("title", _) => return Err(Error::invalid_field("title", "a string", "something else")),
+            ("head", Value::String(head)) => {
+                check_id(head, "head", limits)?;
+                change.head = Some(head.as_str().into());
+            }
+            ("head", _) => return Err(Error::invalid_field("head", "a string", "something else")),
+            ("version", version) => {
+                let number = version.as_u64().and_then(|version| u32::try_from(version).ok());
+                let expected = "the `version` of the chat";
+                change.version =
+                    Some(number.ok_or_else(|| Error::invalid_field("version", expected, "something else"))?);
+            }
+            _ => return Err(nothing_to_change("another key")),
+        }
+    }
+    if change.title.is_none() && change.head.is_none() {
+        return Err(nothing_to_change("neither"));
+    }
+    Ok(change)
+}
+
+fn nothing_to_change(found: &'static str) -> Error {
+    Error::invalid_field("body", "an object with `title` or `head`, and optionally `version`", found)
+}
+
+fn title(title: &str) -> Result<Text, Error> {
+    let title = title.trim();
+    if title.is_empty() {
+        return Err(Error::invalid_field("title", "a string that is not blank", "a blank string"));
+    }
+    if title.len() > MAX_TITLE_BYTES {
+        let expected = format!("at most {MAX_TITLE_BYTES} bytes");
+        return Err(Error::invalid_field("title", expected, "a longer string"));
+    }
+    Ok(title.into())
+}
+
+fn conflict(reason: &NotSaved) -> Rejection {
+    let message = "The chat was changed meanwhile.";
+    let rejection = Rejection::new(StatusCode::CONFLICT, "version_conflict", message);
+    match reason {
+        NotSaved::Conflict(version) => rejection.with_detail("version", *version),
+        _ => rejection,
+    }
+}
+
+/// Reads `?limit=`.
+fn limit(uri: &Uri, (default, most): (usize, usize)) -> Result<usize, Error> {
+    let Some(value) = query_value(uri, "limit") else { return Ok(default) };
+    let number = value.parse().ok().filter(|number| (1..=most).contains(number));
+    number
+        .ok_or_else(|| Error::invalid_field("?limit", format!("a number from 1 to {most}"), "another value"))
+}
+
+/// Reads a parameter of the query.
+fn parameter(uri: &Uri, name: &str) -> Result<Option<Text>, Error> {
+    let Some(value) = query_value(uri, name) else { return Ok(None) };
+    let decoded = percent_decode_str(value).decode_utf8();
+    let decoded = decoded.map(Cow::into_owned).ok().filter(|value| !value.is_empty());
+    match decoded {
+        Some(value) => Ok(Some(value.into())),
+        None => Err(Error::invalid_field(format!("?{name}"), "text in UTF-8", "something else")),
+    }
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "`map_err` passes the value")]
+fn failed(error: StoreError) -> Rejection {
+    store_failed(&error).into()
+}

@@ -1,0 +1,75 @@
+use bytes::Bytes;
+use omniassist_core::Text;
+
+use super::{Received, RunHead, RunId, Scope, Writer};
+
+/// The answer to an instance that says that it lives.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct Beat {
+    /// All signals of the runs that the instance drives. Those that it knows by their number are among them.
+    pub signals: Vec<Received>,
+    /// Runs that a claim may get, the oldest first.
+    pub free: Vec<RunId>,
+    /// Messages of settled runs that another store has yet to save. Several instances may get one.
+    pub unsaved: Vec<Unsaved>,
+}
+
+/// The messages of a settled run that another store has yet to save.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Unsaved {
+    /// The run.
+    pub run: RunId,
+    /// The owner.
+    pub scope: Scope,
+    /// The client's name of the conversation.
+    pub chat: Text,
+    /// The content of [`Settled::unsaved`](super::Settled::unsaved).
+    pub data: Bytes,
+}
+
+impl Unsaved {
+    /// Creates the messages of a run.
+    #[must_use]
+    pub fn new(run: RunId, scope: Scope, chat: impl Into<Text>, data: impl Into<Bytes>) -> Self {
+        Self { run, scope, chat: chat.into(), data: data.into() }
+    }
+}
+
+/// The condition of a claim.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
+pub enum Claim {
+    /// Nobody drives the run: it was released, it waits, it is next in its queue, or the lease of its instance is over.
+    #[default]
+    IfFree,
+    /// The same, or this instance drives the run. It repeats a claim whose answer was lost.
+    Again,
+    /// The run goes on or waits, also if its instance lives. That instance is fenced.
+    Force,
+}
+
+/// A claimed run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Claimed {
+    /// The right to write the run. Its next segment has the position `head.head + 1`.
+    pub writer: Writer,
+    /// The run, with the mark of this claim as its last segment.
+    pub head: RunHead,
+    /// The input of [`NewRun`](super::NewRun).
+    pub input: Bytes,
+    /// All signals that the run has received, in order.
+    pub signals: Vec<Received>,
+    /// The number of take-overs since the last consequence, this one included.
+    pub takeovers: u32,
+}
+
+impl Claimed {
+    /// Creates a claimed run.
+    #[must_use]
+    pub fn new(writer: Writer, head: RunHead, input: Bytes) -> Self {
+        Self { writer, head, input, signals: Vec::new(), takeovers: 0 }
+    }
+}

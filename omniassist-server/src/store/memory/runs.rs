@@ -1,0 +1,182 @@
+use std::time::Duration;
+
+use super::run::Run;
+use super::state::State;
+use crate::clock::millis;
+use crate::store::{
+    Appended, Beat, Begun, Claim, Claimed, InstanceId, NewRun, NotSaved, RunId, RunState, Scope, Segment,
+    Settled, Signal, Signalled, StoreError, Tail, TailOf, Unsaved, Which, Writer,
+};
+
+/// The limit of [`Beat::unsaved`].
+const MOST_UNSAVED: usize = 64;
+
+impl State {
+    pub(super) fn begin(&mut self, new: &NewRun, now: u64) -> Result<Begun, StoreError> {
+        if self
+            .chats
+            .get(&(new.scope.clone(), new.chat.clone()))
+            .is_some_and(|chat| chat.deleted_ms.is_some())
+        {
+            return Ok(Begun::Refused(NotSaved::Deleted));
+        }
+        if let Some(run) = self.runs.get(&new.run) {
+            return self.begun(run, new, now);
+        }
+        let is_repeated = |run: &&Run| {
+            run.scope == new.scope
+                && run.chat == new.chat
+                && new.post.as_ref().zip(run.post.as_ref()).is_some_and(|(post, earlier)| {
+                    post.key == earlier.key && (post.lasting || !run.state.is_ended())
+                })
+        };
+        if let Some(run) = self.runs.values().find(is_repeated) {
+            return Ok(Begun::Repeats(Box::new(run.head(now))));
+        }
+        let open = self.open_runs(&new.scope, &new.chat);
+        let queued = open.iter().filter(|run| run.state == RunState::Queued).count();
+        let ahead = count(open.len());
+        if let Some(first) = open.first() {
+            if count(queued) >= new.queue {
+                return Ok(Begun::Busy(Box::new(first.head(now))));
+            }
+        } else if let Some(change) = &new.change
+            && let Err(refused) = self.check(&new.scope, &new.chat, change)
+        {
+            return Ok(Begun::Refused(refused));
+        }
+        let is_queued = ahead > 0;
+        let chat = self.chat_mut(&new.scope, &new.chat, now);
+        if let Some(change) = new.change.as_ref().filter(|_| !is_queued) {
+            chat.apply(change, now);
+        }
+        let number = self.next_number();
+        self.runs.insert(new.run, Run::new(new, number, is_queued, now));
+        let writer = Writer { run: new.run, epoch: 1, instance: new.instance };
+        Ok(if is_queued { Begun::Queued(ahead) } else { Begun::Started(writer) })
+    }
+
+    /// Answers a `begin` that is repeated, since its acknowledgement was lost.
+    fn begun(&self, run: &Run, new: &NewRun, now: u64) -> Result<Begun, StoreError> {
+        if run.scope != new.scope || run.chat != new.chat {
+            return Err(StoreError::invalid("the id belongs to another run"));
+        }
+        let writer = Writer { run: new.run, epoch: 1, instance: new.instance };
+        Ok(match run.state {
+            RunState::Queued => {
+                let ahead =
+                    self.open_runs(&run.scope, &run.chat).iter().take_while(|open| open.id != run.id).count();
+                Begun::Queued(count(ahead))
+            }
+            RunState::Running if run.epoch == 1 && run.instance == Some(new.instance) => {
+                Begun::Started(writer)
+            }
+            _ => Begun::Repeats(Box::new(run.head(now))),
+        })
+    }
+
+    pub(super) fn append(&mut self, segment: &Segment, now: u64) -> Appended {
+        self.runs.get_mut(&segment.writer.run).map_or(Appended::Gone, |run| run.append(segment, now))
+    }
+
+    pub(super) fn tail(&self, of: &TailOf, max_bytes: usize) -> Option<Tail> {
+        self.find(&of.scope, Which::Run(of.run)).map(|run| run.tail(of.after, max_bytes))
+    }
+
+    pub(super) fn find(&self, scope: &Scope, which: Which<'_>) -> Option<&Run> {
+        match which {
+            Which::Run(run) => self.runs.get(&run).filter(|run| run.scope == *scope),
+            Which::Post { chat, key } => {
+                let runs = self.runs.values().filter(|run| run.scope == *scope && run.chat == *chat);
+                runs.filter(|run| run.post.as_ref().is_some_and(|post| post.key == key))
+                    .max_by_key(|run| run.number)
+            }
+            Which::Chat(chat) => self.open_runs(scope, chat).into_iter().next().or_else(|| {
+                let runs = self.runs.values().filter(|run| run.scope == *scope && run.chat == *chat);
+                runs.max_by_key(|run| run.number)
+            }),
+        }
+    }
+
+    pub(super) fn settle(&mut self, end: &Settled, now: u64) -> Result<Appended, StoreError> {
+        let Some(run) = self.runs.get(&end.last.writer.run) else { return Ok(Appended::Gone) };
+        if let Some(answer) = run.judge(&end.last, now) {
+            return Ok(answer);
+        }
+        if let Some(change) = &end.change {
+            let (scope, chat) = (run.scope.clone(), run.chat.clone());
+            let saved = self.save(&scope, &chat, change, now);
+            saved.map_err(|refused| StoreError::invalid(format!("the change was refused: {refused:?}")))?;
+        }
+        let run = self.runs.get_mut(&end.last.writer.run);
+        Ok(run.map_or(Appended::Gone, |run| run.settle(end, now)))
+    }
+
+    pub(super) fn signal(&mut self, scope: &Scope, run: RunId, signal: &Signal, now: u64) -> Signalled {
+        let run = self.runs.get_mut(&run).filter(|run| run.scope == *scope);
+        run.map_or(Signalled::Gone, |run| run.signal(signal, now))
+    }
+
+    pub(super) fn beat(&mut self, me: InstanceId, lease: Duration, room: usize, now: u64) -> Beat {
+        self.leases.retain(|_, end| *end > now);
+        self.leases.insert(me, now.saturating_add(millis(lease)));
+        let mut runs: Vec<&Run> = self.runs.values().collect();
+        runs.sort_unstable_by_key(|run| run.number);
+        let mut beat = Beat::default();
+        for run in runs {
+            if run.instance == Some(me) {
+                beat.signals.extend(run.signals.iter().cloned());
+            }
+            let is_due = run.state != RunState::Waiting || run.due_ms.is_some_and(|due| due <= now);
+            if beat.free.len() < room && is_due && self.is_free(run, now) {
+                beat.free.push(run.id);
+            }
+            if let Some(data) = run.unsaved.as_ref().filter(|_| beat.unsaved.len() < MOST_UNSAVED) {
+                beat.unsaved.push(Unsaved::new(run.id, run.scope.clone(), run.chat.clone(), data.clone()));
+            }
+        }
+        beat
+    }
+
+    /// Returns `true` if nobody drives a run that has not ended.
+    fn is_free(&self, run: &Run, now: u64) -> bool {
+        match run.state {
+            RunState::Queued => {
+                self.open_runs(&run.scope, &run.chat).first().is_some_and(|first| first.id == run.id)
+            }
+            RunState::Waiting => true,
+            RunState::Running => {
+                run.instance.is_none_or(|instance| self.leases.get(&instance).is_none_or(|end| *end <= now))
+            }
+            _ => false,
+        }
+    }
+
+    pub(super) fn claim(
+        &mut self,
+        run: RunId,
+        me: InstanceId,
+        condition: Claim,
+        now: u64,
+    ) -> Option<Claimed> {
+        let found = self.runs.get(&run)?;
+        let may = match condition {
+            Claim::IfFree => false,
+            Claim::Again => found.instance == Some(me),
+            Claim::Force => found.state.is_live(),
+        };
+        if !may && !self.is_free(found, now) {
+            return None;
+        }
+        let run = self.runs.get_mut(&run)?;
+        let writer = run.take(me);
+        let mut claimed = Claimed::new(writer, run.head(now), run.input.clone().unwrap_or_default());
+        claimed.signals = run.signals.clone();
+        claimed.takeovers = run.takeovers();
+        Some(claimed)
+    }
+}
+
+fn count(length: usize) -> u32 {
+    u32::try_from(length).unwrap_or(u32::MAX)
+}

@@ -1,0 +1,162 @@
+//! Stored runs of a server that shuts down, or has stopped: they go on elsewhere, or end with what they wrote.
+
+use std::time::Duration;
+
+use http::Extensions;
+use omniassist_server::tool::Extension;
+use omniassist_server::{AssistantBuilder, Recovery, RunContext};
+use tokio::time::{Instant, sleep};
+
+use super::*;
+
+/// Returns a turn that takes ten seconds.
+fn slow() -> Turn {
+    Turn::text("Half").then(Turn::delay(Duration::from_secs(10))).then(text(" and half"))
+}
+
+fn server(store: &MemoryStore, turn: Turn) -> AssistantBuilder {
+    Assistant::builder(ScriptedProvider::new().turn(turn)).store(store.clone())
+}
+
+/// Returns `true` if the body ends without an error.
+async fn ends_well(body: AssistantBody) -> bool {
+    body.collect().await.is_ok()
+}
+
+/// Makes a server look for runs that others have left, with a post that it refuses.
+async fn look(assistant: &Assistant) {
+    let mut body = ask("m1", "Hello");
+    (body["id"], body["message"]["role"]) = ("other".into(), "assistant".into());
+    let response = AssistantService::new(assistant.clone()).handle(request(&body)).await;
+    assert_eq!(response.status(), StatusCode::CONFLICT);
+    sleep(Duration::from_millis(1)).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_drained_run_goes_on_at_the_next_server_at_once() {
+    let store = MemoryStore::new();
+    let first = server(&store, slow()).build().unwrap();
+    let body = tokio::spawn(ends_well(open(&first, &ask("m1", "Go")).await));
+    sleep(Duration::from_secs(1)).await;
+
+    let drained = first.drain(Duration::from_secs(2)).await;
+    let at = Instant::now();
+    assert_eq!((drained.finished, drained.ended, drained.released), (0, 0, 1));
+    assert!(!body.await.unwrap(), "the viewer must come back, so its response is cut");
+    assert_eq!(state(&store).await, RunState::Running);
+    assert_eq!(first.live_runs(), 0);
+
+    let model = ScriptedProvider::new().otherwise(|_| text("The whole answer"));
+    let second = Assistant::builder(model).store(store.clone()).build().unwrap();
+    look(&second).await;
+    assert_eq!(settled(&store).await, RunState::Finished);
+    assert!(at.elapsed() < Duration::from_millis(500), "{:?}", at.elapsed());
+    assert_eq!(messages(&store).await.last().unwrap().text(), "The whole answer");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_run_that_ends_before_the_deadline_is_not_released() {
+    let store = MemoryStore::new();
+    let first = server(&store, slow()).build().unwrap();
+    let body = tokio::spawn(ends_well(open(&first, &ask("m1", "Go")).await));
+    sleep(Duration::from_secs(1)).await;
+
+    let drained = first.drain(Duration::from_secs(20)).await;
+    assert_eq!((drained.finished, drained.ended, drained.released), (1, 0, 0));
+    assert_eq!(state(&store).await, RunState::Finished, "the end is durable when the drain returns");
+    assert!(body.await.unwrap());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_drained_run_ends_where_runs_are_not_resumed() {
+    let store = MemoryStore::new();
+    let first = server(&store, slow()).recovery(Recovery::Interrupt).build().unwrap();
+    let body = open(&first, &ask("m1", "Go")).await;
+    let body = tokio::spawn(async move { body.collect().await.unwrap().to_bytes() });
+    sleep(Duration::from_secs(1)).await;
+
+    let drained = first.drain(Duration::from_secs(2)).await;
+    assert_eq!((drained.ended, drained.released), (1, 0));
+    assert_eq!(state(&store).await, RunState::Failed);
+    let body = body.await.unwrap();
+    assert!(String::from_utf8_lossy(&body).contains("Please send your message again."));
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_interrupted_run_ends_with_its_text() {
+    let store = MemoryStore::new();
+    let first = server(&store, slow()).build().unwrap();
+    let _body = open(&first, &ask("m1", "Go")).await;
+    sleep(Duration::from_secs(1)).await;
+    first.shutdown().await;
+
+    let model = ScriptedProvider::new().otherwise(|_| text("The second try"));
+    let second =
+        Assistant::builder(model.clone()).store(store.clone()).recovery(Recovery::Interrupt).build().unwrap();
+    look(&second).await;
+    assert_eq!(settled(&store).await, RunState::Interrupted);
+    assert_eq!(messages(&store).await.last().unwrap().text(), "Half");
+
+    let answer = post(&second, &ask("m2", "Again")).await;
+    assert!(answer.contains("The second try"), "{answer}");
+    let sent = format!("{:?}", model.payloads().last().unwrap().transcript);
+    assert!(sent.contains("Half") && sent.contains("Again"), "{sent}");
+}
+
+#[derive(Clone)]
+struct Plan(&'static str);
+
+fn tool_of_plan() -> Tool {
+    Tool::new("plan", "Returns the plan", |Extension(Plan(plan)): Extension<Plan>| async move {
+        Ok::<_, ToolError>(plan)
+    })
+}
+
+/// Stops a server, and returns the state in which another one leaves its run.
+async fn recovered(
+    store: &MemoryStore,
+    hook: impl Fn(RunContext) -> Result<Extensions, std::io::Error> + Send + Sync + 'static,
+) -> RunState {
+    let first = server(store, slow()).build().unwrap();
+    let _body = open(&first, &ask("m1", "Go")).await;
+    sleep(Duration::from_secs(1)).await;
+    first.shutdown().await;
+
+    let model = ScriptedProvider::new().turn_with(|_| call("plan", json!({}))).otherwise(|_| text("Done."));
+    let second = Assistant::builder(model)
+        .store(store.clone())
+        .tool(tool_of_plan())
+        .recover_with(move |run| std::future::ready(hook(run)))
+        .build()
+        .unwrap();
+    look(&second).await;
+    settled(store).await
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_recovered_run_has_the_extensions_of_the_host() {
+    let store = MemoryStore::new();
+    let state = recovered(&store, |run| {
+        assert_eq!((run.principal().id(), run.chat_id().map(Text::as_str)), ("ada", Some("c")));
+        let mut extensions = Extensions::new();
+        extensions.insert(Plan("gold"));
+        extensions.insert(Principal::new("mallory"));
+        Ok(extensions)
+    })
+    .await;
+    assert_eq!(state, RunState::Finished);
+    let stored = serde_json::to_string(messages(&store).await.last().unwrap()).unwrap();
+    assert!(stored.contains("gold"), "{stored}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_run_ends_with_its_text_where_its_extensions_cannot_be_made() {
+    let store = MemoryStore::new();
+    let state = recovered(&store, |_| Err(std::io::Error::other("no database"))).await;
+    assert_eq!(state, RunState::Interrupted);
+    assert_eq!(messages(&store).await.last().unwrap().text(), "Half");
+
+    let store = MemoryStore::new();
+    let state = recovered(&store, |_| panic!("a bug")).await;
+    assert_eq!(state, RunState::Interrupted);
+}

@@ -1,0 +1,173 @@
+//! Runs whose store does not answer for a while.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::Duration;
+
+use omniassist_server::store::{
+    Appended, Beat, Begun, Change, Claim, Claimed, Conversation, Delete, Deleted, Durability, InstanceId,
+    Listing, NewRun, Page, Retention, RunHead, RunId, Saved, Segment, Settled, Signal, Signalled, StoreError,
+    StoreFuture, Swept, Tail, TailOf,
+};
+use tokio::time::sleep;
+
+use super::*;
+
+/// A store that cannot be written to while it is down.
+#[derive(Clone, Default)]
+struct Unsteady {
+    store: MemoryStore,
+    is_down: Arc<AtomicBool>,
+}
+
+impl Unsteady {
+    fn goes_down(&self) {
+        self.is_down.store(true, Ordering::SeqCst);
+    }
+
+    fn comes_back_after(&self, delay: Duration) {
+        let is_down = Arc::clone(&self.is_down);
+        tokio::spawn(async move {
+            sleep(delay).await;
+            is_down.store(false, Ordering::SeqCst);
+        });
+    }
+
+    fn write<'a, T>(&'a self, write: StoreFuture<'a, T>) -> StoreFuture<'a, T> {
+        match self.is_down.load(Ordering::SeqCst) {
+            true => Box::pin(async { Err(StoreError::unavailable("it is down")) }),
+            false => write,
+        }
+    }
+}
+
+impl RunStore for Unsteady {
+    fn begin<'a>(&'a self, new: &'a NewRun) -> StoreFuture<'a, Begun> {
+        self.write(self.store.begin(new))
+    }
+
+    fn append<'a>(&'a self, batch: &'a [Segment], how: Durability) -> StoreFuture<'a, Vec<Appended>> {
+        self.write(self.store.append(batch, how))
+    }
+
+    fn read<'a>(&'a self, tails: &'a [TailOf], max_bytes: usize) -> StoreFuture<'a, Vec<Option<Tail>>> {
+        self.store.read(tails, max_bytes)
+    }
+
+    fn find<'a>(&'a self, scope: &'a Scope, which: Which<'a>) -> StoreFuture<'a, Option<RunHead>> {
+        self.store.find(scope, which)
+    }
+
+    fn settle<'a>(&'a self, end: &'a Settled) -> StoreFuture<'a, Appended> {
+        self.write(self.store.settle(end))
+    }
+
+    fn signal<'a>(&'a self, scope: &'a Scope, run: RunId, signal: &'a Signal) -> StoreFuture<'a, Signalled> {
+        self.write(self.store.signal(scope, run, signal))
+    }
+
+    fn beat(&self, me: InstanceId, lease: Duration, room: usize) -> StoreFuture<'_, Beat> {
+        self.write(self.store.beat(me, lease, room))
+    }
+
+    fn claim(&self, run: RunId, me: InstanceId, condition: Claim) -> StoreFuture<'_, Option<Claimed>> {
+        self.write(self.store.claim(run, me, condition))
+    }
+
+    fn sweep<'a>(&'a self, policy: &'a Retention, at_most: usize) -> StoreFuture<'a, Swept> {
+        self.write(self.store.sweep(policy, at_most))
+    }
+}
+
+impl ConversationStore for Unsteady {
+    fn load<'a>(
+        &'a self,
+        scope: &'a Scope,
+        chat: &'a str,
+        window: &'a Window,
+    ) -> StoreFuture<'a, Option<Conversation>> {
+        self.store.load(scope, chat, window)
+    }
+
+    fn save<'a>(&'a self, scope: &'a Scope, chat: &'a str, change: &'a Change) -> StoreFuture<'a, Saved> {
+        self.write(self.store.save(scope, chat, change))
+    }
+
+    fn list<'a>(&'a self, scope: &'a Scope, page: &'a Page) -> StoreFuture<'a, Listing> {
+        self.store.list(scope, page)
+    }
+
+    fn delete<'a>(&'a self, scope: &'a Scope, what: Delete<'a>) -> StoreFuture<'a, Deleted> {
+        self.write(self.store.delete(scope, what))
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_model_is_not_called_without_a_store() {
+    let store = Unsteady::default();
+    let model = ScriptedProvider::new().turn(text("Hello"));
+    let assistant = Assistant::builder(model.clone()).store(store.clone()).build().unwrap();
+    store.goes_down();
+
+    let response = AssistantService::new(assistant.clone()).handle(request(&ask("m1", "Hi"))).await;
+    assert_eq!(response.status(), StatusCode::SERVICE_UNAVAILABLE);
+    assert!(response.headers().contains_key(header::RETRY_AFTER));
+    let body = response.into_body().collect().await.unwrap().to_bytes();
+    assert!(str::from_utf8(&body).unwrap().contains("store_unavailable"), "{body:?}");
+    assert!(model.payloads().is_empty());
+}
+
+#[tokio::test(start_paused = true)]
+async fn text_goes_on_and_the_end_waits_for_the_store() {
+    let store = Unsteady::default();
+    let down = store.clone();
+    let model = ScriptedProvider::new().turn_with(move |_| {
+        down.goes_down();
+        down.comes_back_after(Duration::from_secs(4));
+        Turn::text("Half").then(Turn::delay(Duration::from_secs(1))).then(text(" and half"))
+    });
+    let assistant = Assistant::builder(model).store(store.clone()).build().unwrap();
+
+    let answer = post(&assistant, &ask("m1", "Go")).await;
+    assert!(answer.contains(r#""type":"finish""#) && !answer.contains("error"), "{answer}");
+    assert_eq!(settled(&store.store).await, RunState::Finished);
+    assert_eq!(messages(&store.store).await.last().unwrap().text(), "Half and half");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_tool_does_not_run_before_its_call_is_stored() {
+    let store = Unsteady::default();
+    let (down, runs) = (store.clone(), Arc::new(AtomicUsize::new(0)));
+    let model = ScriptedProvider::new().turn_with(move |_| {
+        down.goes_down();
+        call("refund", json!({"order": 17}))
+    });
+    let counted = Arc::clone(&runs);
+    let refund = Tool::new("refund", "Refunds an order", move || {
+        let counted = Arc::clone(&counted);
+        async move {
+            counted.fetch_add(1, Ordering::SeqCst);
+            Ok::<_, ToolError>("refunded")
+        }
+    });
+    let assistant = Assistant::builder(model).tool(refund).store(store.clone()).build().unwrap();
+
+    let answer = post(&assistant, &ask("m1", "Refund it")).await;
+    assert!(answer.contains("The conversation cannot be stored right now"), "{answer}");
+    store.comes_back_after(Duration::from_secs(60));
+    assert_eq!(settled(&store.store).await, RunState::Failed);
+    assert_eq!(runs.load(Ordering::SeqCst), 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_host_keeps_conversations_in_its_own_store() {
+    let (runs, own) = (MemoryStore::new(), MemoryStore::new());
+    let model = ScriptedProvider::new().turn(text("In Kiel."));
+    let builder = Assistant::builder(model).store(runs.clone()).conversations(own.clone());
+    let assistant = builder.build().unwrap();
+
+    post(&assistant, &ask("m1", "Where is order 17?")).await;
+    assert_eq!(settled(&runs).await, RunState::Finished);
+    let said: Vec<_> = messages(&own).await.iter().map(Message::text).collect();
+    assert_eq!(said, ["Where is order 17?", "In Kiel."]);
+}

@@ -1,0 +1,209 @@
+//! The suite for stores: the store in memory passes it, and stores with one fault each do not.
+
+use std::panic::AssertUnwindSafe;
+use std::time::Duration;
+
+use futures_util::FutureExt;
+use omniassist_server::store::{
+    Appended, Beat, Begun, Change, Claim, Claimed, Conversation, ConversationStore, Delete, Deleted,
+    Durability, InstanceId, Listing, MemoryStore, NewRun, Page, Retention, RunHead, RunId, RunStore, Saved,
+    Scope, Segment, Settled, Signal, Signalled, StoreFuture, Swept, Tail, TailOf, Which, Window,
+};
+use omniassist_server::testing::store::{self, Factory};
+
+struct InMemory;
+
+impl Factory for InMemory {
+    type Store = MemoryStore;
+
+    async fn create(&self) -> MemoryStore {
+        MemoryStore::new()
+    }
+
+    async fn advance(&self, _store: &MemoryStore, by: Duration) {
+        tokio::time::advance(by).await;
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_store_in_memory_passes() {
+    store::all(&InMemory).await;
+}
+
+/// A store with a fault.
+struct Faulty {
+    store: MemoryStore,
+    fault: Fault,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Fault {
+    None,
+    /// A fenced writer is told that its segment was taken.
+    AcknowledgesAll,
+    /// Each claim succeeds.
+    ClaimsByForce,
+    /// A repeated post begins a run.
+    ForgetsPosts,
+    /// The change of a settled run is lost.
+    LosesMessages,
+    /// Runs of other owners are found.
+    LeaksRuns,
+    /// Conversations of all owners are those of one.
+    LeaksChats,
+    /// A second answer replaces the first.
+    TakesSignalsTwice,
+    /// A lease never ends.
+    KeepsLeases,
+    /// The version of a conversation is not compared.
+    IgnoresVersions,
+    /// Cursors are ignored.
+    ListsOnePage,
+    /// Nothing is deleted.
+    KeepsAll,
+    /// Nothing is swept.
+    SweepsNothing,
+}
+
+const FAULTS: [Fault; 8] = [
+    Fault::AcknowledgesAll,
+    Fault::ClaimsByForce,
+    Fault::ForgetsPosts,
+    Fault::LosesMessages,
+    Fault::LeaksRuns,
+    Fault::TakesSignalsTwice,
+    Fault::KeepsLeases,
+    Fault::SweepsNothing,
+];
+
+const FAULTS_OF_CONVERSATIONS: [Fault; 4] =
+    [Fault::LeaksChats, Fault::IgnoresVersions, Fault::ListsOnePage, Fault::KeepsAll];
+
+impl Factory for Fault {
+    type Store = Faulty;
+
+    async fn create(&self) -> Faulty {
+        Faulty { store: MemoryStore::new(), fault: *self }
+    }
+
+    async fn advance(&self, _store: &Faulty, by: Duration) {
+        tokio::time::advance(by).await;
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn each_fault_of_a_store_is_found() {
+    store::all(&Fault::None).await;
+    for fault in FAULTS {
+        let checked = AssertUnwindSafe(store::all(&fault)).catch_unwind().await;
+        assert!(checked.is_err(), "{fault:?} was not found");
+    }
+    for fault in FAULTS_OF_CONVERSATIONS {
+        let checked = AssertUnwindSafe(store::conversations::all(&fault)).catch_unwind().await;
+        assert!(checked.is_err(), "{fault:?} was not found");
+    }
+}
+
+impl Faulty {
+    fn has(&self, fault: Fault) -> bool {
+        self.fault == fault
+    }
+
+    fn scope(&self, scope: &Scope) -> Scope {
+        if self.has(Fault::LeaksChats) { Scope::new("everybody") } else { scope.clone() }
+    }
+}
+
+impl RunStore for Faulty {
+    fn begin<'a>(&'a self, new: &'a NewRun) -> StoreFuture<'a, Begun> {
+        let mut new = new.clone();
+        new.post = new.post.filter(|_| !self.has(Fault::ForgetsPosts));
+        Box::pin(async move { self.store.begin(&new).await })
+    }
+
+    fn append<'a>(&'a self, batch: &'a [Segment], how: Durability) -> StoreFuture<'a, Vec<Appended>> {
+        Box::pin(async move {
+            let mut answers = self.store.append(batch, how).await?;
+            for answer in answers.iter_mut().filter(|_| self.has(Fault::AcknowledgesAll)) {
+                *answer = Appended::Taken(Default::default());
+            }
+            Ok(answers)
+        })
+    }
+
+    fn read<'a>(&'a self, tails: &'a [TailOf], max_bytes: usize) -> StoreFuture<'a, Vec<Option<Tail>>> {
+        self.store.read(tails, max_bytes)
+    }
+
+    fn find<'a>(&'a self, scope: &'a Scope, which: Which<'a>) -> StoreFuture<'a, Option<RunHead>> {
+        Box::pin(async move {
+            let found = self.store.find(scope, which).await?;
+            match found {
+                None if self.has(Fault::LeaksRuns) => self.store.find(&Scope::new("alice"), which).await,
+                found => Ok(found),
+            }
+        })
+    }
+
+    fn settle<'a>(&'a self, end: &'a Settled) -> StoreFuture<'a, Appended> {
+        let mut end = end.clone();
+        end.change = end.change.filter(|_| !self.has(Fault::LosesMessages));
+        Box::pin(async move { self.store.settle(&end).await })
+    }
+
+    fn signal<'a>(&'a self, scope: &'a Scope, run: RunId, signal: &'a Signal) -> StoreFuture<'a, Signalled> {
+        Box::pin(async move {
+            let answer = self.store.signal(scope, run, signal).await?;
+            let is_repeated = matches!(answer, Signalled::Repeats(_)) && self.has(Fault::TakesSignalsTwice);
+            Ok(if is_repeated { Signalled::Taken } else { answer })
+        })
+    }
+
+    fn beat(&self, me: InstanceId, lease: Duration, room: usize) -> StoreFuture<'_, Beat> {
+        let lease = if self.has(Fault::KeepsLeases) { Duration::MAX } else { lease };
+        self.store.beat(me, lease, room)
+    }
+
+    fn claim(&self, run: RunId, me: InstanceId, condition: Claim) -> StoreFuture<'_, Option<Claimed>> {
+        let condition = if self.has(Fault::ClaimsByForce) { Claim::Force } else { condition };
+        self.store.claim(run, me, condition)
+    }
+
+    fn sweep<'a>(&'a self, policy: &'a Retention, at_most: usize) -> StoreFuture<'a, Swept> {
+        self.store.sweep(policy, if self.has(Fault::SweepsNothing) { 0 } else { at_most })
+    }
+}
+
+impl ConversationStore for Faulty {
+    fn load<'a>(
+        &'a self,
+        scope: &'a Scope,
+        chat: &'a str,
+        window: &'a Window,
+    ) -> StoreFuture<'a, Option<Conversation>> {
+        Box::pin(async move { self.store.load(&self.scope(scope), chat, window).await })
+    }
+
+    fn save<'a>(&'a self, scope: &'a Scope, chat: &'a str, change: &'a Change) -> StoreFuture<'a, Saved> {
+        let mut change = change.clone();
+        change.version = change.version.filter(|_| !self.has(Fault::IgnoresVersions));
+        Box::pin(async move { self.store.save(&self.scope(scope), chat, &change).await })
+    }
+
+    fn list<'a>(&'a self, scope: &'a Scope, page: &'a Page) -> StoreFuture<'a, Listing> {
+        Box::pin(async move {
+            let mut listing = self.store.list(&self.scope(scope), page).await?;
+            listing.next = listing.next.filter(|_| !self.has(Fault::ListsOnePage));
+            Ok(listing)
+        })
+    }
+
+    fn delete<'a>(&'a self, scope: &'a Scope, what: Delete<'a>) -> StoreFuture<'a, Deleted> {
+        Box::pin(async move {
+            if self.has(Fault::KeepsAll) {
+                return Ok(Deleted::default());
+            }
+            self.store.delete(&self.scope(scope), what).await
+        })
+    }
+}
