@@ -56,7 +56,8 @@
 //! [progress](guide#progress-of-a-tool) of a tool (`ToolContext::progress`), the
 //! [question](guide#the-question-of-an-approval) of an approval (`?ai-sdk=7`), [errors](guide#errors-in-a-page) in a page
 //! (`error.message` is JSON), and [CORS preflights](guide#middleware-around-the-assistant). With the cargo feature `files`,
-//! users [attach files](guide#files).
+//! users [attach files](guide#files). The cargo feature `sqlite` adds `SqliteStore`, which keeps conversations and runs in a
+//! file.
 //!
 //! # Application data in tools
 //!
@@ -129,7 +130,8 @@
 //! # Cancellation
 //!
 //! A client that disconnects drops the response body, and with it the run: the connection to the model closes and every
-//! tool's cancellation token fires. The delay until actix notices the disconnect depends on the protocol:
+//! tool's cancellation token fires. A run of a stored conversation goes on instead. The delay until actix notices the
+//! disconnect depends on the protocol:
 //!
 //! - **HTTP/1 with [`HttpServer::h1_allow_half_closed(false)`](actix_web::HttpServer::h1_allow_half_closed):** at once.
 //!   Clients that shut down their sending half and continue to read are not served; browsers do not do that.
@@ -217,5 +219,7 @@ pub use extract::AssistantRequest;
 pub use omniassist_server::core::{self, ContextMessage, Limits, LlmEvent, LlmPayload, RunRequest};
 #[doc(inline)]
 pub use omniassist_server::*;
+#[cfg(feature = "sqlite")]
+pub use omniassist_sqlite::SqliteStore;
 pub use request::RequestBody;
 pub use scope::{AssistantScope, scope};

@@ -47,7 +47,8 @@
 //! [progress](guide#progress-of-a-tool) of a tool (`ToolContext::progress`), the
 //! [question](guide#the-question-of-an-approval) of an approval (`?ai-sdk=7`), [errors](guide#errors-in-a-page) in a page
 //! (`error.message` is JSON), and [CORS preflights](guide#middleware-around-the-assistant). With the cargo feature `files`,
-//! users [attach files](guide#files).
+//! users [attach files](guide#files). The cargo feature `sqlite` adds `SqliteStore`, which keeps conversations and runs in a
+//! file.
 //!
 //! # Application data in tools
 //!
@@ -198,7 +199,7 @@
 //! # Cancellation
 //!
 //! A client that disconnects drops the response body, and with it the run: the connection to the model closes and every
-//! tool's cancellation token fires.
+//! tool's cancellation token fires. A run of a stored conversation goes on instead.
 
 mod extract;
 mod router;
@@ -207,4 +208,6 @@ pub use extract::AssistantRequest;
 pub use omniassist_server::core::{self, ContextMessage, Limits, LlmEvent, LlmPayload, RunRequest};
 #[doc(inline)]
 pub use omniassist_server::*;
+#[cfg(feature = "sqlite")]
+pub use omniassist_sqlite::SqliteStore;
 pub use router::router;

@@ -98,7 +98,8 @@
 //! [progress](guide#progress-of-a-tool) of a tool (`ToolContext::progress`), the
 //! [question](guide#the-question-of-an-approval) of an approval (`?ai-sdk=7`), [errors](guide#errors-in-a-page) in a page
 //! (`error.message` is JSON), and [CORS preflights](guide#middleware-around-the-assistant). With the cargo feature `files`,
-//! users [attach files](guide#files).
+//! users [attach files](guide#files). The cargo feature `sqlite` adds `SqliteStore`, which keeps conversations and runs in a
+//! file.
 //!
 //! # Application data in tools
 //!
@@ -125,7 +126,8 @@
 //! # Cancellation
 //!
 //! A client that disconnects drops the response body, and with it the run: the connection to the model closes and every
-//! tool's cancellation token fires. Over HTTP/1, hyper notices this at once unless
+//! tool's cancellation token fires. A run of a stored conversation goes on instead. Over HTTP/1, hyper notices a
+//! disconnect at once unless
 //! [`half_close`](https://docs.rs/hyper/1/hyper/server/conn/http1/struct.Builder.html#method.half_close) is enabled.
 //!
 //! # Serving
@@ -218,4 +220,6 @@ pub use nested::{Nested, nest};
 pub use omniassist_server::core::{self, ContextMessage, Limits, LlmEvent, LlmPayload, RunRequest};
 #[doc(inline)]
 pub use omniassist_server::*;
+#[cfg(feature = "sqlite")]
+pub use omniassist_sqlite::SqliteStore;
 pub use standalone::{Standalone, service};

@@ -1,0 +1,220 @@
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use omniassist_server::failpoint;
+use omniassist_server::store::{
+    Appended, Beat, Begun, Change, Claim, Claimed, Conversation, ConversationStore, Delete, Deleted,
+    Durability, InstanceId, Listing, NewRun, Page, Retention, RunHead, RunId, RunStore, Saved, Scope,
+    Segment, Settled, Signal, Signalled, StoreError, StoreFuture, Swept, Tail, TailOf, Which, Window,
+};
+use rusqlite::Connection;
+
+use crate::failure::Failure;
+use crate::liveness::Liveness;
+use crate::readers::Readers;
+use crate::writer::Writer;
+use crate::{SqliteOptions, conversations, file_system, open, runs, schema, sweep};
+
+/// A store of runs and conversations in a SQLite file.
+///
+/// Clones share the connections. When the last one is dropped, writes that have begun are completed by a thread, which then
+/// closes the file.
+#[derive(Debug, Clone)]
+pub struct SqliteStore {
+    writer: Arc<Writer>,
+    readers: Arc<Readers>,
+    _liveness: Arc<Liveness>,
+}
+
+impl SqliteStore {
+    /// Opens a file, creates it if there is none, and brings its tables to the version of this crate.
+    ///
+    /// The call blocks while another process migrates the file, for 5 s at most.
+    ///
+    /// # Errors
+    ///
+    /// The error tells the cause:
+    ///
+    /// - [unavailable](StoreError::is_unavailable): the file cannot be opened, or another process locks it for too long;
+    /// - [full](StoreError::is_full): the disk has no room for the tables;
+    /// - [read-only](StoreError::is_read_only): the file or its folder cannot be written to;
+    /// - [corrupt](StoreError::is_corrupt): the file is not a database, or is damaged;
+    /// - [incompatible](StoreError::is_incompatible): the file belongs to another program or to a newer version, or is on
+    ///   a network file system (which Linux alone tells), or on one without the shared memory of a write-ahead log.
+    pub fn open(path: impl AsRef<Path>) -> Result<Self, StoreError> {
+        Self::options().open(path)
+    }
+
+    /// Returns the settings, with which a file can be opened otherwise.
+    pub fn options() -> SqliteOptions {
+        SqliteOptions::default()
+    }
+
+    fn open_with(path: &Path, options: &SqliteOptions) -> Result<Self, Failure> {
+        file_system::check(path)?;
+        // Before the database, since SQLite does not tell why it cannot create a file.
+        let liveness = Liveness::open(path)?;
+        let mut connection = open::writer(path, options)?;
+        failpoint::hit("file.opened");
+        schema::migrate(&mut connection)?;
+        failpoint::hit("file.migrated");
+        liveness.enter(|| {
+            connection.execute("delete from instance", [])?;
+            Ok::<_, Failure>(())
+        })?;
+        failpoint::hit("file.entered");
+        let writer = Writer::start(connection)?;
+        Ok(Self {
+            writer: Arc::new(writer),
+            readers: Readers::new(path, options),
+            _liveness: Arc::new(liveness),
+        })
+    }
+
+    /// Returns the path of the file.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        self.readers.path()
+    }
+
+    fn on_writer<T: Send + 'static>(
+        &self,
+        how: Durability,
+        work: impl Fn(&Connection) -> Result<T, Failure> + Send + 'static,
+    ) -> StoreFuture<'_, T> {
+        Box::pin(async move { Ok(self.writer.write(how, work).await?) })
+    }
+
+    fn on_reader<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Connection) -> Result<T, Failure> + Send + 'static,
+    ) -> StoreFuture<'_, T> {
+        Box::pin(async move { Ok(self.readers.read(work).await?) })
+    }
+}
+
+impl SqliteOptions {
+    /// Opens a file, as [`SqliteStore::open`] does.
+    ///
+    /// # Errors
+    ///
+    /// Returns the errors of [`SqliteStore::open`]. One is [full](StoreError::is_full) if the tables need more than the limit.
+    pub fn open(&self, path: impl AsRef<Path>) -> Result<SqliteStore, StoreError> {
+        SqliteStore::open_with(path.as_ref(), self).map_err(StoreError::from)
+    }
+}
+
+impl RunStore for SqliteStore {
+    fn begin<'a>(&'a self, new: &'a NewRun) -> StoreFuture<'a, Begun> {
+        let new = new.clone();
+        Box::pin(async move {
+            match self.writer.write(Durability::Hard, move |connection| runs::begin(connection, &new)).await {
+                Err(Failure::Refused(refused)) => Ok(Begun::Refused(refused)),
+                begun => Ok(begun?),
+            }
+        })
+    }
+
+    fn append<'a>(&'a self, batch: &'a [Segment], how: Durability) -> StoreFuture<'a, Vec<Appended>> {
+        let batch = batch.to_vec();
+        self.on_writer(how, move |connection| {
+            batch.iter().map(|segment| runs::append(connection, segment)).collect()
+        })
+    }
+
+    fn read<'a>(&'a self, tails: &'a [TailOf], max_bytes: usize) -> StoreFuture<'a, Vec<Option<Tail>>> {
+        let tails = tails.to_vec();
+        self.on_reader(move |connection| {
+            tails.iter().map(|of| runs::tail(connection, of, max_bytes)).collect()
+        })
+    }
+
+    fn find<'a>(&'a self, scope: &'a Scope, which: Which<'a>) -> StoreFuture<'a, Option<RunHead>> {
+        let scope = scope.clone();
+        match which {
+            Which::Chat(chat) => {
+                let chat = chat.to_owned();
+                self.on_reader(move |connection| runs::find(connection, &scope, Which::Chat(&chat)))
+            }
+            Which::Post { chat, key } => {
+                let (chat, key) = (chat.to_owned(), key.to_vec());
+                let which = move |connection: &Connection| {
+                    runs::find(connection, &scope, Which::Post { chat: &chat, key: &key })
+                };
+                self.on_reader(which)
+            }
+            Which::Run(run) => {
+                self.on_reader(move |connection| runs::find(connection, &scope, Which::Run(run)))
+            }
+            _ => Box::pin(async { Err(StoreError::invalid("an unknown kind of question for a run")) }),
+        }
+    }
+
+    fn settle<'a>(&'a self, end: &'a Settled) -> StoreFuture<'a, Appended> {
+        let end = end.clone();
+        self.on_writer(Durability::Hard, move |connection| runs::settle(connection, &end))
+    }
+
+    fn signal<'a>(&'a self, scope: &'a Scope, run: RunId, signal: &'a Signal) -> StoreFuture<'a, Signalled> {
+        let (scope, signal) = (scope.clone(), signal.clone());
+        self.on_writer(Durability::Hard, move |connection| runs::signal(connection, &scope, run, &signal))
+    }
+
+    fn beat(&self, me: InstanceId, lease: Duration, room: usize) -> StoreFuture<'_, Beat> {
+        self.on_writer(Durability::Soft, move |connection| runs::beat(connection, me, lease, room))
+    }
+
+    fn claim(&self, run: RunId, me: InstanceId, condition: Claim) -> StoreFuture<'_, Option<Claimed>> {
+        self.on_writer(Durability::Hard, move |connection| runs::claim(connection, run, me, condition))
+    }
+
+    fn sweep<'a>(&'a self, policy: &'a Retention, at_most: usize) -> StoreFuture<'a, Swept> {
+        let policy = policy.clone();
+        self.on_writer(Durability::Hard, move |connection| sweep::sweep(connection, &policy, at_most))
+    }
+}
+
+impl ConversationStore for SqliteStore {
+    fn load<'a>(
+        &'a self,
+        scope: &'a Scope,
+        chat: &'a str,
+        window: &'a Window,
+    ) -> StoreFuture<'a, Option<Conversation>> {
+        let (scope, chat, window) = (scope.clone(), chat.to_owned(), window.clone());
+        self.on_reader(move |connection| conversations::load(connection, &scope, &chat, &window))
+    }
+
+    fn save<'a>(&'a self, scope: &'a Scope, chat: &'a str, change: &'a Change) -> StoreFuture<'a, Saved> {
+        let (scope, chat, change) = (scope.clone(), chat.to_owned(), change.clone());
+        let save = move |connection: &Connection| conversations::save(connection, &scope, &chat, &change);
+        Box::pin(async move {
+            match self.writer.write(Durability::Hard, save).await {
+                Err(Failure::Refused(refused)) => Ok(Saved::Refused(refused)),
+                version => Ok(Saved::Version(version?)),
+            }
+        })
+    }
+
+    fn list<'a>(&'a self, scope: &'a Scope, page: &'a Page) -> StoreFuture<'a, Listing> {
+        let (scope, page) = (scope.clone(), page.clone());
+        self.on_reader(move |connection| conversations::list(connection, &scope, &page))
+    }
+
+    fn delete<'a>(&'a self, scope: &'a Scope, what: Delete<'a>) -> StoreFuture<'a, Deleted> {
+        let scope = scope.clone();
+        match what {
+            Delete::Chat(chat) => {
+                let chat = chat.to_owned();
+                self.on_writer(Durability::Hard, move |connection| {
+                    conversations::delete(connection, &scope, Delete::Chat(&chat))
+                })
+            }
+            Delete::Everything => self.on_writer(Durability::Hard, move |connection| {
+                conversations::delete(connection, &scope, Delete::Everything)
+            }),
+            _ => Box::pin(async { Err(StoreError::invalid("an unknown kind of deletion")) }),
+        }
+    }
+}

@@ -1,0 +1,47 @@
+use std::time::Duration;
+
+use omniassist_server::store::{Retention, Swept};
+use rusqlite::{Connection, Params};
+
+use crate::failure::Failure;
+use crate::{conversations, time};
+
+pub(crate) fn sweep(connection: &Connection, policy: &Retention, at_most: usize) -> Result<Swept, Failure> {
+    let at_most = i64::try_from(at_most).unwrap_or(i64::MAX);
+    let before = |age: Duration| time::now().saturating_sub(time::millis(age));
+    let mut swept = Swept::default();
+    if let Some(age) = policy.conversations {
+        let idle = ids(
+            connection,
+            "select id from conversation c where deleted_at is null and updated_at <= ?1
+             and not exists (select 1 from run where conversation = c.id and state in (1, 2, 3)) limit ?2",
+            [before(age), at_most],
+        )?;
+        for conversation in &idle {
+            conversations::bury(connection, *conversation)?;
+        }
+        swept.conversations = idle.len();
+    }
+    let runs = ids(
+        connection,
+        "select number from run where ended_at <= ?1 and input is not null limit ?2",
+        [before(policy.journals), at_most],
+    )?;
+    for run in &runs {
+        connection.prepare_cached("delete from segment where run = ?1")?.execute([run])?;
+        connection.prepare_cached("delete from signal where run = ?1")?.execute([run])?;
+        connection.prepare_cached("update run set input = null where number = ?1")?.execute([run])?;
+    }
+    swept.journals = runs.len();
+    let mut statement = connection.prepare_cached(
+        "delete from conversation where id in (select id from conversation where deleted_at <= ?1 limit ?2)",
+    )?;
+    swept.tombstones = statement.execute([before(policy.tombstones), at_most])?;
+    Ok(swept)
+}
+
+fn ids(connection: &Connection, sql: &str, parameters: impl Params) -> Result<Vec<i64>, Failure> {
+    let mut query = connection.prepare_cached(sql)?;
+    let found = query.query_map(parameters, |row| row.get(0))?;
+    Ok(found.collect::<Result<_, _>>()?)
+}

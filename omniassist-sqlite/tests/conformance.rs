@@ -1,0 +1,45 @@
+//! The suite that every store passes.
+
+use omniassist_server::testing::store;
+
+use crate::folder::Folder;
+
+#[tokio::test]
+async fn runs_begin() {
+    store::begin::all(&Folder::new()).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn journals_are_fenced() {
+    store::journal::all(&Folder::new()).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn leases_end() {
+    store::leases::all(&Folder::new()).await;
+}
+
+#[tokio::test]
+async fn signals_arrive_once() {
+    store::signals::all(&Folder::new()).await;
+}
+
+#[tokio::test]
+async fn ends_are_transactions() {
+    store::settle::all(&Folder::new()).await;
+}
+
+#[tokio::test]
+async fn conversations_are_trees() {
+    store::conversations::all(&Folder::new()).await;
+}
+
+#[tokio::test]
+async fn scopes_are_separate() {
+    store::scopes::all(&Folder::new()).await;
+}
+
+#[tokio::test]
+async fn deletions_are_complete() {
+    store::deletion::all(&Folder::new()).await;
+}

@@ -1,0 +1,104 @@
+//! The file: its versions, its errors, and the content that is left in it.
+
+use std::error::Error as _;
+use std::fs;
+use std::path::Path;
+
+use omniassist_server::store::{
+    Change, ConversationStore, Delete, Ending, InstanceId, Page, RunStore, Saved, Segment, SegmentKind,
+    Settled, StoredMessage, Window,
+};
+use omniassist_sqlite::SqliteStore;
+use rusqlite::Connection;
+
+use crate::folder::{Folder, alice, begin};
+
+#[tokio::test]
+async fn content_is_there_after_a_restart() {
+    let folder = Folder::new();
+    let path = folder.path();
+    let store = SqliteStore::open(&path).unwrap();
+    let question = Change::messages([StoredMessage::new("u1", None, "Hello")]);
+    assert_eq!(store.save(&alice(), "c", &question).await.unwrap(), Saved::Version(1));
+    drop(store);
+    let store = SqliteStore::open(&path).unwrap();
+    let loaded = store.load(&alice(), "c", &Window::default()).await.unwrap().unwrap();
+    assert_eq!(loaded.messages[0].body, "Hello");
+}
+
+#[test]
+fn databases_of_others_are_refused() {
+    let folder = Folder::new();
+    let path = folder.path();
+    Connection::open(&path).unwrap().execute_batch("create table users (id integer)").unwrap();
+    let error = SqliteStore::open(&path).unwrap_err();
+    assert!(error.is_incompatible());
+    assert_eq!(error.source().unwrap().to_string(), "the database was not made by OmniAssist");
+}
+
+#[test]
+fn files_that_cannot_be_opened_are_told_apart() {
+    let folder = Folder::new();
+    assert!(SqliteStore::open("/nowhere/at/all.db").unwrap_err().is_unavailable());
+    let path = folder.path();
+    fs::write(
+        &path,
+        "This is not a database, and it is longer than the header of one would have to be.".repeat(9),
+    )
+    .unwrap();
+    assert!(SqliteStore::open(&path).unwrap_err().is_corrupt());
+}
+
+#[tokio::test]
+async fn deleted_content_leaves_the_file() {
+    const CANARY: &str = "canary-7f3a9c";
+    let folder = Folder::new();
+    let path = folder.path();
+    let store = SqliteStore::open(&path).unwrap();
+    let writer = begin(&store, InstanceId::random(), "c", CANARY).await;
+    let last = Segment::new(writer, 2, SegmentKind::End, 1, CANARY);
+    let mut end = Settled::new(last, Ending::Finished);
+    let answer = StoredMessage::new("a1", Some("u1".into()), CANARY.repeat(2000));
+    let mut change = Change::messages([answer]);
+    change.title = Some(CANARY.into());
+    end.change = Some(change);
+    end.usage = Some(CANARY.into());
+    store.settle(&end).await.unwrap();
+    checkpoint(&path);
+    assert!(holds(&path, CANARY));
+    store.delete(&alice(), Delete::Everything).await.unwrap();
+    checkpoint(&path);
+    assert!(!holds(&path, CANARY));
+}
+
+fn checkpoint(path: &Path) {
+    let connection = Connection::open(path).unwrap();
+    connection.busy_timeout(std::time::Duration::from_secs(5)).unwrap();
+    let busy: i64 = connection.query_row("pragma wal_checkpoint(truncate)", [], |row| row.get(0)).unwrap();
+    assert_eq!(busy, 0);
+}
+
+fn holds(path: &Path, canary: &str) -> bool {
+    let contains = |bytes: Vec<u8>| bytes.windows(canary.len()).any(|window| window == canary.as_bytes());
+    let wal = format!("{}-wal", path.display());
+    contains(fs::read(path).unwrap()) || contains(fs::read(wal).unwrap_or_default())
+}
+
+#[tokio::test]
+async fn conversations_of_one_time_are_listed_once() {
+    let folder = Folder::new();
+    let path = folder.path();
+    let store = SqliteStore::open(&path).unwrap();
+    for chat in ["a", "b", "c"] {
+        store.save(&alice(), chat, &Change::default()).await.unwrap();
+    }
+    Connection::open(&path).unwrap().execute("update conversation set updated_at = 1", []).unwrap();
+    let (mut names, mut page) = (Vec::new(), Page::first(1));
+    loop {
+        let listing = store.list(&alice(), &page).await.unwrap();
+        names.extend(listing.conversations.into_iter().map(|info| info.chat));
+        let Some(next) = listing.next else { break };
+        page = Page::at(next, 1);
+    }
+    assert_eq!(names, ["c", "b", "a"]);
+}

@@ -1,0 +1,114 @@
+//! A forgotten user: nothing that it said is left in a file, or is in the log.
+
+use std::fs;
+use std::io::Write;
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use http::{Request, header};
+use http_body_util::{BodyExt, Full};
+use omniassist_server::http::{AssistantBody, AssistantService};
+use omniassist_server::testing::{ScriptedProvider, Turn, call, text};
+use omniassist_server::{Approval, Assistant, Principal, Tool, ToolError};
+use omniassist_sqlite::SqliteStore;
+use rusqlite::Connection;
+use serde_json::json;
+use tokio::time::{sleep, timeout};
+use tracing_subscriber::fmt::MakeWriter;
+
+use crate::folder::Folder;
+
+const CANARY: &str = "canary-0b51e2";
+
+#[derive(Clone, Default)]
+struct Log(Arc<Mutex<Vec<u8>>>);
+
+impl Write for Log {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.lock().unwrap().write(bytes)
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+impl<'a> MakeWriter<'a> for Log {
+    type Writer = Self;
+
+    fn make_writer(&'a self) -> Self {
+        self.clone()
+    }
+}
+
+async fn post(assistant: &Assistant, chat: &str) -> AssistantBody {
+    let message = json!({ "id": "m1", "role": "user", "content": format!("{CANARY}, please") });
+    let body = json!({ "id": chat, "message": message }).to_string();
+    let mut request = Request::post("/").header(header::CONTENT_TYPE, "application/json");
+    request.extensions_mut().unwrap().insert(Principal::new("ada"));
+    let request = request.body(Full::<bytes::Bytes>::from(body)).unwrap();
+    AssistantService::new(assistant.clone()).handle(request).await.into_body()
+}
+
+/// Returns the number of occurrences in all files of the folder, after a checkpoint.
+fn hits(path: &Path) -> usize {
+    let connection = Connection::open(path).unwrap();
+    connection.busy_timeout(Duration::from_secs(5)).unwrap();
+    connection.query_row("pragma wal_checkpoint(truncate)", [], |_row| Ok(())).unwrap();
+    drop(connection);
+    let files = fs::read_dir(path.parent().unwrap()).unwrap();
+    files.map(|file| count(&fs::read(file.unwrap().path()).unwrap_or_default())).sum()
+}
+
+fn count(bytes: &[u8]) -> usize {
+    bytes.windows(CANARY.len()).filter(|window| *window == CANARY.as_bytes()).count()
+}
+
+#[tokio::test]
+async fn a_forgotten_user_is_in_no_file_and_in_no_log() {
+    let log = Log::default();
+    let everything = tracing_subscriber::fmt().with_env_filter("trace").with_writer(log.clone());
+    everything.try_init().unwrap();
+    let folder = Folder::new();
+    let path = folder.path();
+    let argument = || json!({ "order": CANARY });
+    let model = ScriptedProvider::new()
+        // A chat that has ended, with a tool.
+        .turn(call("find", argument()))
+        .turn(text(CANARY))
+        // One that waits for an approval, and one in the middle of its answer.
+        .turn(call("refund", argument()))
+        .turn(Turn::text(CANARY).then(Turn::pending()));
+    let find = Tool::new("find", "Finds an order", || async { Ok::<_, ToolError>(CANARY) });
+    let refund = Tool::new("refund", "Refunds an order", || async { Ok::<_, ToolError>(CANARY) })
+        .requires_approval(Approval::always());
+    let store = SqliteStore::open(&path).unwrap();
+    let assistant = Assistant::builder(model.clone()).tool(find).tool(refund).store(store).build().unwrap();
+    for chat in ["ended", "waiting"] {
+        post(&assistant, chat).await.collect().await.unwrap();
+    }
+    let mut live = post(&assistant, "live").await;
+    let _ = live.frame().await;
+    // The text of the last one is written within 100 ms.
+    sleep(Duration::from_millis(300)).await;
+    // Titles, questions, an answer, arguments, an output, a question for approval, and three journals.
+    assert!(hits(&path) >= 12, "{}", hits(&path));
+
+    let user = Principal::new("ada");
+    let conversations = assistant.conversations().unwrap();
+    assert_eq!(conversations.forget(&user).await.unwrap(), 3);
+    timeout(Duration::from_secs(5), model.dropped()).await.expect("the model is no longer asked");
+    let ended = async {
+        while assistant.live_runs() > 0 {
+            sleep(Duration::from_millis(5)).await;
+        }
+    };
+    timeout(Duration::from_secs(5), ended).await.expect("no run goes on");
+    sleep(Duration::from_millis(200)).await;
+    assert_eq!(hits(&path), 0);
+
+    // The test sees what is logged, and the file while it is open.
+    tracing::error!("{CANARY} is logged by this test");
+    assert_eq!(count(&log.0.lock().unwrap()), 1, "{}", String::from_utf8_lossy(&log.0.lock().unwrap()));
+}
