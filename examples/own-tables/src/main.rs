@@ -1,0 +1,30 @@
+//! An assistant whose conversations are in the tables of a help desk. Its runs are in a file of their own.
+//!
+//! Run `OPENAI_API_KEY=… cargo run -p own-tables`, and post messages with the header `x-customer: ann`.
+
+use std::error::Error;
+
+use axum::Router;
+use omniassist_axum::{Assistant, AuthRequest, OpenAiProvider, Principal, SqliteStore};
+use own_tables::OwnTables;
+use serving::{serve_axum, stopped};
+use tokio::net::TcpListener;
+
+#[tokio::main]
+async fn main() -> Result<(), Box<dyn Error>> {
+    let assistant = Assistant::builder(OpenAiProvider::from_env()?)
+        .store(SqliteStore::open("target/runs.db")?)
+        .conversations(OwnTables::open("target/desk.db")?)
+        // In place of a login.
+        .authenticate(async |request: AuthRequest| {
+            let customer = request.headers().get("x-customer").and_then(|name| name.to_str().ok());
+            Ok(customer.map(Principal::new))
+        })
+        .build()?;
+    let app = Router::new().nest_service("/assistant", omniassist_axum::router(assistant.clone()));
+    let listener = TcpListener::bind("127.0.0.1:3000").await?;
+    let connections = serve_axum(listener, stopped(), app).await;
+    assistant.shutdown().await;
+    connections.shutdown().await;
+    Ok(())
+}
