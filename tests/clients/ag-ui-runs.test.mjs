@@ -1,5 +1,5 @@
-// 2,000 random answers, most in two runs. The official clients must build the same messages from the bytes as the
-// core's tests do.
+// 2,000 random answers, most in two runs, and 400 runs with a snapshot: text that is withdrawn, and clients that begin to
+// read in the middle. The official clients must build the same messages from the bytes as the core's tests do.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -7,10 +7,15 @@ import { test } from 'node:test';
 import { readStreams } from '../lib/streams.mjs';
 import { generations, takeComplaints, wrongWith } from './ag-ui.mjs';
 
-for (const [name, lib] of Object.entries(generations)) {
-  test(`${name} · random runs`, async () => {
-    const answers = readStreams('ag-ui-runs.jsonl').filter(({ client }) => client === name);
-    assert.equal(answers.length, 1_000);
+const files = [
+  ['random runs', 'ag-ui-runs.jsonl', 1_000],
+  ['snapshots', 'ag-ui-snapshots.jsonl', 200],
+];
+
+for (const [[name, lib], [title, file, count]] of Object.entries(generations).flatMap((one) => files.map((two) => [one, two]))) {
+  test(`${name} · ${title}`, async () => {
+    const answers = readStreams(file).filter(({ client }) => client === name);
+    assert.equal(answers.length, count);
     const counts = {};
     for (const [index, { runs }] of answers.entries()) {
       let body;

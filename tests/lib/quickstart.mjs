@@ -21,21 +21,35 @@ export const openai = (api, baseUrl, model = 'scripted-model') => ({
 });
 
 /**
- * Starts the binary named by `QUICKSTART_BIN` and waits until it listens.
- * @returns {Promise<{origin: string, api: string, log: () => string, stop: () => Promise<void>}>}
+ * Starts the binary named by `QUICKSTART_BIN` and waits until it listens. `kill` ends it as SIGKILL does, and `start` starts
+ * it again, at the same address and with the same files.
+ * @returns {Promise<{origin: string, api: string, log: () => string, stop: () => Promise<void>,
+ *   kill: () => Promise<void>, start: () => Promise<void>}>}
  */
-export async function startQuickstart(settings) {
+export async function startQuickstart(settings, { stored = false } = {}) {
   const folder = await mkdtemp(join(tmpdir(), 'quickstart-'));
   const remove = () => rm(folder, { recursive: true, force: true });
   const inherited = Object.fromEntries(Object.entries(process.env).filter(([name]) => !OWN_SETTINGS.test(name)));
+  const env = {
+    ...inherited,
+    OMNIASSIST_DISCOVERY: 'off',
+    QUICKSTART_DB: join(folder, 'orders.sqlite3'),
+    QUICKSTART_CHATS: stored ? join(folder, 'assistant.db') : 'off',
+    ...settings,
+  };
   try {
-    const server = await startServer('QUICKSTART_BIN', {
-      ...inherited,
-      OMNIASSIST_DISCOVERY: 'off',
-      QUICKSTART_DB: join(folder, 'orders.sqlite3'),
-      ...settings,
-    });
-    return { ...server, api: `${server.origin}/assistant`, stop: () => server.stop().then(remove) };
+    let server = await startServer('QUICKSTART_BIN', env);
+    const { origin } = server;
+    return {
+      origin,
+      api: `${origin}/assistant`,
+      log: () => server.log(),
+      stop: () => server.stop().then(remove),
+      kill: () => server.kill(),
+      async start() {
+        server = await startServer('QUICKSTART_BIN', env, new URL(origin).port);
+      },
+    };
   } catch (error) {
     await remove();
     throw error;

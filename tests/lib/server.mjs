@@ -30,11 +30,12 @@ function guard({ pid }) {
 
 /**
  * Starts the binary of the variable, or the same host with another adapter, and waits until it prints its address.
- * @returns {Promise<{origin: string, log: () => string, stop: () => Promise<void>}>}
+ * `stop` lets it end; `kill` ends it at once, as SIGKILL does.
+ * @returns {Promise<{origin: string, log: () => string, stop: () => Promise<void>, kill: () => Promise<void>}>}
  */
-export async function startServer(variable, env) {
+export async function startServer(variable, env, port = '0') {
   const [binary, args] = commandFor(variable);
-  const own = { ...env, PORT: '0' };
+  const own = { ...env, PORT: port };
   const child = spawn(binary, args, { env: own, stdio: ['ignore', 'pipe', 'pipe'] });
   if (child.pid !== undefined) child.once('exit', guard(child));
   let log = '';
@@ -51,16 +52,17 @@ export async function startServer(variable, env) {
   });
   child.stdout.setEncoding('utf8').on('data', listening);
   child.stderr.setEncoding('utf8').on('data', listening);
-  const stop = async () => {
+  const end = async (signal) => {
     if (child.exitCode !== null || child.signalCode !== null) return;
     const gone = once(child, 'exit');
-    child.kill('SIGTERM');
+    child.kill(signal);
     const timer = setTimeout(() => child.kill('SIGKILL'), 5_000);
     await gone;
     clearTimeout(timer);
   };
+  const [stop, kill] = [() => end('SIGTERM'), () => end('SIGKILL')];
   try {
-    return { origin: await ready, log: () => log, stop };
+    return { origin: await ready, log: () => log, stop, kill };
   } catch (error) {
     await stop();
     throw error;

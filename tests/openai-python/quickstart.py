@@ -40,6 +40,7 @@ class Quickstart:
             "OPENAI_BASE_URL": model_url,
             "OPENAI_API_KEY": "sk-canary-of-the-suite",
             "QUICKSTART_DB": str(Path(self.folder.name) / "orders.sqlite3"),
+            "QUICKSTART_CHATS": "off",
             **settings,
         }
         self.process = subprocess.Popen(

@@ -3,6 +3,7 @@
 import { Chat } from "/chat.js";
 import { element } from "/dom.js";
 import { mountPanel } from "/panel.js";
+import { mountThreads } from "/threads.js";
 
 const PAGES = { orders: "Orders", customers: "Customers", tickets: "Tickets", "new-ticket": "New ticket" };
 const PRIORITIES = ["low", "normal", "high"];
@@ -207,8 +208,9 @@ function context() {
   return isEmpty ? [...visits] : [...visits, form];
 }
 
-/** The tab keeps the chat when the page is reloaded. */
+/** The tab keeps the chat when the page is reloaded, or its id if the server stores chats. */
 const SAVED = "chat";
+const stored = document.getElementById("chat").dataset.stored === "true";
 function saved() {
   try {
     return JSON.parse(sessionStorage.getItem(SAVED)) ?? undefined;
@@ -225,7 +227,7 @@ function save() {
   }
 }
 
-const chat = new Chat({ api: "/assistant", tools, context, saved: saved() });
+const chat = new Chat({ api: "/assistant", tools, context, stored, saved: stored ? undefined : saved() });
 mountPanel(chat, [
   "Where is order 1001?",
   "Which orders are pending?",
@@ -236,11 +238,14 @@ mountPanel(chat, [
   "Open a complaint form",
 ]);
 
+const loadThreads = stored ? mountThreads(chat) : () => {};
+
 // A tool may have changed the data, so the page is loaded again. The ticket form stays: the user may be typing.
 const { onChange } = chat;
 chat.onChange = (status) => {
   onChange(status);
   if (status) save();
+  if (status && status !== "submitted") loadThreads();
   if ((status === "ready" || status === "error") && view.dataset.page !== "new-ticket") show();
 };
 
@@ -255,3 +260,5 @@ toggle.addEventListener("click", () => {
 addEventListener("pagehide", save);
 addEventListener("popstate", visit);
 visit();
+const { id } = (stored && saved()) || {};
+if (id) chat.open(id);

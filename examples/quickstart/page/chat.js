@@ -10,7 +10,7 @@ export async function* events(body) {
   let data = [];
   try {
     for (;;) {
-      const { done, value } = await reader.read();
+      const { done, value } = await reader.read().catch(lost);
       if (done) return;
       rest += decoder.decode(value, { stream: true });
       // A carriage return at the end may be the first half of a line end.
@@ -66,6 +66,17 @@ const STOP_MS = 2_000;
 
 /** The error of a `fetch` that reached no server. */
 const NO_SERVER = "The server does not answer. Check that it runs, then try again.";
+const WAITS = "The connection to the server is lost. The answer goes on when the server is back.";
+
+/** The pause between attempts to reach the server of a stored chat, and their number. */
+const PAUSE_MS = 500;
+const ATTEMPTS = 120;
+
+/** The server was not reached, or the connection to it broke. */
+class Lost extends Error {}
+const lost = (error) => {
+  throw error instanceof TypeError ? new Lost(NO_SERVER, { cause: error }) : error;
+};
 
 export class Chat {
   /**
@@ -73,15 +84,17 @@ export class Chat {
    * run waits for `answer`.
    * context: () => ContextMessage[], sent with every request.
    * saved: what `saved()` returned before the page was reloaded.
+   * stored: the server stores chats; `open` opens one. A run then goes on without its page, and only `stop` ends it.
    */
-  constructor({ api, tools = {}, context = () => [], onChange = () => {}, saved }) {
-    Object.assign(this, { api, tools, context, onChange });
+  constructor({ api, tools = {}, context = () => [], onChange = () => {}, saved, stored = false }) {
+    Object.assign(this, { api, tools, context, onChange, stored });
     this.clear();
     Object.assign(this, saved);
   }
 
+  /** Begins a new chat. */
   clear() {
-    this.stop();
+    this.#leave();
     this.id = crypto.randomUUID();
     this.messages = [];
     /** The ids of answers that are incomplete, because the user stopped them or the server failed. */
@@ -89,9 +102,25 @@ export class Chat {
     this.#status("ready");
   }
 
-  /** The conversation as it is now. A run that has not ended is saved as stopped. */
+  /** Opens a stored chat, and follows the answer that the server is writing. */
+  open(id) {
+    this.#leave();
+    Object.assign(this, { id, messages: [], cut: [] });
+    return this.#run((signal) => this.#sync(signal));
+  }
+
+  /** Takes no more of the answer. A run of a stored chat goes on. */
+  #leave() {
+    const { abort } = this;
+    this.abort = undefined;
+    if (this.stored) abort?.abort();
+    else this.stop(abort);
+  }
+
+  /** The conversation as it is now, or its id if the server stores it. A run that has not ended is saved as stopped. */
   saved() {
     const { id, messages, cut, busy } = this;
+    if (this.stored) return busy || messages.length > 0 ? { id } : null;
     const last = messages.at(-1);
     return { id, messages, cut: busy && last?.role === "assistant" ? [...cut, last.id] : cut };
   }
@@ -106,10 +135,19 @@ export class Chat {
     return this.#run();
   }
 
-  /** Asks again. The new answer replaces the incomplete one; calls that have ended stay, so that none runs twice. */
+  /**
+   * Asks again. The new answer replaces the incomplete one; calls that have ended stay, so that none runs twice. A stored
+   * answer stays, and the user asks for another one.
+   */
   retry() {
-    if (this.busy || this.messages.length === 0) return undefined;
+    if (this.busy) return undefined;
+    if (this.isLost) return this.#run((signal) => this.#sync(signal, true));
     const last = this.messages.at(-1);
+    if (!last) return undefined;
+    if (this.stored && last.role === "assistant") {
+      if (last.parts.some(({ type }) => type !== "step-start")) return this.send("Please try again.");
+      this.messages.pop();
+    }
     if (last.role === "assistant" && this.cut.includes(last.id)) {
       last.parts.splice(last.parts.findLastIndex((part) => isTool(part) && isSettled(part)) + 1);
       if (last.parts.length === 0) this.messages.pop();
@@ -119,13 +157,13 @@ export class Chat {
   }
 
   /** Stops the run. The text received so far stays. */
-  stop() {
+  stop(abort = this.abort) {
     if (this.busy) {
-      // A proxy may hide from the server for a while that the connection is closed.
+      // A closed connection does not end the run of a stored chat, and a proxy may hide it for a while.
       const stopped = { method: "POST", signal: AbortSignal.timeout(STOP_MS) };
       this.stopping = fetch(`${this.api}/${encodeURIComponent(this.id)}/stop`, stopped).catch(() => {});
     }
-    this.abort?.abort();
+    abort?.abort();
   }
 
   /** Returns true if the user can still settle this call. After a later message it is too late. */
@@ -163,12 +201,15 @@ export class Chat {
     this.onChange(status);
   }
 
-  async #run() {
+  /** Sends requests until the answer is complete, or waits for the user. `request` sends the first one. */
+  async #run(request) {
     const abort = (this.abort = new AbortController());
+    this.isLost = false;
+    this.#status("submitted");
     try {
-      for (;;) {
+      for (;; request = undefined) {
         this.hasNews = false;
-        const calls = await this.#post(abort.signal);
+        const calls = await this.#reach(request ?? ((signal) => this.#post(signal)), abort.signal);
         await Promise.all(calls);
         abort.signal.throwIfAborted();
         // The server knows the results of its own tools. Only results of the page and the user are news.
@@ -179,13 +220,53 @@ export class Chat {
       // A later run may have begun when this one was stopped.
       if (this.abort !== abort) return;
       const last = this.messages.at(-1);
-      if (last.role === "assistant" && !this.cut.includes(last.id)) this.cut.push(last.id);
+      if (last?.role === "assistant" && !this.cut.includes(last.id)) this.cut.push(last.id);
+      this.isLost = this.stored && error instanceof Lost;
       if (abort.signal.aborted) this.#status("ready");
       else this.#status("error", error instanceof Error ? error.message : String(error));
     }
   }
 
-  /** Sends one request and reads its answer. Returns a promise for each tool that the page runs. */
+  /** Sends a request. If the server of a stored chat cannot be reached, asks it again what it has. */
+  async #reach(request, signal) {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await request(signal);
+      } catch (error) {
+        if (!this.stored || !(error instanceof Lost) || attempt === ATTEMPTS) throw error;
+      }
+      this.#status("submitted", WAITS);
+      await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+      signal.throwIfAborted();
+      request = () => this.#sync(signal, true);
+    }
+  }
+
+  /**
+   * Loads a stored chat, and follows the answer that the server is writing. With `asks`, posts a question that the server
+   * does not have or has not answered.
+   */
+  async #sync(signal, asks = false) {
+    const path = encodeURIComponent(this.id);
+    const loaded = await fetch(`${this.api}/threads/${path}/messages`, { signal }).catch(lost);
+    if (!loaded.ok && loaded.status !== 404) throw new Error(await refusal(loaded));
+    const { messages } = loaded.ok ? await loaded.json().catch(lost) : { messages: [] };
+    const mine = this.messages.at(-1);
+    const isUnknown = mine?.role === "user" && !messages.some(({ id }) => id === mine.id);
+    this.messages = asks && isUnknown ? [...messages, mine] : messages;
+    if (this.messages.length === 0) {
+      // Another page has deleted the chat.
+      this.clear();
+      return [];
+    }
+    this.#status("submitted");
+    const stream = await fetch(`${this.api}/${path}/stream?ai-sdk=7`, { signal }).catch(lost);
+    if (!stream.ok) throw new Error(await refusal(stream));
+    if (stream.status !== 204) return this.#read(stream, signal, true);
+    return asks && this.messages.at(-1).role === "user" ? this.#post(signal) : [];
+  }
+
+  /** Posts the conversation and reads the answer. Returns a promise for each tool that the page runs. */
   async #post(signal) {
     this.#status("submitted");
     const last = this.messages.at(-1);
@@ -203,11 +284,14 @@ export class Chat {
         context: this.context(),
       }),
       signal,
-    }).catch((error) => {
-      throw error instanceof TypeError ? new Error(NO_SERVER, { cause: error }) : error;
-    });
+    }).catch(lost);
     if (!response.ok) throw new Error(await refusal(response));
-    const answer = new Answer(this.messages);
+    return this.#read(response, signal);
+  }
+
+  /** Reads an answer. A `replay` begins with what was shown before. */
+  async #read(response, signal, replay = false) {
+    const answer = new Answer(this.messages, replay);
     const calls = [];
     for await (const chunk of events(response.body)) {
       const part = answer.apply(chunk);
@@ -217,7 +301,7 @@ export class Chat {
       if (this.status === "submitted" && answer.hasContent) this.#status("streaming");
       else this.onChange();
     }
-    if (!answer.finished) throw new Error("The answer ended before it was complete.");
+    if (!answer.finished) throw new Lost("The answer ended before it was complete.");
     return calls;
   }
 
@@ -249,8 +333,8 @@ async function refusal(response) {
 
 /** Applies chunks to the last message, or to a new one. */
 class Answer {
-  constructor(messages) {
-    this.messages = messages;
+  constructor(messages, replay) {
+    Object.assign(this, { messages, replay });
     this.open = new Map();
     this.finished = false;
     this.hasContent = false;
@@ -294,6 +378,13 @@ class Answer {
     }
   }
 
+  /** A replay sends the input of a call as text, so that the page does not run the call again. */
+  #asked(chunk) {
+    const part = this.#tool(chunk);
+    if (part.rawInput) Object.assign(part, { input: JSON.parse(part.rawInput), rawInput: undefined });
+    return part;
+  }
+
   /** Applies a chunk. Returns the part of a tool call if the chunk completed its input. */
   apply(chunk) {
     const { type } = chunk;
@@ -302,10 +393,16 @@ class Answer {
     if (type.startsWith("data-")) return void this.#data(chunk);
     switch (type) {
       case "start":
+        // The replay of a message takes the place of what the page has of it.
+        if (this.replay && this.messages.at(-1)?.id === chunk.messageId) this.messages.pop();
         if (chunk.messageId) this.message.id = chunk.messageId;
         return void this.#metadata(chunk);
       case "start-step":
         return void this.#push({ type: "step-start" });
+      case "reset-step":
+        // The server was started again, and asks the model once more.
+        this.open.clear();
+        return void this.message.parts.splice(this.message.parts.findLastIndex(({ type }) => type === "step-start") + 1);
       case "finish-step":
         return void this.open.clear();
       case "finish":
@@ -344,7 +441,7 @@ class Answer {
       case "tool-approval-request": {
         const { approvalId: id, reason: requestReason, signature, isAutomatic } = chunk;
         const approval = { id, requestReason, signature, isAutomatic };
-        return void Object.assign(this.#tool(chunk), { state: "approval-requested", approval });
+        return void Object.assign(this.#asked(chunk), { state: "approval-requested", approval });
       }
       case "tool-approval-response": {
         const { approvalId: id, approved, reason } = chunk;
@@ -356,17 +453,17 @@ class Answer {
         });
       }
       case "tool-output-denied":
-        return void Object.assign(this.#tool(chunk), { state: "output-denied" });
+        return void Object.assign(this.#asked(chunk), { state: "output-denied" });
       case "tool-output-available": {
         const { output, preliminary, providerMetadata: resultProviderMetadata } = chunk;
         const change = { state: "output-available", output, preliminary, resultProviderMetadata };
-        return void Object.assign(this.#tool(chunk), change);
+        return void Object.assign(this.#asked(chunk), change);
       }
       case "tool-output-error": {
         const { errorText, providerMetadata: resultProviderMetadata } = chunk;
         // A failure after progress: the progress is no output.
         const change = { state: "output-error", errorText, output: undefined, preliminary: undefined };
-        return void Object.assign(this.#tool(chunk), { ...change, resultProviderMetadata });
+        return void Object.assign(this.#asked(chunk), { ...change, resultProviderMetadata });
       }
       default:
         // A newer server may send chunks that this page does not know.

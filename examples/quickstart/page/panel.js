@@ -49,7 +49,7 @@ function messageView(message, actions) {
   return {
     node,
     update(status) {
-      const labels = message.metadata?.omniassist?.tools ?? {};
+      const { tools = {}, approvals = {} } = message.metadata?.omniassist ?? {};
       // A part that was removed, by another try, takes its view with it.
       for (const [part, view] of parts) if (!message.parts.includes(part)) (view.node.remove(), parts.delete(part));
       for (const part of message.parts) {
@@ -57,7 +57,7 @@ function messageView(message, actions) {
         if (!view) continue;
         if (!parts.has(part)) node.append(view.node);
         parts.set(part, view);
-        view.update(part, { ...status, isOpen: status.isOpen(part), label: labels[part.toolCallId] ?? {} });
+        view.update(part, { ...status, isOpen: status.isOpen(part), label: { ...tools[part.toolCallId], question: approvals[part.toolCallId]?.message } });
       }
       mark.hidden = !status.isCut;
       if (status.isCut && node.lastChild !== mark) node.append(mark);
@@ -117,6 +117,7 @@ export function mountPanel(chat, suggestions) {
     byId("chat-send").disabled = chat.busy;
     byId("chat-stop").disabled = !chat.busy;
     byId("chat-error").hidden = chat.error === null;
+    byId("chat-retry").hidden = chat.busy;
     setText(byId("chat-error-text"), chat.error ?? "");
   };
 

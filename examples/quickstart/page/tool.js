@@ -1,5 +1,6 @@
 // Views of tool calls. Each is made once for a part and then updated: { node, update(part, status) }, where `status` is
-// { busy, isOpen, label }. `label` holds the title of the tool and the summary of the call, if the server sent them.
+// { busy, isOpen, label }. `label` holds the title of the tool, the summary of the call and the question of its approval,
+// if the server sent them.
 
 import { toolName } from "/chat.js";
 import { element, freshId, setText, titled } from "/dom.js";
@@ -83,9 +84,9 @@ function approvalView(first, decide) {
   const node = element("div", group, question, input, buttons);
   return {
     node,
-    update(part, isAsked) {
+    update(part, isAsked, label) {
       node.hidden = !isAsked;
-      if (isAsked) setText(question, part.approval.requestReason ?? `May "${titled(toolName(first))}" run with this input?`);
+      if (isAsked) setText(question, part.approval.requestReason ?? label.question ?? `May "${titled(toolName(first))}" run with this input?`);
     },
   };
 }
@@ -124,7 +125,7 @@ function callView(first, actions) {
       output.show(part.state === "output-available" && !partial ? pretty(part.output) : undefined);
       setText(error, part.state === "output-error" ? part.errorText : "");
       setText(decided, decision(part) ?? "");
-      approval.update(part, isAsked);
+      approval.update(part, isAsked, status.label);
       // Without a summary, the user must see the arguments to decide.
       if (isAsked !== wasAsked) details.open = isAsked && !status.label.summary;
       wasAsked = isAsked;

@@ -2,11 +2,12 @@
 
 use std::error::Error;
 use std::fmt;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use axum::Router;
 use axum::middleware::from_fn;
-use omniassist_axum::{Assistant, LlmProvider};
+use omniassist_axum::{Assistant, LlmProvider, SqliteStore};
 
 use crate::assistant::{self, Chosen, Config, USUAL_PORTS};
 use crate::back_office::{self, Store};
@@ -27,6 +28,19 @@ impl Settings {
         let config = Config::read(|name| std::env::var(name).ok())?;
         let chosen = assistant::choose(config.source.clone(), &USUAL_PORTS).await?;
         Ok(Self { config, chosen })
+    }
+
+    /// Stores no chats. Default: the file that `QUICKSTART_CHATS` names, or `assistant.db`.
+    #[must_use]
+    pub fn stateless(mut self) -> Self {
+        self.config.chats = None;
+        self
+    }
+
+    /// Returns the file of the chats, unless they are not stored.
+    #[must_use]
+    pub fn chats(&self) -> Option<&Path> {
+        self.config.chats.as_deref()
     }
 
     /// Returns the port on 127.0.0.1 to listen on.
@@ -62,19 +76,26 @@ pub struct BackOffice {
 }
 
 impl BackOffice {
-    /// Opens the database and builds the assistant.
+    /// Opens the databases and builds the assistant.
     ///
     /// # Errors
     ///
-    /// Fails if the database cannot be opened or the assistant cannot be built.
+    /// Fails if a database cannot be opened or the assistant cannot be built.
     pub async fn open(settings: Settings) -> Result<Self, Box<dyn Error + Send + Sync>> {
         let Settings { config, chosen } = settings;
-        let path = config.database.clone();
-        let store = tokio::task::spawn_blocking(move || Store::open(&path)).await?;
-        let store =
-            store.map_err(|error| format!("QUICKSTART_DB: {}: {error}", config.database.display()))?;
-        let own_routes = back_office::router(store.clone(), &chosen.model, &chosen.note);
-        let assistant = assistant::build(chosen.provider, store, config.show_work, config.seal_keys)?;
+        let (shop, chats) = (config.database, config.chats);
+        let stores = move || -> Result<_, String> {
+            let store =
+                Store::open(&shop).map_err(|error| format!("QUICKSTART_DB: {}: {error}", shop.display()))?;
+            let open = |path: &PathBuf| {
+                SqliteStore::open(path)
+                    .map_err(|error| format!("QUICKSTART_CHATS: {}: {error}", path.display()))
+            };
+            Ok((store, chats.as_ref().map(open).transpose()?))
+        };
+        let (store, chats) = tokio::task::spawn_blocking(stores).await??;
+        let own_routes = back_office::router(store.clone(), &chosen.model, &chosen.note, chats.is_some());
+        let assistant = assistant::build(chosen.provider, store, config.show_work, config.seal_keys, chats)?;
         tracing::info!(model = %chosen.model, "{}", chosen.note);
         Ok(Self { own_routes, assistant })
     }

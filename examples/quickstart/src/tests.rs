@@ -14,14 +14,14 @@ use crate::back_office::{self, Store};
 use crate::serve::serve_until;
 
 fn app(assistant: &Assistant, store: Store) -> Router {
-    crate::app::router(assistant, back_office::router(store, assistant::LABEL, ""))
+    crate::app::router(assistant, back_office::router(store, assistant::LABEL, "", false))
 }
 
 /// Serves the whole application on a socket, with a demo that does not wait.
 async fn start() -> String {
     let store = Store::temporary();
     let assistant =
-        assistant::build(Arc::new(Demo { pace: Duration::ZERO }), store.clone(), false, None).unwrap();
+        assistant::build(Arc::new(Demo { pace: Duration::ZERO }), store.clone(), false, None, None).unwrap();
     let app = app(&assistant, store);
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
@@ -56,7 +56,7 @@ fn said(chunks: &[Value]) -> String {
 async fn a_client_whose_answer_is_cut_gets_an_error() {
     let store = Store::temporary();
     let slow = Demo { pace: Duration::from_secs(3600) };
-    let assistant = assistant::build(Arc::new(slow), store.clone(), false, None).unwrap();
+    let assistant = assistant::build(Arc::new(slow), store.clone(), false, None, None).unwrap();
     let app = app(&assistant, store);
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
@@ -235,7 +235,8 @@ async fn a_front_end_tool_runs_in_the_client_and_the_run_continues() {
 #[test]
 fn six_tools_run_on_the_server_and_three_in_the_page() {
     let assistant =
-        assistant::build(Arc::new(Demo { pace: Duration::ZERO }), Store::temporary(), false, None).unwrap();
+        assistant::build(Arc::new(Demo { pace: Duration::ZERO }), Store::temporary(), false, None, None)
+            .unwrap();
     let specs = assistant.tools().snapshot().specs();
     let page = specs.iter().filter(|spec| spec.side == omniassist_axum::core::ToolSide::FrontEnd).count();
     assert_eq!((specs.len() - page, page), (6, 3));

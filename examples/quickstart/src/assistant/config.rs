@@ -10,7 +10,9 @@ use reqwest::Url;
 pub const HELP: &str = "\
 A small back office with an assistant in it, on http://127.0.0.1:3000.
 
-Usage: quickstart [--help]
+Usage: quickstart [--stateless | --help]
+
+  --stateless           The server stores no chats; each page keeps its own.
 
 Environment:
   PORT                  Port on 127.0.0.1; 0 selects a free one. Default: 3000.
@@ -40,7 +42,9 @@ Environment:
   OMNIASSIST_SEAL_KEYS  The keys that sign tool results and approvals: NAME:SECRET, with 32 random bytes or more in
                         hexadecimal or base64. Separate several keys by commas; the first one signs. Default: a key
                         of this process. After a restart, approvals that still wait must then be asked again.
-  QUICKSTART_DB         The SQLite file; the first start creates it. Default: quickstart.sqlite3
+  QUICKSTART_DB         The SQLite file of the shop; the first start creates it. Default: quickstart.sqlite3
+  QUICKSTART_CHATS      The SQLite file of the chats; the first start creates it. Default: assistant.db
+                        off: the same as --stateless.
   RUST_LOG              The log filter. Default: info
 
 Without a key, a URL and a model server, the demo answers.
@@ -51,6 +55,8 @@ Without a key, a URL and a model server, the demo answers.
 pub(crate) struct Config {
     pub port: u16,
     pub database: PathBuf,
+    /// `None`: chats are not stored.
+    pub chats: Option<PathBuf>,
     /// `true` if clients of the OpenAI endpoint also receive reasoning and tool calls.
     pub show_work: bool,
     /// `None`: the assistant makes a key for this process.
@@ -200,7 +206,12 @@ impl Config {
         let show_work = flag("OMNIASSIST_SHOW_WORK")?;
         let seal_keys = get("OMNIASSIST_SEAL_KEYS").map(|keys| SealKeys::parse(&keys)).transpose();
         let seal_keys = seal_keys.map_err(|error| wrong("OMNIASSIST_SEAL_KEYS", error.to_string()))?;
-        let database = database(get("QUICKSTART_DB"));
+        let database = get("QUICKSTART_DB").unwrap_or_else(|| "quickstart.sqlite3".to_owned()).into();
+        let chats = match get("QUICKSTART_CHATS") {
+            None => Some(PathBuf::from("assistant.db")),
+            Some(word) if word == "off" => None,
+            Some(path) => Some(path.into()),
+        };
         let model = get("OMNIASSIST_MODEL");
         let openai_url =
             get("OPENAI_BASE_URL").map(|text| base_url(Protocol::Responses, &text)).transpose()?;
@@ -224,7 +235,7 @@ impl Config {
                     } else {
                         ModelSource::Demo
                     };
-                    return Ok(Self { port, database, show_work, seal_keys, source });
+                    return Ok(Self { port, database, chats, show_work, seal_keys, source });
                 }
             },
         };
@@ -245,12 +256,8 @@ impl Config {
                 ModelSource::Api(Api { protocol, base_url, key, model, constrained_tools })
             }
         };
-        Ok(Self { port, database, show_work, seal_keys, source })
+        Ok(Self { port, database, chats, show_work, seal_keys, source })
     }
-}
-
-fn database(path: Option<String>) -> PathBuf {
-    path.unwrap_or_else(|| "quickstart.sqlite3".to_owned()).into()
 }
 
 fn base_url(protocol: Protocol, text: &str) -> Result<Url, ConfigError> {
@@ -347,6 +354,14 @@ mod tests {
     }
 
     #[test]
+    fn chats_are_stored_unless_a_variable_turns_it_off() {
+        let chats = |variables: &[(&str, &str)]| read(variables).unwrap().chats;
+        assert_eq!(chats(&[]), Some("assistant.db".into()));
+        assert_eq!(chats(&[("QUICKSTART_CHATS", "other.db")]), Some("other.db".into()));
+        assert_eq!(chats(&[("QUICKSTART_CHATS", "off")]), None);
+    }
+
+    #[test]
     fn seal_keys_are_read_and_not_shown() {
         let secret = "0123456789abcdef".repeat(4);
         let keys = format!("new:{secret},old:{secret}");
@@ -393,6 +408,7 @@ mod tests {
             "OMNIASSIST_SHOW_WORK",
             "OMNIASSIST_SEAL_KEYS",
             "QUICKSTART_DB",
+            "QUICKSTART_CHATS",
         ] {
             assert!(HELP.contains(&format!("\n  {name} ")), "{name}");
         }

@@ -13,7 +13,7 @@ mod tools;
 use std::sync::Arc;
 
 use omniassist_axum::seal::SealKeys;
-use omniassist_axum::{Assistant, LlmProvider, OpenAiEndpoint};
+use omniassist_axum::{Assistant, LlmProvider, OpenAiEndpoint, Principal, SqliteStore};
 
 use crate::back_office::Store;
 
@@ -32,19 +32,27 @@ const SYSTEM_PROMPT: &str = "You are the assistant in the back office of a small
 /// Builds the assistant from a model, a system prompt, the data of the back office and the tools that work on it.
 ///
 /// With `show_work`, clients of the OpenAI endpoint also receive the reasoning and the calls of server tools. Without
-/// `seal_keys`, the assistant makes a key that lasts as long as this process.
+/// `seal_keys`, the assistant makes a key that lasts as long as this process. Without `chats`, each client keeps its own
+/// conversations.
 pub(crate) fn build(
     provider: Arc<dyn LlmProvider>,
     store: Store,
     show_work: bool,
     seal_keys: Option<SealKeys>,
+    chats: Option<SqliteStore>,
 ) -> omniassist_axum::Result<Assistant> {
     let openai = OpenAiEndpoint::new().show_reasoning(show_work).show_server_tools(show_work);
     let tools = tools::all(&store);
-    let builder = Assistant::builder(provider).allow_anonymous().system_prompt(SYSTEM_PROMPT).state(store);
+    let builder = Assistant::builder(provider).system_prompt(SYSTEM_PROMPT).state(store);
     let mut builder = builder.openai_endpoint(openai).object(tools::ticket_object());
     if let Some(keys) = seal_keys {
         builder = builder.seal_keys(keys);
     }
+    builder = match chats {
+        // Whoever reaches this server sits at this machine, so there is one user. Chats of anonymous users are not stored.
+        // An application that has a login returns its user here.
+        Some(chats) => builder.store(chats).authenticate(async |_| Ok(Some(Principal::new("local")))),
+        None => builder.allow_anonymous(),
+    };
     tools.into_iter().fold(builder, |builder, tool| builder.tool(tool)).build()
 }

@@ -14,13 +14,14 @@ use serde_json::json;
 use super::store::{Customer, NewTicket, Order, OrderFilter, Store, StoreError, Ticket};
 
 const INDEX: &str = include_str!("../../page/index.html");
-const FILES: [(&str, &str, &str); 9] = [
+const FILES: [(&str, &str, &str); 10] = [
     ("/app.js", JAVASCRIPT, include_str!("../../page/app.js")),
     ("/chat.js", JAVASCRIPT, include_str!("../../page/chat.js")),
     ("/dom.js", JAVASCRIPT, include_str!("../../page/dom.js")),
     ("/form.js", JAVASCRIPT, include_str!("../../page/form.js")),
     ("/markdown.js", JAVASCRIPT, include_str!("../../page/markdown.js")),
     ("/panel.js", JAVASCRIPT, include_str!("../../page/panel.js")),
+    ("/threads.js", JAVASCRIPT, include_str!("../../page/threads.js")),
     ("/tool.js", JAVASCRIPT, include_str!("../../page/tool.js")),
     ("/icon.svg", "image/svg+xml", include_str!("../../page/icon.svg")),
     ("/style.css", "text/css; charset=utf-8", include_str!("../../page/style.css")),
@@ -39,9 +40,11 @@ pub const HEADERS: [(&str, &str); 4] = [
     ("cross-origin-resource-policy", "same-origin"),
 ];
 
-/// Returns the routes of the page and its API. The page shows the name of the model and a note about it.
-pub(crate) fn router(store: Store, model: &str, note: &str) -> Router {
+/// Returns the routes of the page and its API. The page shows the name of the model and a note about it. It keeps its
+/// chat itself unless `stores_chats` is true.
+pub(crate) fn router(store: Store, model: &str, note: &str, stores_chats: bool) -> Router {
     let page = INDEX.replace("{{model}}", &escaped(model)).replace("{{note}}", &escaped(note));
+    let page = page.replace("{{stored}}", if stores_chats { "true" } else { "false" });
     let mut router = Router::new()
         .route("/", get(move || async move { ([(header::CONTENT_TYPE, "text/html; charset=utf-8")], page) }))
         .route("/api/orders", get(orders))

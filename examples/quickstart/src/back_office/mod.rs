@@ -1,6 +1,7 @@
 //! The application without its assistant: data in SQLite, a JSON API and a page.
 //!
-//! Only the page has a part of the assistant: `chat.js`, `panel.js`, `tool.js`, `form.js` and `markdown.js`.
+//! Only the page has a part of the assistant: `chat.js`, `panel.js`, `tool.js`, `form.js`, `markdown.js` and
+//! `threads.js`.
 
 mod api;
 mod store;

@@ -4,8 +4,8 @@ use tokio::net::TcpListener;
 use super::*;
 
 async fn serve() -> String {
-    let app =
-        router(Store::temporary(), "<b>\"m\" & co</b>", "a note").layer(axum::middleware::from_fn(guard));
+    let app = router(Store::temporary(), "<b>\"m\" & co</b>", "a note", true)
+        .layer(axum::middleware::from_fn(guard));
     let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
     tokio::spawn(async move { axum::serve(listener, app).await });
