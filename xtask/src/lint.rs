@@ -1,7 +1,8 @@
-//! Formatting, clippy and documentation; each warning is an error.
+//! Formatting, clippy and documentation; each warning is an error. Also the oldest version of `rusqlite`.
 
 use crate::process::run as execute;
 use crate::report::Report;
+use crate::sqlite_range;
 use crate::workspace::cargo;
 
 const DENY: [&str; 3] = ["--", "-D", "warnings"];
@@ -22,6 +23,7 @@ pub(crate) fn run(report: &mut Report) {
         }
         clippy(&["-p", "omniassist-axum", "--no-default-features"])
     });
+    report.step("the oldest rusqlite, beside sqlx", sqlite_range::check);
     report.step("rustdoc", || {
         let doc = ["doc", "--locked", "--workspace", "--no-deps", "--all-features"];
         execute(cargo(&doc).env("RUSTDOCFLAGS", "-D warnings"))

@@ -12,8 +12,10 @@ mod msrv;
 mod prerequisites;
 mod process;
 mod report;
+mod sqlite_range;
 mod style;
 mod suites;
+mod torment;
 mod tree;
 mod workspace;
 
@@ -26,7 +28,7 @@ cargo xtask test [rust|clients|browser|real-model]...
             real-model runs only if OMNIASSIST_E2E_BASE_URL names a server with OpenAI's API (it ends in /v1);
             OMNIASSIST_E2E_MODEL and OMNIASSIST_E2E_API_KEY are its model and its key. Part of it sets
             OMNIASSIST_CONSTRAINED_TOOLS=1, with which the quickstart requests tool calls by a JSON schema
-cargo xtask lint     formatting, clippy and rustdoc, with warnings as errors
+cargo xtask lint     formatting, clippy and rustdoc, with warnings as errors; the oldest rusqlite
 cargo xtask tree     the number of dependencies against its budget
 cargo xtask msrv     the stated Rust version against the versions that the dependencies require
 cargo xtask style    file lengths, unfinished code, lock files, and the English of doc comments and documents
@@ -36,6 +38,9 @@ cargo xtask instructions [--accept]
             the cost of each stage of benches, in instructions and allocations under callgrind, against
             benches/baseline.txt. More than 5 % above it fails. --accept rewrites the baseline.
             As root on Debian it installs valgrind
+cargo xtask torment sqlite [--kills N] [--seed N]
+            kills processes with stored runs at failpoints, and checks that nothing is lost or done twice. The
+            default is 10,000 kills; `ci` does 300. The seed of a failure repeats its first deaths
 cargo xtask ci       all of these";
 
 fn main() -> ExitCode {
@@ -56,6 +61,10 @@ fn main() -> ExitCode {
         (Some("style"), []) => style::run(&mut report),
         (Some("instructions"), []) => instructions::check(&mut report),
         (Some("instructions"), ["--accept"]) => instructions::accept(&mut report),
+        (Some("torment"), ["sqlite", options @ ..]) => {
+            let Some((kills, seed)) = torment_options(options) else { return usage() };
+            torment::run(kills, seed, &mut report);
+        }
         (Some("modules"), []) => modules::run(&mut report),
         (Some("deny"), []) => deny::run(&mut report),
         (Some("ci"), []) => {
@@ -66,6 +75,7 @@ fn main() -> ExitCode {
             modules::run(&mut report);
             deny::run(&mut report);
             instructions::check(&mut report);
+            torment::run(torment::FEW, None, &mut report);
             suites::run(&[], &mut report);
         }
         (Some("help" | "--help" | "-h"), _) => {
@@ -75,6 +85,19 @@ fn main() -> ExitCode {
         _ => return usage(),
     }
     report.close()
+}
+
+/// Returns the number of kills and the seed.
+fn torment_options(options: &[&str]) -> Option<(u32, Option<u64>)> {
+    let (mut kills, mut seed) = (torment::ALL, None);
+    for option in options.chunks(2) {
+        match option {
+            ["--kills", number] => kills = number.parse().ok()?,
+            ["--seed", number] => seed = Some(number.parse().ok()?),
+            _ => return None,
+        }
+    }
+    Some((kills, seed))
 }
 
 fn usage() -> ExitCode {

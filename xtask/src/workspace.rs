@@ -59,6 +59,11 @@ pub(crate) fn build_release(package: &str) -> Outcome<PathBuf> {
     build(package, &["--release", "--locked"])
 }
 
+/// Builds the binary of a package with features and returns its path.
+pub(crate) fn build_with_features(package: &str, features: &str) -> Outcome<PathBuf> {
+    build(package, &["--locked", "--features", features])
+}
+
 fn build(package: &str, flags: &[&str]) -> Outcome<PathBuf> {
     let build = ["build", "-p", package, "--message-format=json-render-diagnostics"];
     let messages = process::output(cargo(&build).args(flags))?;

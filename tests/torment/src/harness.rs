@@ -1,0 +1,197 @@
+//! Cases: children on one file, until the run has ended.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::{BufRead, BufReader};
+use std::process::{Command, ExitCode, Stdio};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use fastrand::Rng;
+use omniassist_sqlite::SqliteStore;
+
+use crate::killed::{Kill, child};
+use crate::shape::Shape;
+use crate::{ledger, verdict};
+
+/// The cases that run at the same time. They mostly wait.
+const LANES: usize = 4;
+
+/// The limit of deaths of one case.
+const MOST_DEATHS: u32 = 4;
+
+/// The limit of lost text: the time between two writes, and that of a commit beside other processes.
+const MOST_LOST: Duration = Duration::from_millis(250);
+
+/// The failpoints that a run of each shape passes, and how often.
+type Points = BTreeMap<(Shape, String), u32>;
+
+struct Torment {
+    ledger: String,
+    seed: u64,
+    wanted: u32,
+    points: Points,
+    names: Vec<String>,
+    kills: AtomicU32,
+    cases: AtomicUsize,
+    killed_at: Mutex<BTreeSet<(Shape, String)>>,
+    lost: Mutex<Vec<Duration>>,
+    found: Mutex<Vec<String>>,
+}
+
+pub(crate) fn run(wanted: u32, seed: u64) -> ExitCode {
+    let began = Instant::now();
+    let mut process =
+        Command::new(std::env::current_exe().unwrap()).arg("ledger").stdout(Stdio::piped()).spawn().unwrap();
+    let mut ledger = String::new();
+    BufReader::new(process.stdout.as_mut().unwrap()).read_line(&mut ledger).unwrap();
+    let ledger = ledger.trim().to_owned();
+    let points = passed(&ledger);
+    let names: BTreeSet<String> = points.keys().map(|(_, name)| name.clone()).collect();
+    println!("{} failpoints, {} with their shapes; seed {seed}", names.len(), points.len());
+    let torment = Torment {
+        ledger,
+        seed,
+        wanted,
+        points,
+        names: names.into_iter().collect(),
+        kills: AtomicU32::new(0),
+        cases: AtomicUsize::new(0),
+        killed_at: Mutex::default(),
+        lost: Mutex::default(),
+        found: Mutex::default(),
+    };
+    thread::scope(|scope| {
+        for _ in 0..LANES {
+            scope.spawn(|| torment.lane());
+        }
+    });
+    process.kill().unwrap();
+    process.wait().unwrap();
+    torment.report(began.elapsed())
+}
+
+/// Runs each shape without a kill, and returns the failpoints that it passes.
+fn passed(ledger: &str) -> Points {
+    let mut points = Points::new();
+    for shape in Shape::ALL {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.db");
+        // A run that waits goes on in another process.
+        for part in 0..2 {
+            let ended = child(&path, ledger, "trace", shape.name(), &Kill::None, true);
+            assert!(ended.fault.is_none(), "{shape:?}: {:?}", ended.fault);
+            if part == 0 || shape == Shape::Approval {
+                for name in ended.points {
+                    *points.entry((shape, name)).or_default() += 1;
+                }
+            }
+        }
+        ledger::take(ledger, "trace");
+    }
+    points
+}
+
+impl Torment {
+    fn lane(&self) {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        while self.kills.load(Ordering::Relaxed) < self.wanted && self.found.lock().unwrap().len() < 20 {
+            let number = self.cases.fetch_add(1, Ordering::Relaxed);
+            self.case(number, &runtime);
+        }
+    }
+
+    /// Returns the first death of a case: each failpoint of each shape in turn.
+    fn first(&self, number: usize, rng: &mut Rng) -> (Shape, Kill) {
+        let step = self.seed as usize % self.points.len();
+        let (place, count) = self.points.iter().nth((number * 97 + step) % self.points.len()).unwrap();
+        let (shape, name) = place.clone();
+        match rng.u8(..) {
+            0..32 => (shape, Kill::After(Duration::from_millis(rng.u64(0..300)))),
+            _ => (shape, Kill::At(name, rng.u32(1..=*count))),
+        }
+    }
+
+    fn case(&self, number: usize, runtime: &tokio::runtime::Runtime) {
+        let mut rng = Rng::with_seed(self.seed.wrapping_mul(1_000_003).wrapping_add(number as u64));
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.db");
+        let case = format!("case-{number}");
+        let (shape, mut kill) = self.first(number, &mut rng);
+        let (mut lines, mut kills, mut deaths, mut rounds) = (Vec::new(), Vec::new(), 0, 0);
+        let mut found = Vec::new();
+        loop {
+            rounds += 1;
+            let ended = child(&path, &self.ledger, &case, shape.name(), &kill, false);
+            if ended.was_killed && ended.fault.is_none() {
+                self.kills.fetch_add(1, Ordering::Relaxed);
+                deaths += 1;
+                if let Kill::At(name, _) = &kill {
+                    self.killed_at.lock().unwrap().insert((shape, name.clone()));
+                }
+                kills.push(kill.clone());
+            }
+            let has_ended = ended.lines.iter().any(|(_, line)| line.starts_with("@state"));
+            if ended.was_killed && shape == Shape::Text && deaths == 1 && path.exists() {
+                let store = SqliteStore::open(&path).unwrap();
+                let lost = runtime.block_on(verdict::lost_text(&store, &ended.lines));
+                if let Some(lost) = lost {
+                    self.lost.lock().unwrap().push(lost);
+                    if lost > MOST_LOST {
+                        found.push(format!("{lost:?} of text are lost"));
+                    }
+                }
+            }
+            lines.extend(ended.lines);
+            if let Some(fault) = ended.fault {
+                found.push(fault);
+                break;
+            }
+            if has_ended && !ended.was_killed {
+                break;
+            }
+            if rounds > 12 {
+                found.push("the run does not end".to_owned());
+                break;
+            }
+            kill = if deaths < MOST_DEATHS && rng.bool() {
+                Kill::At(self.names[rng.usize(..self.names.len())].clone(), rng.u32(1..4))
+            } else {
+                Kill::None
+            };
+        }
+        let effects = ledger::take(&self.ledger, &case);
+        if found.is_empty() {
+            let store = SqliteStore::open(&path).unwrap();
+            found =
+                runtime.block_on(verdict::violations(&store, shape, &lines, &effects, deaths, &self.ledger));
+        }
+        if !found.is_empty() {
+            let told = format!("case {number}, {shape:?}, {kills:?}:\n    {}", found.join("\n    "));
+            println!("{told}");
+            self.found.lock().unwrap().push(told);
+        }
+    }
+
+    fn report(&self, took: Duration) -> ExitCode {
+        let mut lost = self.lost.lock().unwrap().clone();
+        lost.sort_unstable();
+        let killed_at = self.killed_at.lock().unwrap();
+        let names: BTreeSet<&String> = killed_at.iter().map(|(_, name)| name).collect();
+        let found = self.found.lock().unwrap();
+        println!(
+            "{} kills in {} cases, at {} failpoints ({} with their shapes), in {:.1} s",
+            self.kills.load(Ordering::Relaxed),
+            self.cases.load(Ordering::Relaxed),
+            names.len(),
+            killed_at.len(),
+            took.as_secs_f32()
+        );
+        if let (Some(most), Some(middle)) = (lost.last(), lost.get(lost.len() / 2)) {
+            println!("lost text of {} killed answers: p50 {middle:.1?}, most {most:.1?}", lost.len());
+        }
+        println!("{} cases with violations", found.len());
+        if found.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    }
+}
