@@ -6,8 +6,8 @@ use super::{Change, Conversation, Delete, Deleted, Listing, Page, Saved, Scope, 
 /// the branch that is shown. The store keeps what it is given; the assistant decides which posted messages are new.
 ///
 /// An application can implement the trait over its own tables, beside a [`RunStore`](super::RunStore) of another database.
-/// A run is then settled first, and its messages are saved afterwards, at least once. Therefore a save repeats without
-/// harm: a message is known by its id.
+/// The messages of a run are then saved first, at least once, and the run is settled afterwards. Therefore a save repeats
+/// without harm: a message is known by its id.
 ///
 /// The functions of `testing::store` check an implementation.
 #[diagnostic::on_unimplemented(

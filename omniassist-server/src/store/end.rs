@@ -10,11 +10,8 @@ pub struct Settled {
     pub last: Segment,
     /// The state in which the writer leaves the run.
     pub ending: Ending,
-    /// The messages that the run wrote. Default: none.
+    /// The messages that the run wrote. Default: none, as where another store keeps conversations.
     pub change: Option<Change>,
-    /// The messages that the run wrote, where another store keeps conversations. [`Beat::unsaved`](super::Beat::unsaved)
-    /// returns it until [`SignalKind::Saved`](super::SignalKind::Saved) is signalled. Default: none.
-    pub unsaved: Option<Bytes>,
     /// The usage of the run so far. The store does not read it. Default: none, which keeps what an earlier one said.
     pub usage: Option<Bytes>,
 }
@@ -23,7 +20,7 @@ impl Settled {
     /// Creates the end of a writer's work, without messages.
     #[must_use]
     pub fn new(last: Segment, ending: Ending) -> Self {
-        Self { last, ending, change: None, unsaved: None, usage: None }
+        Self { last, ending, change: None, usage: None }
     }
 }
 

@@ -1,7 +1,6 @@
 use bytes::Bytes;
-use omniassist_core::Text;
 
-use super::{Received, RunHead, RunId, Scope, Writer};
+use super::{Received, RunHead, RunId, Writer};
 
 /// The answer to an instance that says that it lives.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -11,30 +10,6 @@ pub struct Beat {
     pub signals: Vec<Received>,
     /// Runs that a claim may get, the oldest first.
     pub free: Vec<RunId>,
-    /// Messages of settled runs that another store has yet to save. Several instances may get one.
-    pub unsaved: Vec<Unsaved>,
-}
-
-/// The messages of a settled run that another store has yet to save.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Unsaved {
-    /// The run.
-    pub run: RunId,
-    /// The owner.
-    pub scope: Scope,
-    /// The client's name of the conversation.
-    pub chat: Text,
-    /// The content of [`Settled::unsaved`](super::Settled::unsaved).
-    pub data: Bytes,
-}
-
-impl Unsaved {
-    /// Creates the messages of a run.
-    #[must_use]
-    pub fn new(run: RunId, scope: Scope, chat: impl Into<Text>, data: impl Into<Bytes>) -> Self {
-        Self { run, scope, chat: chat.into(), data: data.into() }
-    }
 }
 
 /// The condition of a claim.

@@ -70,7 +70,7 @@ pub use end::{Ending, Settled};
 pub use error::{StoreError, StoreFuture};
 pub use head::{Obligation, RunHead, RunState, Which};
 pub use id::{InstanceId, RunId};
-pub use lease::{Beat, Claim, Claimed, Unsaved};
+pub use lease::{Beat, Claim, Claimed};
 pub use listing::{Delete, Deleted, Listing, Page};
 pub use memory::MemoryStore;
 pub use retention::{Retention, Swept};

@@ -29,8 +29,6 @@ pub enum SignalKind {
     Say(Text),
     /// A viewer on another instance waits for the journal during this time. It is not recorded as a signal.
     Watch(Duration),
-    /// Another store has saved what [`Settled::unsaved`](super::Settled::unsaved) holds. It is not recorded as a signal.
-    Saved,
 }
 
 impl SignalKind {
@@ -41,7 +39,7 @@ impl SignalKind {
             Self::Stop => Some("stop".to_owned()),
             Self::Answer(call) => Some(format!("answer:{call}")),
             Self::Say(message) => Some(format!("say:{message}")),
-            Self::Watch(_) | Self::Saved => None,
+            Self::Watch(_) => None,
         }
     }
 

@@ -3,7 +3,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use omniassist_server::failpoint;
 use omniassist_server::store::{
-    Beat, Claim, Claimed, InstanceId, Received, RunId, RunState, Scope, SegmentKind, Unsaved, Writer,
+    Beat, Claim, Claimed, InstanceId, Received, RunId, RunState, SegmentKind, Writer,
 };
 use rusqlite::{Connection, OptionalExtension, params};
 
@@ -29,7 +29,6 @@ pub(crate) fn beat(
     let mut beat = Beat::default();
     beat.signals = signals(connection, "where r.state = 2 and r.instance = ?1", me.as_bytes())?;
     beat.free = free(connection, now, room)?;
-    beat.unsaved = unsaved(connection)?;
     Ok(beat)
 }
 
@@ -59,18 +58,6 @@ fn free(connection: &Connection, now: i64, room: usize) -> Result<Vec<RunId>, Fa
     )?;
     let room = i64::try_from(room).unwrap_or(i64::MAX);
     let found = query.query_map([now, room], |row| rows::run(row, 0))?;
-    Ok(found.collect::<Result<_, _>>()?)
-}
-
-fn unsaved(connection: &Connection) -> Result<Vec<Unsaved>, Failure> {
-    let mut query = connection.prepare_cached(
-        "select r.id, c.owner, c.chat, r.unsaved from run r join conversation c on c.id = r.conversation
-         where r.unsaved is not null order by r.number limit 64",
-    )?;
-    let found = query.query_map([], |row| {
-        let scope = Scope::new(rows::text(row, 1)?);
-        Ok(Unsaved::new(rows::run(row, 0)?, scope, rows::text(row, 2)?, rows::bytes(row, 3)?))
-    })?;
     Ok(found.collect::<Result<_, _>>()?)
 }
 

@@ -29,11 +29,14 @@ pub(crate) fn settle(connection: &Connection, end: &Settled) -> Result<Appended,
     failpoint::hit("settle.saved");
     let (state, now) = (end.ending.state(), time::now());
     let mut statement = connection.prepare_cached(
-        "update run set state = ?2, instance = null, usage = coalesce(?3, usage), unsaved = coalesce(?4, unsaved),
-         ended_at = ?5 where number = ?1",
+        "update run set state = ?2, instance = null, usage = coalesce(?3, usage), ended_at = ?4 where number = ?1",
     )?;
-    let (usage, unsaved) = (end.usage.as_deref(), end.unsaved.as_deref());
-    statement.execute(params![number, state.number(), usage, unsaved, state.is_ended().then_some(now)])?;
+    statement.execute(params![
+        number,
+        state.number(),
+        end.usage.as_deref(),
+        state.is_ended().then_some(now)
+    ])?;
     failpoint::hit("settle.updated");
     match &end.ending {
         Ending::Waiting(questions) => ask(connection, number, questions)?,

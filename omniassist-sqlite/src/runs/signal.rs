@@ -26,12 +26,6 @@ pub(crate) fn signal(
         return Ok(Signalled::Repeats(Box::new(earlier)));
     }
     match &signal.kind {
-        SignalKind::Saved => {
-            connection
-                .prepare_cached("update run set unsaved = null where number = ?1")?
-                .execute([number])?;
-            return Ok(Signalled::Taken);
-        }
         _ if state.is_ended() => return Ok(Signalled::Late),
         SignalKind::Watch(time) => {
             let mut statement = connection

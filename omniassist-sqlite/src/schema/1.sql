@@ -50,7 +50,6 @@ create table run (
     watched_until integer not null default 0,
     due_at integer,
     usage blob,
-    unsaved blob,
     created_at integer not null,
     ended_at integer
 ) strict;
@@ -60,7 +59,6 @@ create index run_queued on run (conversation, number) where state = 1;
 create index run_driven on run (instance) where state = 2;
 create index run_due on run (due_at) where state = 3;
 create index run_journal on run (ended_at) where ended_at is not null and input is not null;
-create index run_unsaved on run (number) where unsaved is not null;
 
 create table segment (
     run integer not null references run on delete cascade,

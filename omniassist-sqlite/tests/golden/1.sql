@@ -46,7 +46,6 @@ create table run (
     watched_until integer not null default 0,
     due_at integer,
     usage blob,
-    unsaved blob,
     created_at integer not null,
     ended_at integer
 ) strict;
@@ -56,7 +55,6 @@ create index run_queued on run (conversation, number) where state = 1;
 create index run_driven on run (instance) where state = 2;
 create index run_due on run (due_at) where state = 3;
 create index run_journal on run (ended_at) where ended_at is not null and input is not null;
-create index run_unsaved on run (number) where unsaved is not null;
 
 create table segment (
     run integer not null references run on delete cascade,
@@ -110,13 +108,13 @@ insert into message (number, conversation, id, parent, body, created_at) values
     (4, 2, 'u1', null, cast('Cancel it.' as blob), 1795449600000),
     (5, 3, 'u1', null, cast('Hello' as blob), 1795449600000);
 
--- A finished run whose messages another store has yet to save, a waiting one, a running one, and a queued one behind it.
+-- A finished run, a waiting one, a running one, and a queued one behind it.
 insert into run (number, id, conversation, state, epoch, instance, post, input, stop, signals, watched_until, due_at, usage,
-    unsaved, created_at, ended_at) values
-    (1, x'00000000000000000000000000000001', 1, 4, 1, null, x'01', cast('input 1' as blob), 0, 0, 0, null, cast('usage 1' as blob), cast('unsaved 1' as blob), 1795449600000, 1795449603000),
-    (2, x'00000000000000000000000000000002', 2, 3, 1, null, null, cast('input 2' as blob), 0, 1, 0, 4102444800000, null, null, 1795449600000, null),
-    (3, x'00000000000000000000000000000003', 3, 2, 2, x'00000000000000000000000000000009', null, cast('input 3' as blob), 0, 1, 0, null, null, null, 1795449600000, null),
-    (4, x'00000000000000000000000000000004', 3, 1, 0, null, null, cast('input 4' as blob), 0, 0, 0, null, null, null, 1795449600000, null);
+    created_at, ended_at) values
+    (1, x'00000000000000000000000000000001', 1, 4, 1, null, x'01', cast('input 1' as blob), 0, 0, 0, null, cast('usage 1' as blob), 1795449600000, 1795449603000),
+    (2, x'00000000000000000000000000000002', 2, 3, 1, null, null, cast('input 2' as blob), 0, 1, 0, 4102444800000, null, 1795449600000, null),
+    (3, x'00000000000000000000000000000003', 3, 2, 2, x'00000000000000000000000000000009', null, cast('input 3' as blob), 0, 1, 0, null, null, 1795449600000, null),
+    (4, x'00000000000000000000000000000004', 3, 1, 0, null, null, cast('input 4' as blob), 0, 0, 0, null, null, 1795449600000, null);
 
 insert into segment (run, pos, epoch, writer, kind, events, data) values
     (1, 1, 1, x'00000000000000000000000000000009', 1, 2, cast('first' as blob)),

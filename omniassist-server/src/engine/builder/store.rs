@@ -35,7 +35,7 @@ impl AssistantBuilder {
     /// Stores conversations in tables of the application, and runs in the [`store`](Self::store). Default: both in the
     /// `store`.
     ///
-    /// Messages are then saved at least once, after the end of their run is stored.
+    /// Messages are then saved at least once, before the end of their run is stored.
     pub fn conversations(mut self, conversations: impl ConversationStore) -> Self {
         self.stores.conversations = Some(Arc::new(conversations));
         self

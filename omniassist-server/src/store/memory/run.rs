@@ -29,7 +29,6 @@ pub(super) struct Run {
     /// The time at which a waiting run becomes free.
     pub(super) due_ms: Option<u64>,
     usage: Option<Bytes>,
-    pub(super) unsaved: Option<Bytes>,
     created_ms: u64,
     pub(super) ended_ms: Option<u64>,
 }
@@ -56,7 +55,6 @@ impl Run {
             watched_until_ms: 0,
             due_ms: None,
             usage: None,
-            unsaved: None,
             created_ms: now,
             ended_ms: None,
         }
@@ -140,7 +138,6 @@ impl Run {
         self.journal.push(end.last.clone());
         self.state = end.ending.state();
         self.instance = None;
-        self.unsaved = end.unsaved.clone().or_else(|| self.unsaved.take());
         self.usage = end.usage.clone().or_else(|| self.usage.take());
         match &end.ending {
             Ending::Released => {}
@@ -172,10 +169,6 @@ impl Run {
             return Signalled::Repeats(Box::new(earlier.clone()));
         }
         match &signal.kind {
-            SignalKind::Saved => {
-                self.unsaved = None;
-                return Signalled::Taken;
-            }
             _ if self.state.is_ended() => return Signalled::Late,
             SignalKind::Watch(time) => {
                 self.watched_until_ms = self.watched_until_ms.max(now.saturating_add(millis(*time)));

@@ -5,11 +5,8 @@ use super::state::State;
 use crate::clock::millis;
 use crate::store::{
     Appended, Beat, Begun, Claim, Claimed, InstanceId, NewRun, NotSaved, RunId, RunState, Scope, Segment,
-    Settled, Signal, Signalled, StoreError, Tail, TailOf, Unsaved, Which, Writer,
+    Settled, Signal, Signalled, StoreError, Tail, TailOf, Which, Writer,
 };
-
-/// The limit of [`Beat::unsaved`].
-const MOST_UNSAVED: usize = 64;
 
 impl State {
     pub(super) fn begin(&mut self, new: &NewRun, now: u64) -> Result<Begun, StoreError> {
@@ -130,9 +127,6 @@ impl State {
             let is_due = run.state != RunState::Waiting || run.due_ms.is_some_and(|due| due <= now);
             if beat.free.len() < room && is_due && self.is_free(run, now) {
                 beat.free.push(run.id);
-            }
-            if let Some(data) = run.unsaved.as_ref().filter(|_| beat.unsaved.len() < MOST_UNSAVED) {
-                beat.unsaved.push(Unsaved::new(run.id, run.scope.clone(), run.chat.clone(), data.clone()));
             }
         }
         beat

@@ -18,7 +18,7 @@ pub async fn a_run_of_another_owner_does_not_exist<F: Factory<Store: RunStore>>(
         assert_eq!(case.store.find(&bob(), Which::Run(run)).await.unwrap(), None);
         assert_eq!(case.store.find(&bob(), Which::Chat("c")).await.unwrap(), None);
         assert_eq!(case.store.read(&[TailOf::new(bob(), run, 0)], 9).await.unwrap(), [None]);
-        for kind in [SignalKind::Stop, SignalKind::Watch(super::case::LEASE), SignalKind::Saved] {
+        for kind in [SignalKind::Stop, SignalKind::Watch(super::case::LEASE)] {
             let signal = Signal::new(kind, "bob");
             assert_eq!(case.store.signal(&bob(), run, &signal).await.unwrap(), Signalled::Gone);
         }

@@ -3,10 +3,9 @@
 use std::time::Duration;
 
 use super::Factory;
-use super::case::{Case, LEASE, alice, segment, text};
+use super::case::{Case, LEASE, alice, text};
 use crate::store::{
-    Appended, Claim, Ending, Notice, Obligation, RunId, RunStore, SegmentKind, Settled, Signal, SignalKind,
-    Signalled, Which,
+    Appended, Claim, Ending, Notice, Obligation, RunId, RunStore, Signal, SignalKind, Signalled, Which,
 };
 
 /// Checks all of this module.
@@ -179,20 +178,12 @@ pub async fn a_watch_expires<F: Factory<Store: RunStore>>(factory: &F) {
     assert_eq!(case.append(&text(writer, 3)).await, Appended::Taken(Notice::default()));
 }
 
-/// A run that has ended receives no signal, except that its messages were saved elsewhere.
+/// A run that has ended receives no signal.
 pub async fn an_ended_run_receives_nothing<F: Factory<Store: RunStore>>(factory: &F) {
     let case = Case::new(factory).await;
     let writer = case.begin("c").await;
-    let mut end = Settled::new(segment(writer, 2, SegmentKind::End), Ending::Finished);
-    end.unsaved = Some(b"\0messages".as_slice().into());
-    case.store.settle(&end).await.unwrap();
+    case.settle(writer, 2, Ending::Finished).await;
     for kind in [SignalKind::Stop, SignalKind::Say("m".into()), SignalKind::Watch(LEASE)] {
         assert_eq!(send(&case, writer.run, kind).await, Signalled::Late);
     }
-    let other = case.other().await;
-    let unsaved = case.store.beat(other, LEASE, 0).await.unwrap().unsaved;
-    assert_eq!((unsaved.len(), unsaved[0].run, unsaved[0].chat.as_str()), (1, writer.run, "c"));
-    assert_eq!((Some(&unsaved[0].data), &unsaved[0].scope), (end.unsaved.as_ref(), &alice()));
-    assert_eq!(send(&case, writer.run, SignalKind::Saved).await, Signalled::Taken);
-    assert!(case.store.beat(other, LEASE, 0).await.unwrap().unsaved.is_empty());
 }
