@@ -32,6 +32,7 @@
 pub mod bridge;
 pub mod canonical;
 pub mod context;
+mod day;
 pub mod dialect;
 mod error;
 pub mod event;
@@ -57,6 +58,7 @@ pub mod transcript;
 pub mod typescript;
 pub mod verify;
 
+pub use day::Day;
 pub use error::{Error, ErrorCode, Result};
 pub use event::{EventBuf, FinishReason, LlmEvent, RunEvent, Usage};
 pub use json::JsonText;

@@ -172,6 +172,19 @@ fn amount(price: f64) -> Amount {
 pub struct Cost(u128);
 
 impl Cost {
+    /// Returns the cost of this many billionths of the currency.
+    #[must_use]
+    pub fn from_nanos(nanos: u64) -> Self {
+        Self(u128::from(nanos) * (PER_UNIT / 1_000_000_000))
+    }
+
+    /// Returns the cost in billionths of the currency, rounded up. A price with three decimals per million tokens has no
+    /// smaller part.
+    #[must_use]
+    pub fn nanos(self) -> u128 {
+        self.0.div_ceil(PER_UNIT / 1_000_000_000)
+    }
+
     /// Returns the cost in millionths of the currency, rounded up. Use it for budgets.
     #[must_use]
     pub fn micros(self) -> u128 {

@@ -51,7 +51,7 @@ pub use engine::{
     Assistant, AssistantBuilder, Conversations, Drained, Export, History, HistoryLoader, IntoSystemPrompt,
     LlmSummariser, LoadedConversation, LoadedMessage, ObjectFailure, OnDisconnect, PlanHandler,
     PlanParameters, PromptText, Recovery, Refusal, Run, RunFailure, RunHandle, RunOutcome, RunPlan, StepPlan,
-    WhenBusy, prompt_kind,
+    StoredUsage, WhenBusy, prompt_kind,
 };
 pub use error::{Error, ProviderErrorKind, Result};
 pub use omniassist_core as core;

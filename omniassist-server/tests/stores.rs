@@ -7,7 +7,8 @@ use futures_util::FutureExt;
 use omniassist_server::store::{
     Appended, Beat, Begun, Change, Claim, Claimed, Conversation, ConversationStore, Delete, Deleted,
     Durability, InstanceId, Listing, MemoryStore, NewRun, Page, Retention, RunHead, RunId, RunStore, Saved,
-    Scope, Segment, Settled, Signal, Signalled, StoreFuture, Swept, Tail, TailOf, Which, Window,
+    Scope, Segment, Settled, Signal, Signalled, StoreFuture, Swept, Tail, TailOf, UsageListing, UsageQuery,
+    Which, Window,
 };
 use omniassist_server::testing::store::{self, Factory};
 
@@ -61,11 +62,17 @@ enum Fault {
     ListsOnePage,
     /// Nothing is deleted.
     KeepsAll,
+    /// Usage is not counted.
+    LosesUsage,
+    /// The usage of others is listed.
+    LeaksUsage,
+    /// Usage is not deleted.
+    KeepsUsage,
     /// Nothing is swept.
     SweepsNothing,
 }
 
-const FAULTS: [Fault; 8] = [
+const FAULTS: [Fault; 11] = [
     Fault::AcknowledgesAll,
     Fault::ClaimsByForce,
     Fault::ForgetsPosts,
@@ -73,6 +80,9 @@ const FAULTS: [Fault; 8] = [
     Fault::LeaksRuns,
     Fault::TakesSignalsTwice,
     Fault::KeepsLeases,
+    Fault::LosesUsage,
+    Fault::LeaksUsage,
+    Fault::KeepsUsage,
     Fault::SweepsNothing,
 ];
 
@@ -148,6 +158,7 @@ impl RunStore for Faulty {
     fn settle<'a>(&'a self, end: &'a Settled) -> StoreFuture<'a, Appended> {
         let mut end = end.clone();
         end.change = end.change.filter(|_| !self.has(Fault::LosesMessages));
+        end.last.used.retain(|_| !self.has(Fault::LosesUsage));
         Box::pin(async move { self.store.settle(&end).await })
     }
 
@@ -167,6 +178,18 @@ impl RunStore for Faulty {
     fn claim(&self, run: RunId, me: InstanceId, condition: Claim) -> StoreFuture<'_, Option<Claimed>> {
         let condition = if self.has(Fault::ClaimsByForce) { Claim::Force } else { condition };
         self.store.claim(run, me, condition)
+    }
+
+    fn usage<'a>(&'a self, query: &'a UsageQuery, page: &'a Page) -> StoreFuture<'a, UsageListing> {
+        let mut query = query.clone();
+        query.scope = query.scope.filter(|_| !self.has(Fault::LeaksUsage));
+        Box::pin(async move { self.store.usage(&query, page).await })
+    }
+
+    fn delete_usage<'a>(&'a self, scope: &'a Scope) -> StoreFuture<'a, ()> {
+        Box::pin(async move {
+            if self.has(Fault::KeepsUsage) { Ok(()) } else { self.store.delete_usage(scope).await }
+        })
     }
 
     fn sweep<'a>(&'a self, policy: &'a Retention, at_most: usize) -> StoreFuture<'a, Swept> {

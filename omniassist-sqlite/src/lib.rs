@@ -84,6 +84,7 @@ mod schema;
 mod store;
 mod sweep;
 mod time;
+mod usage;
 mod writer;
 
 pub use options::SqliteOptions;

@@ -6,7 +6,8 @@ use omniassist_server::failpoint;
 use omniassist_server::store::{
     Appended, Beat, Begun, Change, Claim, Claimed, Conversation, ConversationStore, Delete, Deleted,
     Durability, InstanceId, Listing, NewRun, Page, Retention, RunHead, RunId, RunStore, Saved, Scope,
-    Segment, Settled, Signal, Signalled, StoreError, StoreFuture, Swept, Tail, TailOf, Which, Window,
+    Segment, Settled, Signal, Signalled, StoreError, StoreFuture, Swept, Tail, TailOf, UsageListing,
+    UsageQuery, Which, Window,
 };
 use rusqlite::Connection;
 
@@ -14,7 +15,7 @@ use crate::failure::Failure;
 use crate::liveness::Liveness;
 use crate::readers::Readers;
 use crate::writer::Writer;
-use crate::{SqliteOptions, conversations, file_system, open, runs, schema, sweep};
+use crate::{SqliteOptions, conversations, file_system, open, runs, schema, sweep, usage};
 
 /// A store of runs and conversations in a SQLite file.
 ///
@@ -167,6 +168,16 @@ impl RunStore for SqliteStore {
 
     fn claim(&self, run: RunId, me: InstanceId, condition: Claim) -> StoreFuture<'_, Option<Claimed>> {
         self.on_writer(Durability::Hard, move |connection| runs::claim(connection, run, me, condition))
+    }
+
+    fn usage<'a>(&'a self, query: &'a UsageQuery, page: &'a Page) -> StoreFuture<'a, UsageListing> {
+        let (query, page) = (query.clone(), page.clone());
+        self.on_reader(move |connection| usage::list(connection, &query, &page))
+    }
+
+    fn delete_usage<'a>(&'a self, scope: &'a Scope) -> StoreFuture<'a, ()> {
+        let scope = scope.clone();
+        self.on_writer(Durability::Hard, move |connection| usage::delete(connection, &scope))
     }
 
     fn sweep<'a>(&'a self, policy: &'a Retention, at_most: usize) -> StoreFuture<'a, Swept> {

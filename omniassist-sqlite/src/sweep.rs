@@ -1,10 +1,11 @@
 use std::time::Duration;
 
+use omniassist_server::core::Day;
 use omniassist_server::store::{Retention, Swept};
 use rusqlite::{Connection, Params};
 
 use crate::failure::Failure;
-use crate::{conversations, time};
+use crate::{conversations, time, usage};
 
 pub(crate) fn sweep(connection: &Connection, policy: &Retention, at_most: usize) -> Result<Swept, Failure> {
     let at_most = i64::try_from(at_most).unwrap_or(i64::MAX);
@@ -33,6 +34,8 @@ pub(crate) fn sweep(connection: &Connection, policy: &Retention, at_most: usize)
         connection.prepare_cached("update run set input = null where number = ?1")?.execute([run])?;
     }
     swept.journals = runs.len();
+    let first_day = Day::of_ms(time::loaded(before(policy.usage)));
+    swept.usage = usage::sweep(connection, first_day, at_most)?;
     let mut statement = connection.prepare_cached(
         "delete from conversation where id in (select id from conversation where deleted_at <= ?1 limit ?2)",
     )?;

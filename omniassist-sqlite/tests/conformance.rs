@@ -43,3 +43,8 @@ async fn scopes_are_separate() {
 async fn deletions_are_complete() {
     store::deletion::all(&Folder::new()).await;
 }
+
+#[tokio::test]
+async fn usage_is_counted_once() {
+    store::usage::all(&Folder::new()).await;
+}

@@ -45,13 +45,14 @@ impl Factory for Folder {
     async fn advance(&self, store: &SqliteStore, by: Duration) {
         let connection = Connection::open(store.path()).unwrap();
         connection.busy_timeout(Duration::from_secs(5)).unwrap();
-        let by = by.as_millis();
+        let (by, days) = (by.as_millis(), by.as_secs() / 86_400);
         let sql = format!(
             "begin immediate;
              update instance set expires_at = expires_at - {by};
              update run set due_at = due_at - {by}, watched_until = watched_until - {by}, ended_at = ended_at - {by};
              update obligation set expires_at = expires_at - {by};
              update conversation set updated_at = updated_at - {by}, deleted_at = deleted_at - {by};
+             update usage_day set day = day - {days};
              commit;"
         );
         connection.execute_batch(&sql).unwrap();

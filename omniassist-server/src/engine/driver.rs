@@ -173,6 +173,9 @@ impl Driver {
             &config.observers,
             config.records_runs(),
         );
+        if self.is_stored() {
+            self.trace.keep_used();
+        }
         let begun = Recording::begin(&self.setup, &self.run, continued, message_id, posted);
         if let Some((recording, ticket)) = begun {
             self.recording = Some(recording);

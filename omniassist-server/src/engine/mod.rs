@@ -46,5 +46,7 @@ pub use plan::{PlanHandler, PlanParameters, Refusal, RunPlan, StepPlan};
 pub use prompt::{IntoSystemPrompt, PromptText, prompt_kind};
 pub use run::{Run, RunFailure, RunHandle, RunOutcome};
 pub(crate) use stored::{Answer, Answered, Opened, Rest, View, store_failed};
-pub use stored::{Conversations, Export, LoadedConversation, LoadedMessage, OnDisconnect, Recovery};
+pub use stored::{
+    Conversations, Export, LoadedConversation, LoadedMessage, OnDisconnect, Recovery, StoredUsage,
+};
 pub use when_busy::WhenBusy;

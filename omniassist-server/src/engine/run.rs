@@ -16,6 +16,7 @@ use super::driver::Driver;
 use super::end::End;
 use super::live::{LiveRun, LiveRuns};
 use super::plan::{Admission, Refusal};
+use crate::store::ModelUsage;
 use crate::{Cost, panics};
 
 /// Receives events, and decides after each one if more are wanted.
@@ -87,6 +88,11 @@ impl Run {
     /// Returns the records that the journal of a stored run needs before the run goes on, if it waits for them.
     pub(super) fn take_records(&self) -> Option<Vec<Record>> {
         self.live.with(|driver| driver.take_records()).flatten()
+    }
+
+    /// Returns the model calls of a stored run that have ended since the last time.
+    pub(super) fn take_used(&self) -> Vec<ModelUsage> {
+        self.live.with(|driver| driver.take_used()).unwrap_or_default()
     }
 
     /// Lets a stored run go on. A panic of host code ends it.

@@ -2,14 +2,14 @@ use omniassist_core::Text;
 
 use super::{ConversationInfo, RunId};
 
-/// The part of a list of conversations to return.
+/// The part of a list to return: of conversations, or of usage.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Page {
-    /// The [`Listing::next`] of the page before; `None` for the first page. A cursor that no page returned gives an
+    /// The cursor that the page before returned; `None` for the first page. A cursor that no page returned gives an
     /// [invalid](super::StoreError::is_invalid) error.
     pub cursor: Option<Text>,
-    /// The number of conversations.
+    /// The number of entries.
     pub at_most: usize,
 }
 

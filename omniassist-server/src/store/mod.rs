@@ -60,6 +60,7 @@ mod scope;
 mod segment;
 mod signal;
 mod tail;
+mod usage;
 
 pub use begin::{Begun, NewRun, Post};
 pub use conversation::{
@@ -79,3 +80,4 @@ pub use scope::Scope;
 pub use segment::{Appended, Durability, Notice, Segment, SegmentKind, Writer};
 pub use signal::{Received, Signal, SignalKind, Signalled};
 pub use tail::{Tail, TailOf};
+pub use usage::{ModelUsage, UsageDay, UsageListing, UsageQuery};

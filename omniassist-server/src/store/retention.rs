@@ -12,6 +12,8 @@ pub struct Retention {
     /// The time for which the name of a deleted conversation is kept, so that no open page creates it again. Default: 30
     /// days.
     pub tombstones: Duration,
+    /// The time after a day for which its usage is kept. Default: 400 days.
+    pub usage: Duration,
 }
 
 impl Default for Retention {
@@ -20,6 +22,7 @@ impl Default for Retention {
             conversations: None,
             journals: Duration::from_secs(60 * 60),
             tombstones: Duration::from_secs(30 * 24 * 60 * 60),
+            usage: Duration::from_secs(400 * 24 * 60 * 60),
         }
     }
 }
@@ -34,6 +37,8 @@ pub struct Swept {
     pub journals: usize,
     /// The tombstones.
     pub tombstones: usize,
+    /// The entries of usage.
+    pub usage: usize,
 }
 
 impl Swept {

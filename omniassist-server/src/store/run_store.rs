@@ -1,8 +1,9 @@
 use std::time::Duration;
 
 use super::{
-    Appended, Beat, Begun, Claim, Claimed, Durability, InstanceId, NewRun, Retention, RunHead, RunId, Scope,
-    Segment, Settled, Signal, Signalled, StoreFuture, Swept, Tail, TailOf, Which,
+    Appended, Beat, Begun, Claim, Claimed, Durability, InstanceId, NewRun, Page, Retention, RunHead, RunId,
+    Scope, Segment, Settled, Signal, Signalled, StoreFuture, Swept, Tail, TailOf, UsageListing, UsageQuery,
+    Which,
 };
 
 /// A store of runs and their journals.
@@ -31,7 +32,7 @@ pub trait RunStore: Send + Sync + 'static {
     /// Appends segments, at most one of each run. Each is judged by itself, and the answers have the order of the segments.
     ///
     /// A segment is taken if its writer still drives the run and its position is free, or if the same writer stored it
-    /// there before. A writer sends the next position only after the one before was taken, and sends a segment again only
+    /// there before. Its [usage](Segment::used) is added once. A writer sends the next position only after the one before was taken, and sends a segment again only
     /// as it was.
     ///
     /// # Errors
@@ -92,6 +93,21 @@ pub trait RunStore: Send + Sync + 'static {
     ///
     /// Returns an error if the claim cannot be stored.
     fn claim(&self, run: RunId, me: InstanceId, condition: Claim) -> StoreFuture<'_, Option<Claimed>>;
+
+    /// Lists the usage of days, in the order of day, owner and model, of which the last two are compared by their bytes.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if it cannot be read, and an [invalid](super::StoreError::is_invalid) one for a cursor that no page
+    /// returned.
+    fn usage<'a>(&'a self, query: &'a UsageQuery, page: &'a Page) -> StoreFuture<'a, UsageListing>;
+
+    /// Deletes the usage of an owner.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if it cannot be deleted.
+    fn delete_usage<'a>(&'a self, scope: &'a Scope) -> StoreFuture<'a, ()>;
 
     /// Deletes what a policy no longer keeps, at most this many of each kind. To delete everything, it is called until
     /// nothing is left.

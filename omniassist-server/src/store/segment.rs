@@ -1,6 +1,6 @@
 use bytes::Bytes;
 
-use super::{InstanceId, RunId};
+use super::{InstanceId, ModelUsage, RunId};
 
 /// The right of an instance to write the journal of a run.
 ///
@@ -30,13 +30,16 @@ pub struct Segment {
     pub events: u32,
     /// The events, in the format of `omniassist_core::journal`.
     pub data: Bytes,
+    /// The model calls that the segment completes, which the store adds to the usage of the run's owner on the current day,
+    /// in the transaction in which it stores the segment. A segment that is read has none. Default: none.
+    pub used: Vec<ModelUsage>,
 }
 
 impl Segment {
     /// Creates a segment.
     #[must_use]
     pub fn new(writer: Writer, pos: u32, kind: SegmentKind, events: u32, data: impl Into<Bytes>) -> Self {
-        Self { writer, pos, kind, events, data: data.into() }
+        Self { writer, pos, kind, events, data: data.into(), used: Vec::new() }
     }
 }
 

@@ -13,6 +13,7 @@ use super::usage::record_usage;
 use crate::RunContext;
 use crate::cost::{Cost, Prices};
 use crate::observe::{Observers, RunEnd, RunReport, Watch};
+use crate::store::ModelUsage;
 
 /// The spans of one run, its usage and cost, and its observers.
 pub(crate) struct RunTrace {
@@ -24,6 +25,8 @@ pub(crate) struct RunTrace {
     usage: Usage,
     cost: RunCost,
     watch: Option<Box<Watch>>,
+    /// The model calls that have ended and are not in the journal yet; `None` if the run is not stored.
+    used: Option<Vec<ModelUsage>>,
     ended: bool,
 }
 
@@ -49,6 +52,7 @@ impl RunTrace {
             usage: Usage::default(),
             cost: RunCost::Nothing,
             watch: None,
+            used: None,
             ended: true,
         }
     }
@@ -151,14 +155,27 @@ impl RunTrace {
     /// Adds the tokens of one model call to the usage and the cost of the run.
     pub(crate) fn count(&mut self, model: Option<&str>, usage: &Usage, prices: Option<&Prices>) {
         self.usage.add(usage);
-        if let Some(prices) = prices {
-            let cost = model.and_then(|model| prices.cost(model, usage));
+        let cost = prices.zip(model).and_then(|(prices, model)| prices.cost(model, usage));
+        if let Some(used) = &mut self.used {
+            used.push(ModelUsage::new(model.unwrap_or_default()).call(usage, cost));
+        }
+        if prices.is_some() {
             self.cost = match (self.cost, cost) {
                 (RunCost::Nothing, Some(cost)) => RunCost::Known(cost),
                 (RunCost::Known(sum), Some(cost)) => RunCost::Known(sum + cost),
                 (RunCost::Unknown, _) | (_, None) => RunCost::Unknown,
             };
         }
+    }
+
+    /// Keeps the model calls for the journal of the run.
+    pub(crate) fn keep_used(&mut self) {
+        self.used.get_or_insert_default();
+    }
+
+    /// Returns the model calls that have ended since the last time.
+    pub(crate) fn take_used(&mut self) -> Vec<ModelUsage> {
+        self.used.as_mut().map(std::mem::take).unwrap_or_default()
     }
 
     /// Opens the span of a tool call, as a child of the step.

@@ -4,6 +4,7 @@ mod drain;
 mod outage;
 mod restart;
 mod resume;
+mod usage;
 mod viewers;
 
 use bytes::Bytes;

@@ -7,7 +7,7 @@ use std::time::Duration;
 use omniassist_server::store::{
     Appended, Beat, Begun, Change, Claim, Claimed, Conversation, Delete, Deleted, Durability, InstanceId,
     Listing, NewRun, Page, Retention, RunHead, RunId, Saved, Segment, Settled, Signal, Signalled, StoreError,
-    StoreFuture, Swept, Tail, TailOf,
+    StoreFuture, Swept, Tail, TailOf, UsageListing, UsageQuery,
 };
 use tokio::time::sleep;
 
@@ -72,6 +72,14 @@ impl RunStore for Unsteady {
 
     fn claim(&self, run: RunId, me: InstanceId, condition: Claim) -> StoreFuture<'_, Option<Claimed>> {
         self.write(self.store.claim(run, me, condition))
+    }
+
+    fn usage<'a>(&'a self, query: &'a UsageQuery, page: &'a Page) -> StoreFuture<'a, UsageListing> {
+        self.store.usage(query, page)
+    }
+
+    fn delete_usage<'a>(&'a self, scope: &'a Scope) -> StoreFuture<'a, ()> {
+        self.write(self.store.delete_usage(scope))
     }
 
     fn sweep<'a>(&'a self, policy: &'a Retention, at_most: usize) -> StoreFuture<'a, Swept> {

@@ -4,6 +4,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 
 use super::head::notice;
 use crate::failure::Failure;
+use crate::usage;
 
 /// Appends a segment, if its writer drives the run and its position is the next one.
 pub(crate) fn append(connection: &Connection, segment: &Segment) -> Result<Appended, Failure> {
@@ -20,7 +21,11 @@ pub(crate) fn append(connection: &Connection, segment: &Segment) -> Result<Appen
     let added =
         statement.execute(params![run, segment.pos, writer.epoch, instance, kind, segment.events, data])?;
     failpoint::hit("append.inserted");
-    if added == 1 || is_own(connection, segment)? {
+    if added == 1 {
+        usage::count(connection, writer, &segment.used)?;
+        return taken(connection, writer);
+    }
+    if is_own(connection, segment)? {
         return taken(connection, writer);
     }
     let mut query = connection.prepare_cached("select 1 from run where id = ?1")?;

@@ -96,3 +96,22 @@ create table instance (
     id blob primary key,
     expires_at integer not null
 ) strict, without rowid;
+
+create table usage_day (
+    -- The number of days since 1970, in UTC: date(day * 86400, 'unixepoch').
+    day integer not null,
+    owner text not null,
+    model text not null,
+    runs integer not null,
+    calls integer not null,
+    unpriced_calls integer not null,
+    input_tokens integer not null,
+    cached_input_tokens integer not null,
+    cache_write_input_tokens integer not null,
+    output_tokens integer not null,
+    reasoning_tokens integer not null,
+    -- Billionths of the currency.
+    cost_nano integer not null,
+    primary key (day, owner, model)
+) strict, without rowid;
+create index usage_owner on usage_day (owner, day, model);

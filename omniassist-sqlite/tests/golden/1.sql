@@ -91,6 +91,23 @@ create table instance (
     expires_at integer not null
 ) strict, without rowid;
 
+create table usage_day (
+    day integer not null,
+    owner text not null,
+    model text not null,
+    runs integer not null,
+    calls integer not null,
+    unpriced_calls integer not null,
+    input_tokens integer not null,
+    cached_input_tokens integer not null,
+    cache_write_input_tokens integer not null,
+    output_tokens integer not null,
+    reasoning_tokens integer not null,
+    cost_nano integer not null,
+    primary key (day, owner, model)
+) strict, without rowid;
+create index usage_owner on usage_day (owner, day, model);
+
 insert into schema_version (version, applied_at) values (1, 1795449600000);
 
 insert into conversation (id, owner, chat, title, head, version, meta, created_at, updated_at, deleted_at) values

@@ -10,6 +10,7 @@ use omniassist_core::{RunEvent, Text};
 use super::{Driver, Stage};
 use crate::engine::gate::{Due, Gate};
 use crate::failpoint;
+use crate::store::ModelUsage;
 
 /// The error of a call whose tool is gone.
 const NO_TOOL: &str = "This tool is not available any more; it was not run.";
@@ -35,6 +36,11 @@ impl Driver {
         }
         let gate = self.gate.as_mut().filter(|gate| gate.is_waiting())?;
         Some(mem::take(&mut gate.records))
+    }
+
+    /// Returns the model calls that have ended since the last time.
+    pub(in crate::engine) fn take_used(&mut self) -> Vec<ModelUsage> {
+        self.trace.take_used()
     }
 
     /// Carries out what waits for the journal.

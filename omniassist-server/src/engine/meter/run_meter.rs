@@ -45,10 +45,26 @@ impl Meter {
         attempt: &Attempt<'_>,
         lifetime: Duration,
     ) -> Result<Self, Error> {
+        let meter = Self::unreserved_for(budget, attempt, lifetime)?;
+        meter.reserve_next().await?;
+        Ok(meter)
+    }
+
+    /// Creates the meter of a run that goes on without its client. Its first model call makes the first reservation, so
+    /// that a run without tokens ends with an error in its conversation.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the budget panics.
+    pub(in crate::engine) fn unreserved_for(
+        budget: &Arc<Budget>,
+        attempt: &Attempt<'_>,
+        lifetime: Duration,
+    ) -> Result<Self, Error> {
         let account = panics::catch("the token budget", || budget.tokens.account(attempt));
         let account = account.ok_or_else(Error::internal)?;
         let runtime = Handle::try_current().map_err(|_| Error::internal())?;
-        let meter = Self {
+        Ok(Self {
             shared: Arc::new(Shared {
                 budget: Arc::clone(budget),
                 account,
@@ -58,9 +74,7 @@ impl Meter {
                 reservations: AtomicU32::new(0),
                 next: Mutex::default(),
             }),
-        };
-        meter.reserve_next().await?;
-        Ok(meter)
+        })
     }
 
     /// Reserves tokens for the next model call, whose size is not known yet.

@@ -184,7 +184,8 @@ impl Conversations {
         Ok(self.delete_what(principal, Delete::Chat(chat)).await?.conversations > 0)
     }
 
-    /// Deletes all conversations of a principal, as [`delete`](Self::delete) does, and returns their number.
+    /// Deletes all conversations of a principal, as [`delete`](Self::delete) does, and its [usage](Assistant::usage).
+    /// Returns the number of conversations.
     ///
     /// Other data under the principal's id is not deleted: the names of the conversations until the end of
     /// [`Retention::tombstones`](crate::store::Retention::tombstones), stored files, and the application's logs and audit
@@ -194,7 +195,11 @@ impl Conversations {
     ///
     /// Returns an error if they cannot be deleted.
     pub async fn forget(&self, principal: &Principal) -> Result<usize, StoreError> {
-        Ok(self.delete_what(principal, Delete::Everything).await?.conversations)
+        let deleted = self.delete_what(principal, Delete::Everything).await?;
+        if let Some(scope) = Scope::of(principal) {
+            self.stores.runs.delete_usage(&scope).await?;
+        }
+        Ok(deleted.conversations)
     }
 
     async fn delete_what(&self, principal: &Principal, what: Delete<'_>) -> Result<Deleted, StoreError> {

@@ -15,10 +15,12 @@ use super::task::Task;
 use crate::engine::admission::Admission;
 use crate::engine::assistant::Origin;
 use crate::engine::history::Carried;
+use crate::engine::meter::Meter;
 use crate::engine::preparation::prepare;
 use crate::engine::{Assistant, Run};
 use crate::seal::Sealer;
 use crate::store::{RunId, Scope, Writer};
+use crate::throttle::Attempt;
 use crate::tool::ToolSnapshot;
 use crate::{CancellationToken, Principal, failpoint};
 
@@ -73,6 +75,14 @@ impl Assistant {
         let Start { request, extensions, tools, carried, posted, admission } = start;
         let chat_id = request.chat_id.clone();
         let principal = extensions.get::<Principal>().cloned().unwrap_or_default();
+        let meter = match (&admission, &setup.config.budget) {
+            (Some(admission), _) => admission.meter.clone(),
+            (None, Some(budget)) => {
+                let attempt = Attempt::new(&principal, &request, &extensions);
+                Some(Meter::unreserved_for(budget, &attempt, setup.config.longest_run())?)
+            }
+            (None, None) => None,
+        };
         let origin = Origin { id: run.uuid(), has_stored_answers };
         let (mut driver, continued, message_id) =
             self.driver(request, extensions, tools, prepare, carried, origin);
@@ -82,14 +92,12 @@ impl Assistant {
             driver.seal_with(sealer, continued.as_ref(), &message_id);
         }
         driver.store_with(records.clone());
+        if let Some(meter) = meter {
+            driver.meter_with(meter);
+        }
         let limits = &setup.config.limits;
         let live = match admission {
-            Some(admission) => {
-                if let Some(meter) = admission.meter {
-                    driver.meter_with(meter);
-                }
-                self.live.insert_posted(driver, admission.run, limits)?
-            }
+            Some(admission) => self.live.insert_posted(driver, admission.run, limits)?,
             None => self.live.insert(driver, limits),
         };
         let run = Run::new(Arc::clone(&self.live), live, continued.clone(), message_id.clone());
@@ -111,6 +119,9 @@ impl Assistant {
             }
         }
         failpoint::hit("leg.replayed");
+        // Earlier legs had model calls.
+        let is_turn = |record: &Record| matches!(record.content, Content::Turn(_));
+        let is_counted = leg.from.events > 0 || records.iter().flatten().any(is_turn);
         let tail = Arc::new(Tail::new(leg.at.events, leg.writer.epoch));
         let over = CancellationToken::new();
         let (handle, from) = (run.handle(), leg.from);
@@ -132,6 +143,7 @@ impl Assistant {
             on_disconnect: self.setup.config.on_disconnect,
             over,
             is_admitted: false,
+            is_counted,
         };
         failpoint::hit("leg.listed");
         tokio::spawn(task.drive());

@@ -31,6 +31,7 @@ mod stores;
 mod sweep;
 mod tail;
 mod task;
+mod usage;
 mod view;
 
 pub(crate) use answer_call::Answered;
@@ -44,4 +45,5 @@ pub(crate) use open::Opened;
 pub use recovery::Recovery;
 pub(crate) use rest::Rest;
 pub(crate) use stores::Stores;
+pub use usage::StoredUsage;
 pub(crate) use view::View;

@@ -25,8 +25,8 @@ use crate::engine::driver::Driver;
 use crate::engine::end::End;
 use crate::engine::{Admission, Run};
 use crate::store::{
-    Appended, Change, Durability, Ending, Notice, RunId, Scope, Segment, SegmentKind, Settled, StoreError,
-    Writer,
+    Appended, Change, Durability, Ending, ModelUsage, Notice, RunId, Scope, Segment, SegmentKind, Settled,
+    StoreError, Writer,
 };
 use crate::{CancellationToken, failpoint};
 
@@ -61,6 +61,8 @@ pub(super) struct Task {
     pub(super) on_disconnect: OnDisconnect,
     pub(super) over: CancellationToken,
     pub(super) is_admitted: bool,
+    /// `true` if the journal has a model call of the run.
+    pub(super) is_counted: bool,
 }
 
 /// The reason for leaving a run without a word: another writer has it, or it was deleted.
@@ -210,7 +212,8 @@ impl Task {
     /// Writes a consequence, then shows it, and lets the run go on if it waits.
     async fn commit(&mut self, opens: bool) -> Result<(), Lost> {
         if self.recorder.is_dirty() {
-            let (segment, next) = self.recorder.segment(self.writer, self.at, SegmentKind::Consequence);
+            let (mut segment, next) = self.recorder.segment(self.writer, self.at, SegmentKind::Consequence);
+            segment.used = self.used();
             failpoint::hit("task.commit.cut");
             let mut write = append(Arc::clone(&self.stores), segment, next, Durability::Hard);
             match timeout(STORE_TIMEOUT, &mut write).await {
@@ -237,6 +240,15 @@ impl Task {
         Ok(())
     }
 
+    /// Returns the model calls that the next segment completes. The first one of a run counts the run.
+    fn used(&mut self) -> Vec<ModelUsage> {
+        let mut used = self.run.take_used();
+        if let Some(first) = used.first_mut() {
+            first.runs = u64::from(!std::mem::replace(&mut self.is_counted, true));
+        }
+        used
+    }
+
     /// Shows that the run has failed, because its store does not answer.
     fn fail(&self) {
         let code = RunErrorCode::StoreUnavailable;
@@ -248,7 +260,8 @@ impl Task {
     /// Writes what is left, and leaves the run to another process. Its viewers are cut, so that they come back.
     async fn release(&mut self) -> Result<(), Lost> {
         let kind = if self.recorder.holds_events() { SegmentKind::Consequence } else { SegmentKind::Text };
-        let (last, _) = self.recorder.segment(self.writer, self.at, kind);
+        let (mut last, _) = self.recorder.segment(self.writer, self.at, kind);
+        last.used = self.used();
         let end = Settled::new(last, Ending::Released);
         match settle(&self.stores, &self.scope, &self.chat, end).await {
             Appended::Taken(_) => Ok(()),
@@ -282,7 +295,8 @@ impl Task {
             Ending::Waiting(_) => SegmentKind::Consequence,
             _ => SegmentKind::End,
         };
-        let (last, _) = self.recorder.segment(self.writer, self.at, kind);
+        let (mut last, _) = self.recorder.segment(self.writer, self.at, kind);
+        last.used = self.used();
         let mut end = Settled::new(last, ending);
         end.usage = usage;
         if !message.parts.is_empty() {

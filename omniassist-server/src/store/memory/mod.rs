@@ -13,7 +13,8 @@ use self::state::State;
 use super::{
     Appended, Beat, Begun, Change, Claim, Claimed, Conversation, ConversationStore, Delete, Deleted,
     Durability, InstanceId, Listing, NewRun, Page, Retention, RunHead, RunId, RunStore, Saved, Scope,
-    Segment, Settled, Signal, Signalled, StoreError, StoreFuture, Swept, Tail, TailOf, Which, Window,
+    Segment, Settled, Signal, Signalled, StoreError, StoreFuture, Swept, Tail, TailOf, UsageListing,
+    UsageQuery, Which, Window,
 };
 use crate::clock;
 use crate::sync::lock;
@@ -105,6 +106,17 @@ impl RunStore for MemoryStore {
 
     fn claim(&self, run: RunId, me: InstanceId, condition: Claim) -> StoreFuture<'_, Option<Claimed>> {
         self.with(move |state, now| Ok(state.claim(run, me, condition, now)))
+    }
+
+    fn usage<'a>(&'a self, query: &'a UsageQuery, page: &'a Page) -> StoreFuture<'a, UsageListing> {
+        self.with(|state, _| state.usage(query, page))
+    }
+
+    fn delete_usage<'a>(&'a self, scope: &'a Scope) -> StoreFuture<'a, ()> {
+        self.with(|state, _| {
+            state.delete_usage(scope);
+            Ok(())
+        })
     }
 
     fn sweep<'a>(&'a self, policy: &'a Retention, at_most: usize) -> StoreFuture<'a, Swept> {

@@ -126,16 +126,15 @@ impl Run {
         (!drives).then_some(Appended::Fenced)
     }
 
+    /// Appends a segment that was judged to be new.
     pub(super) fn append(&mut self, segment: &Segment, now: u64) -> Appended {
-        self.judge(segment, now).unwrap_or_else(|| {
-            self.journal.push(segment.clone());
-            Appended::Taken(self.notice(now))
-        })
+        self.journal.push(Segment { used: Vec::new(), ..segment.clone() });
+        Appended::Taken(self.notice(now))
     }
 
     /// Applies an end that was judged to be new.
     pub(super) fn settle(&mut self, end: &Settled, now: u64) -> Appended {
-        self.journal.push(end.last.clone());
+        self.append(&end.last, now);
         self.state = end.ending.state();
         self.instance = None;
         self.usage = end.usage.clone().or_else(|| self.usage.take());

@@ -73,7 +73,13 @@ impl State {
     }
 
     pub(super) fn append(&mut self, segment: &Segment, now: u64) -> Appended {
-        self.runs.get_mut(&segment.writer.run).map_or(Appended::Gone, |run| run.append(segment, now))
+        let Some(run) = self.runs.get_mut(&segment.writer.run) else { return Appended::Gone };
+        if let Some(answer) = run.judge(segment, now) {
+            return answer;
+        }
+        let (answer, scope) = (run.append(segment, now), run.scope.clone());
+        self.count(&scope, &segment.used, now);
+        answer
     }
 
     pub(super) fn tail(&self, of: &TailOf, max_bytes: usize) -> Option<Tail> {
@@ -105,8 +111,10 @@ impl State {
             let saved = self.save(&scope, &chat, change, now);
             saved.map_err(|refused| StoreError::invalid(format!("the change was refused: {refused:?}")))?;
         }
-        let run = self.runs.get_mut(&end.last.writer.run);
-        Ok(run.map_or(Appended::Gone, |run| run.settle(end, now)))
+        let Some(run) = self.runs.get_mut(&end.last.writer.run) else { return Ok(Appended::Gone) };
+        let (answer, scope) = (run.settle(end, now), run.scope.clone());
+        self.count(&scope, &end.last.used, now);
+        Ok(answer)
     }
 
     pub(super) fn signal(&mut self, scope: &Scope, run: RunId, signal: &Signal, now: u64) -> Signalled {

@@ -1,13 +1,13 @@
 use std::collections::{BTreeMap, HashMap};
 
-use omniassist_core::Text;
+use omniassist_core::{Day, Text};
 
 use super::chat::Chat;
 use super::run::Run;
 use crate::clock::millis;
 use crate::store::{
-    Change, Delete, Deleted, InstanceId, Listing, NotSaved, Page, Retention, RunId, RunState, Scope,
-    StoreError, Swept,
+    Change, Delete, Deleted, InstanceId, Listing, ModelUsage, NotSaved, Page, Retention, RunId, RunState,
+    Scope, StoreError, Swept, UsageDay, UsageListing, UsageQuery,
 };
 
 /// The content of a [`MemoryStore`](super::MemoryStore).
@@ -17,6 +17,7 @@ pub(super) struct State {
     pub(super) runs: HashMap<RunId, Run>,
     /// The ends of the leases.
     pub(super) leases: HashMap<InstanceId, u64>,
+    usage: BTreeMap<(Day, Text, Text), ModelUsage>,
     /// The number of conversations and runs that were created.
     created: u64,
 }
@@ -129,6 +130,13 @@ impl State {
             run.signals = Vec::new();
             swept.journals += 1;
         }
+        let limit_of_usage = Day::of_ms(limit(policy.usage));
+        let old = self.usage.keys().take_while(|(day, ..)| *day < limit_of_usage);
+        let old: Vec<_> = old.take(at_most).cloned().collect();
+        swept.usage = old.len();
+        for key in old {
+            self.usage.remove(&key);
+        }
         let limit = limit(policy.tombstones);
         let is_over = |chat: &Chat| chat.deleted_ms.is_some_and(|at| at <= limit);
         let over = self.chats.iter().filter(|(_, chat)| is_over(chat));
@@ -138,6 +146,32 @@ impl State {
             self.chats.remove(&key);
         }
         swept
+    }
+
+    /// Adds the usage of a segment that was stored now.
+    pub(super) fn count(&mut self, scope: &Scope, used: &[ModelUsage], now: u64) {
+        for usage in used {
+            let key = (Day::of_ms(now), scope.owner().into(), usage.model.clone());
+            self.usage.entry(key).or_insert_with(|| ModelUsage::new(usage.model.clone())).add(usage);
+        }
+    }
+
+    pub(super) fn usage(&self, query: &UsageQuery, page: &Page) -> Result<UsageListing, StoreError> {
+        let cursor = page.cursor.as_deref().map(|cursor| {
+            UsageListing::parse_cursor(cursor).ok_or_else(|| StoreError::invalid("unknown cursor"))
+        });
+        let cursor = cursor.transpose()?;
+        let days = self.usage.iter().filter(|((day, owner, model), _)| {
+            query.days.contains(day)
+                && query.scope.as_ref().is_none_or(|scope| scope.owner() == owner.as_str())
+                && cursor.is_none_or(|cursor| (*day, owner.as_str(), model.as_str()) > cursor)
+        });
+        let days = days.map(|((day, owner, _), usage)| UsageDay::new(*day, owner.clone(), usage.clone()));
+        Ok(UsageListing::first_of(days.take(page.at_most.saturating_add(1)).collect(), page.at_most))
+    }
+
+    pub(super) fn delete_usage(&mut self, scope: &Scope) {
+        self.usage.retain(|(_, owner, _), _| owner.as_str() != scope.owner());
     }
 
     /// Returns the runs of a conversation that have not ended, the oldest first.

@@ -21,7 +21,7 @@ pub async fn all<F: Factory<Store: RunStore + ConversationStore>>(factory: &F) {
 }
 
 fn swept(conversations: usize, journals: usize, tombstones: usize) -> Swept {
-    Swept { conversations, journals, tombstones }
+    Swept { conversations, journals, tombstones, usage: 0 }
 }
 
 /// Runs of a deleted conversation are gone, also for the instance that drives one.

@@ -54,6 +54,7 @@ pub mod leases;
 pub mod scopes;
 pub mod settle;
 pub mod signals;
+pub mod usage;
 
 pub use factory::Factory;
 
@@ -69,4 +70,5 @@ pub async fn all<F: Factory<Store: RunStore + ConversationStore>>(factory: &F) {
     conversations::all(factory).await;
     scopes::all(factory).await;
     deletion::all(factory).await;
+    usage::all(factory).await;
 }

@@ -4,10 +4,10 @@ use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 use serde_json::{Value, json};
 
-use crate::Text;
 use crate::dialect::ag_ui::Version;
 use crate::dialect::ag_ui::interrupt::Interrupt;
 use crate::event::{ApprovalRequest, InputRequest, Usage};
+use crate::{Day, Text};
 
 /// The largest integer that a client's number represents exactly. Clients end the run with an error at larger ones.
 const MAX_COUNT: u64 = (1 << 53) - 1;
@@ -121,21 +121,8 @@ pub(super) fn usage(usage: &Usage, version: Version) -> Option<[Usage; 1]> {
 /// Formats a time in UTC. Years beyond 9999 become the last millisecond of 9999.
 fn iso_8601(time_ms: u64) -> String {
     let time_ms = time_ms.min(253_402_300_799_999);
-    let (days, in_day) = (time_ms / 86_400_000, time_ms % 86_400_000);
-    let (year, month, day) = date(days);
+    let (day, in_day) = (Day::of_ms(time_ms), time_ms % 86_400_000);
     let (hour, minute) = (in_day / 3_600_000, in_day / 60_000 % 60);
     let (second, milli) = (in_day / 1000 % 60, in_day % 1000);
-    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{milli:03}Z")
-}
-
-/// Converts days since 1970 to a date. Years are counted from March, so that the leap day is the last day of the year.
-fn date(days: u64) -> (u64, u64, u64) {
-    let days = days + 719_468;
-    let (era, of_era) = (days / 146_097, days % 146_097);
-    let year = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
-    let of_year = of_era - (365 * year + year / 4 - year / 100);
-    let from_march = (5 * of_year + 2) / 153;
-    let day = of_year - (153 * from_march + 2) / 5 + 1;
-    let month = if from_march < 10 { from_march + 3 } else { from_march - 9 };
-    (year + era * 400 + u64::from(month <= 2), month, day)
+    format!("{day}T{hour:02}:{minute:02}:{second:02}.{milli:03}Z")
 }

@@ -1,0 +1,176 @@
+//! The usage of stored runs, and the budgets of runs that go on without their client.
+
+use std::ops::RangeInclusive;
+use std::sync::Arc;
+use std::time::Duration;
+
+use omniassist_server::core::{Day, Usage};
+use omniassist_server::store::{ModelUsage, Page, UsageDay};
+use omniassist_server::throttle::{Grant, InMemoryTokenBudget, LimitFuture, Reservation, Spent, TokenBudget};
+use omniassist_server::{Price, Prices};
+use tokio::sync::Notify;
+
+use super::restart::{begin_and_stop, restart, runtime, stored};
+use super::*;
+
+const DAYS: RangeInclusive<Day> = Day::MIN..=Day::MAX;
+
+fn refund() -> Tool {
+    Tool::new("refund", "Refunds an order", || async { Ok::<_, ToolError>("refunded") })
+}
+
+/// Returns the usage of Ada: one day, unless the test goes on over midnight.
+async fn usage(assistant: &Assistant) -> Vec<UsageDay> {
+    assistant.usage().unwrap().of(&Principal::new("ada"), DAYS, &Page::first(9)).await.unwrap().days
+}
+
+/// Returns the usage of calls that reported 100 tokens and 10 tokens each.
+fn calls(calls: u64, runs: u64) -> ModelUsage {
+    let mut usage = Usage::default();
+    (usage.input_tokens, usage.output_tokens) = (Some(100), Some(10));
+    let cost = Price::per_million_tokens(1.0, 2.0).cost(&usage);
+    let mut sum = ModelUsage::new("gpt-5-mini");
+    for _ in 0..calls {
+        sum = sum.call(&usage, cost);
+    }
+    sum.runs = runs;
+    sum
+}
+
+fn priced(store: &MemoryStore, model: ScriptedProvider) -> Assistant {
+    let prices = Prices::new().model("gpt-5-mini", Price::per_million_tokens(1.0, 2.0));
+    let model = model.with_model("gpt-5-mini");
+    Assistant::builder(model).tool(refund()).store(store.clone()).prices(prices).build().unwrap()
+}
+
+#[tokio::test(start_paused = true)]
+async fn each_model_call_is_counted_for_its_principal_and_day() {
+    let store = MemoryStore::new();
+    let model = ScriptedProvider::new()
+        .turn(call("refund", json!({})).then(Turn::usage(100, 10)))
+        .turn(text("Done.").then(Turn::usage(100, 10)))
+        .turn(text("Tomorrow.").then(Turn::usage(100, 10)))
+        .turn(text("A model that reports nothing."));
+    let assistant = priced(&store, model);
+    post(&assistant, &ask("m1", "Refund it")).await;
+    settled(&store).await;
+    assert_eq!(usage(&assistant).await[0].usage, calls(2, 1));
+    for id in ["m2", "m3"] {
+        post(&assistant, &ask(id, "When?")).await;
+        settled(&store).await;
+    }
+    let found = usage(&assistant).await;
+    let mut expected = calls(3, 3);
+    (expected.calls, expected.unpriced_calls) = (4, 1);
+    assert_eq!(found[0].usage, expected);
+    assert_eq!((found[0].owner.as_str(), found.len()), ("ada", 1));
+    assert_eq!(found[0].usage.cost.to_string(), "0.00036");
+    let shown = serde_json::to_value(&found[0]).unwrap();
+    assert_eq!((&shown["day"], &shown["cost"]), (&json!(found[0].day.to_string()), &json!("0.00036")));
+
+    let records = assistant.usage().unwrap();
+    let bob = records.of(&Principal::new("bob"), DAYS, &Page::first(9)).await.unwrap();
+    let nobody = records.of(&Principal::anonymous(), DAYS, &Page::first(9)).await.unwrap();
+    assert!(bob.days.is_empty() && nobody.days.is_empty());
+    assert_eq!(records.of_all(DAYS, &Page::first(9)).await.unwrap().days, found);
+    assistant.conversations().unwrap().forget(&Principal::new("ada")).await.unwrap();
+    assert!(usage(&assistant).await.is_empty());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_run_that_waits_is_counted_once_with_all_its_calls() {
+    let store = MemoryStore::new();
+    let model = ScriptedProvider::new()
+        .turn(call("refund", json!({})).then(Turn::usage(100, 10)))
+        .turn(text("Done.").then(Turn::usage(100, 10)))
+        .with_model("gpt-5-mini");
+    let prices = Prices::new().model("gpt-5-mini", Price::per_million_tokens(1.0, 2.0));
+    let refund = refund().requires_approval(Approval::always());
+    let assistant =
+        Assistant::builder(model).tool(refund).store(store.clone()).prices(prices).build().unwrap();
+    post(&assistant, &ask("m1", "Refund it")).await;
+    assert_eq!(settled(&store).await, RunState::Waiting);
+    assert_eq!(usage(&assistant).await[0].usage, calls(1, 1));
+
+    let mut message = serde_json::to_value(messages(&store).await.last().unwrap()).unwrap();
+    for part in message["parts"].as_array_mut().unwrap() {
+        if part["state"] == "approval-requested" {
+            part["state"] = "approval-responded".into();
+            part["approval"]["approved"] = true.into();
+        }
+    }
+    post(&assistant, &json!({"id": "c", "message": message})).await;
+    assert_eq!(settled(&store).await, RunState::Finished);
+    assert_eq!(usage(&assistant).await[0].usage, calls(2, 1));
+}
+
+/// The server stops in the second model call of a run. The first one is in the journal, and is counted once.
+#[test]
+fn a_call_is_counted_once_although_its_server_stops() {
+    let (store, reached) = (MemoryStore::new(), Arc::new(Notify::new()));
+    let notify = Arc::clone(&reached);
+    let model = ScriptedProvider::new().turn(call("refund", json!({})).then(Turn::usage(100, 10))).turn_with(
+        move |_| {
+            notify.notify_one();
+            Turn::text("The first try").then(Turn::usage(100, 10)).then(Turn::pending())
+        },
+    );
+    begin_and_stop(priced(&store, model), &reached);
+
+    let model = ScriptedProvider::new().otherwise(|_| text("Done.").then(Turn::usage(100, 10)));
+    let second = priced(&store, model);
+    runtime().block_on(async { assert_eq!(usage(&second).await[0].usage, calls(1, 1)) });
+    assert_eq!(restart(&second, &store), RunState::Finished);
+    // The post to another chat, with which the second server begins, has one call.
+    let found = runtime().block_on(usage(&second));
+    assert_eq!(found[0].usage, calls(3, 2));
+}
+
+/// Stops a server in the answer of a run, and returns the state of the run after a restart with a budget.
+fn restarted_with(tokens: u64) -> (RunState, String, (u64, Duration)) {
+    let (store, reached) = (MemoryStore::new(), Arc::new(Notify::new()));
+    let notify = Arc::clone(&reached);
+    let model = ScriptedProvider::new().turn_with(move |_| {
+        notify.notify_one();
+        Turn::text("The first try").then(Turn::pending())
+    });
+    begin_and_stop(Assistant::builder(model).store(store.clone()).build().unwrap(), &reached);
+
+    let budget = Arc::new(InMemoryTokenBudget::new(tokens, Duration::from_secs(3600)));
+    let model = ScriptedProvider::new().otherwise(|_| text("Done.").then(Turn::usage(100, 10)));
+    let second = Assistant::builder(model).store(store.clone()).token_budget(Shared(Arc::clone(&budget)));
+    let second = second.build().unwrap();
+    let state = runtime().block_on(async {
+        tokio::time::advance(Duration::from_secs(7)).await;
+        // A post that the server refuses begins its lease.
+        let mut body = ask("m1", "Hello");
+        (body["id"], body["message"]["role"]) = ("other".into(), "assistant".into());
+        AssistantService::new(second.clone()).handle(request(&body)).await;
+        let state = settled(&store).await;
+        let left = budget.left(&Principal::new("ada"));
+        (state, left)
+    });
+    (state.0, stored(&store), state.1)
+}
+
+/// A budget that the test keeps.
+struct Shared(Arc<InMemoryTokenBudget>);
+
+impl TokenBudget for Shared {
+    fn reserve<'a>(&'a self, of: &'a Reservation, tokens: RangeInclusive<u64>) -> LimitFuture<'a, Grant> {
+        self.0.reserve(of, tokens)
+    }
+
+    fn settle<'a>(&'a self, of: &'a Reservation, spent: &'a Spent) -> LimitFuture<'a, ()> {
+        self.0.settle(of, spent)
+    }
+}
+
+#[test]
+fn a_run_that_goes_on_after_a_restart_spends_its_budget() {
+    let (state, stored, (left, _)) = restarted_with(1000);
+    assert_eq!((state, left), (RunState::Finished, 890), "{stored}");
+    let (state, stored, (left, _)) = restarted_with(1);
+    assert_eq!((state, left), (RunState::Failed, 1), "no budget, no call: {stored}");
+    assert!(!stored.contains("Done."), "{stored}");
+}
