@@ -161,13 +161,13 @@ onPage('copilotkit: a page that is reloaded', async (view, app) => {
   await say(view, demo.refund(1006).question);
   await asked(view).waitFor();
   await view.page.reload();
-  // The server stores no conversation, so the open approval is gone.
+  // This server stores no conversation, so the open approval is gone.
   await say(view, demo.lookUp.question);
   await says(view, await statusOf(app, demo.lookUp.order));
   assert.equal(await asked(view).count(), 0);
   assert.equal(await view.page.getByTestId('copilot-user-message').count(), 1);
   assert.deepEqual(view.runs[1].messages.map((message) => message.content), [demo.lookUp.question]);
-  assert.notEqual(view.runs[1].threadId, view.runs[0].threadId);
+  assert.equal(view.runs[1].threadId, view.runs[0].threadId);
 });
 
 onPage('copilotkit: a page that is reloaded with its thread', async (view, app) => {

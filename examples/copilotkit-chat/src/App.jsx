@@ -15,8 +15,16 @@ import { Page, PAGES } from '../../react-parts/Page.jsx';
 import { EMPTY, Ticket } from '../../react-parts/Ticket.jsx';
 import { useShownTools } from './Tool.jsx';
 
-/** The thread from the address: `?thread=…`. CopilotKit asks the server for its messages first. */
-const THREAD = new URLSearchParams(location.search).get('thread') ?? undefined;
+/** The thread from the address: `?thread=…`. CopilotKit asks the server for its messages first, also after a reload. */
+const THREAD = threadOfAddress();
+
+function threadOfAddress() {
+  const address = new URL(location);
+  const thread = address.searchParams.get('thread') ?? crypto.randomUUID();
+  address.searchParams.set('thread', thread);
+  history.replaceState(null, '', address);
+  return thread;
+}
 
 export function App() {
   const [failure, setFailure] = useState(null);
@@ -33,7 +41,7 @@ export function App() {
 
 const LABELS = {
   welcomeMessageText: 'Try: Refund order 1002',
-  chatDisclaimerText: 'A reload of this page starts a new chat.',
+  chatDisclaimerText: 'A reload of this page keeps the chat, if the server stores it.',
 };
 
 /** CopilotKit sends nothing while a run waits for an answer. It keeps the text of the user for the next request. */
