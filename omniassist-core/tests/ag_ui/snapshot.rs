@@ -167,6 +167,36 @@ fn a_snapshot_has_the_conversation() {
     assert_eq!(frames(std::str::from_utf8(&out).unwrap())[1]["messages"], expected);
 }
 
+#[test]
+fn a_late_client_gets_the_state_and_the_end() {
+    let state = |text: &'static str| JsonText::parse(text).unwrap();
+    let mut events = vec![
+        RunEvent::StateSnapshot(state(r#"{"a":1}"#)),
+        RunEvent::Start { message_id: "a1".into(), metadata: None },
+        RunEvent::StepStart,
+        RunEvent::StateDelta(state(r#"[{"op":"replace","path":"/a","value":2}]"#)),
+    ];
+    events.extend(text(0, "Hel"));
+    events.push(finish());
+    let sent = frames(&caught_up(Version::V1, &events, events.len()));
+    let kinds: Vec<_> = sent.iter().map(|event| event["type"].as_str().unwrap()).collect();
+    assert_eq!(
+        kinds,
+        [
+            "RUN_STARTED",
+            "STEP_STARTED",
+            "MESSAGES_SNAPSHOT",
+            "STATE_SNAPSHOT",
+            "STATE_DELTA",
+            "TEXT_MESSAGE_START",
+            "TEXT_MESSAGE_END",
+            "STEP_FINISHED",
+            "RUN_FINISHED",
+        ]
+    );
+    assert_eq!(sent[2]["messages"][1], json!({"id": "a1", "role": "assistant", "content": "Hel"}));
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 

@@ -45,7 +45,7 @@ pub(crate) use plan::Admission;
 pub use plan::{PlanHandler, PlanParameters, Refusal, RunPlan, StepPlan};
 pub use prompt::{IntoSystemPrompt, PromptText, prompt_kind};
 pub use run::{Run, RunFailure, RunHandle, RunOutcome};
-pub(crate) use stored::{Answer, Answered, Opened, Rest, View, store_failed};
+pub(crate) use stored::{Answer, Answered, Connection, Opened, Rest, View, store_failed};
 pub use stored::{
     Conversations, Export, LoadedConversation, LoadedMessage, OnDisconnect, Recovery, StoredUsage,
 };

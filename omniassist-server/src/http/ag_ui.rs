@@ -7,6 +7,7 @@ use omniassist_core::dialect::ag_ui::{self, Posted};
 
 use super::{AssistantBody, Rejection, event_stream, file_check, post_headers, receive};
 use crate::Assistant;
+use crate::store::Post;
 
 /// Answers `POST /ag-ui`.
 pub(super) async fn run<B: Body>(
@@ -35,7 +36,11 @@ pub(super) async fn begin(
         return Err(Error::invalid_field("messages", expected, "an empty array"));
     }
     file_check::check(assistant, &posted.request, &extensions).await?;
-    let encoder = posted.encoder();
+    let mut encoder = posted.encoder();
+    if extensions.get::<Post>().is_some() {
+        // The post may repeat one whose run has withdrawn text since.
+        encoder = encoder.copying(&posted.request.messages);
+    }
     let request = std::mem::take(&mut posted.request);
     event_stream::stream(assistant, request, extensions, ag_ui::HEADERS, encoder)
         .await

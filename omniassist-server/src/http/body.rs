@@ -72,6 +72,18 @@ impl AssistantBody {
         Self::opened(EventBody::of(EventSource::View(view), encoder, keep_alive))
     }
 
+    /// Creates the body of a viewer that begins with these bytes.
+    pub(super) fn view_after(
+        begun: BytesMut,
+        view: View,
+        encoder: Box<dyn DialectEncoder>,
+        keep_alive: Duration,
+    ) -> Self {
+        let mut events = EventBody::of(EventSource::View(view), encoder, keep_alive);
+        events.buffer = begun;
+        Self::opened(events)
+    }
+
     pub(super) fn bridge(stream: BridgeStream, encoder: Box<dyn DialectEncoder>, limits: &Limits) -> Self {
         let patience = limits.write_timeout.max(limits.keep_alive.saturating_mul(2));
         let source = EventSource::Bridge(Watched::new(stream, patience));

@@ -1,10 +1,10 @@
 //! CopilotKit's runtime over HTTP, so that a page needs no Node.js server: the routes below `/copilotkit`.
 //!
-//! Runs are stateless. There are no stored threads, a run ends with its response, and `connect` has nothing to replay:
-//! it answers with an empty stream, as CopilotKit's own runtime does for an unknown thread.
+//! Without a store, runs are stateless: there are no threads, a run ends with its response, and `connect` has nothing to
+//! show. It answers with an empty stream then, as CopilotKit's own runtime does for an unknown thread.
 
 use bytes::Bytes;
-use http::{Extensions, HeaderValue, Request, Response, StatusCode, header};
+use http::{Extensions, HeaderValue, Method, Request, Response, StatusCode, Uri, header};
 use http_body::Body;
 use omniassist_core::dialect::ag_ui;
 use omniassist_core::{Error, Limits, json_guard};
@@ -13,8 +13,11 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
 use super::ag_ui as run;
-use super::route::{AgentAction, CopilotKitRoute};
-use super::{AssistantBody, Rejection, event_stream, receive, reply, suggestions};
+use super::route::{AgentAction, CopilotKitRoute, Route};
+use super::{
+    AssistantBody, Rejection, connect, copilotkit_threads, event_stream, receive, reply, suggestions,
+};
+use crate::store::{Scope, Which};
 use crate::{Assistant, Principal};
 
 /// The release of CopilotKit whose runtime protocol is implemented.
@@ -35,8 +38,16 @@ pub(super) async fn answer<B: Body>(
 ) -> Result<Response<AssistantBody>, Rejection> {
     let (mut parts, body) = request.into_parts();
     match route {
-        CopilotKitRoute::Info => Ok(reply::json(StatusCode::OK, &info())),
-        CopilotKitRoute::Threads => Ok(reply::json(StatusCode::OK, &threads())),
+        CopilotKitRoute::Info => Ok(reply::json(StatusCode::OK, &info(assistant))),
+        CopilotKitRoute::Threads => {
+            copilotkit_threads::list(assistant, AGENT, &parts.extensions, &parts.uri).await
+        }
+        CopilotKitRoute::Thread(thread) => {
+            let body = receive::posted(assistant, &mut parts, body).await?;
+            let (method, bytes) = (&parts.method, &body.bytes);
+            copilotkit_threads::one(assistant, AGENT, thread, method, &parts.extensions, bytes).await
+        }
+        CopilotKitRoute::Archive(_) => Err(copilotkit_threads::no_archive()),
         CopilotKitRoute::Single => {
             let body = receive::posted(assistant, &mut parts, body).await?;
             single(assistant, &body.bytes, parts.extensions).await
@@ -68,7 +79,11 @@ async fn act(
             Ok(run::begin(assistant, posted, extensions).await?)
         }
         AgentAction::Connect => {
-            ag_ui::read_request(body, assistant.limits())?;
+            if assistant.stores().is_none() {
+                ag_ui::read_request(body, assistant.limits())?;
+            } else if let Some(stored) = connect::stored(assistant, body, &extensions).await? {
+                return Ok(stored);
+            }
             let mut nothing = event_stream::events(AssistantBody::whole(""), ag_ui::HEADERS);
             // hyper sends no length for an empty body over HTTP/2.
             nothing.headers_mut().insert(header::CONTENT_LENGTH, HeaderValue::from(0));
@@ -77,7 +92,13 @@ async fn act(
         AgentAction::Stop(thread) => {
             check_stop(&body, assistant.limits())?;
             let principal = extensions.get::<Principal>().cloned().unwrap_or_default();
-            let stopped = assistant.stop(&principal, thread);
+            let stopped = match Scope::of(&principal).filter(|_| assistant.stores().is_some()) {
+                Some(scope) => {
+                    let stopped = assistant.stop_stored(&scope, Which::Chat(thread)).await?;
+                    stopped.is_some_and(|(stopped, _)| stopped)
+                }
+                None => assistant.stop(&principal, thread),
+            };
             Ok(reply::json(StatusCode::OK, &stop_answer(stopped)))
         }
     }
@@ -118,19 +139,16 @@ async fn single(
         value.ok_or_else(|| Error::invalid_field(path, "a string", "nothing"))
     };
     let action = match envelope.method.as_deref() {
-        Some("info") => return Ok(reply::json(StatusCode::OK, &info())),
+        Some("info") => return Ok(reply::json(StatusCode::OK, &info(assistant))),
         Some("agent/run") => AgentAction::Run,
         Some("agent/connect") => AgentAction::Connect,
         Some("agent/suggest") => AgentAction::Suggest,
         Some("agent/stop") => AgentAction::Stop(required(params.thread_id, "params.threadId")?),
         Some("resource/request") => {
             let path = required(params.path, "params.path")?;
-            let path = path.split('?').next().unwrap_or_default();
-            let is_get = params.http_method.is_none_or(|method| method.eq_ignore_ascii_case("get"));
-            if is_get && CopilotKitRoute::parse(path) == Some(CopilotKitRoute::Threads) {
-                return Ok(reply::json(StatusCode::OK, &threads()));
-            }
-            return Err(Rejection::not_found());
+            let method = params.http_method.unwrap_or_default();
+            let inner = envelope.body.map_or_else(Bytes::new, |raw| body.slice_ref(raw.get().as_bytes()));
+            return resource(assistant, &path, &method, &inner, &extensions).await;
         }
         Some(_) => return Err(Error::invalid_field("method", METHODS, "another string").into()),
         None => return Err(Error::invalid_field("method", "a string", "nothing").into()),
@@ -138,6 +156,39 @@ async fn single(
     let agent = required(params.agent_id, "params.agentId")?;
     let inner = envelope.body.map_or_else(Bytes::new, |raw| body.slice_ref(raw.get().as_bytes()));
     act(assistant, &agent, &action, inner, extensions).await
+}
+
+/// Answers a request for a resource, which has the path and the method of its own route.
+async fn resource(
+    assistant: &Assistant,
+    path: &str,
+    method: &str,
+    body: &Bytes,
+    extensions: &Extensions,
+) -> Result<Response<AssistantBody>, Rejection> {
+    let method = match method.to_ascii_uppercase().as_str() {
+        "" | "GET" => Method::GET,
+        "PATCH" => Method::PATCH,
+        "DELETE" => Method::DELETE,
+        "POST" => Method::POST,
+        _ => return Err(Rejection::not_found()),
+    };
+    let Ok(uri) = path.parse::<Uri>() else { return Err(Rejection::not_found()) };
+    let route =
+        CopilotKitRoute::parse(uri.path()).map(|route| Route::CopilotKit(route).of_assistant(assistant));
+    match route {
+        Some(Route::CopilotKit(route)) => match route {
+            CopilotKitRoute::Threads if method == Method::GET => {
+                copilotkit_threads::list(assistant, AGENT, extensions, &uri).await
+            }
+            CopilotKitRoute::Thread(thread) if matches!(method, Method::PATCH | Method::DELETE) => {
+                copilotkit_threads::one(assistant, AGENT, &thread, &method, extensions, body).await
+            }
+            CopilotKitRoute::Archive(_) if method == Method::POST => Err(copilotkit_threads::no_archive()),
+            _ => Err(Rejection::not_found()),
+        },
+        _ => Err(Rejection::not_found()),
+    }
 }
 
 /// Checks the body of a stop: empty, or an object with the id of the run. A chat has one run at a time, so the id is
@@ -163,10 +214,13 @@ fn stop_answer(stopped: bool) -> Value {
     json!({"stopped": false, "message": "The thread has no run under way."})
 }
 
-/// Returns the description of the runtime. It promises no thread routes, since threads are not kept, and no web
-/// sockets.
-fn info() -> Value {
-    json!({
+/// Returns the description of the runtime. It promises routes of threads if there is a store, and no web sockets.
+fn info(assistant: &Assistant) -> Value {
+    let is_stored = assistant.stores().is_some();
+    let endpoints = json!({
+        "list": is_stored, "inspect": false, "mutations": is_stored, "realtimeMetadata": false,
+    });
+    let mut info = json!({
         "version": VERSION,
         "mode": "sse",
         "agents": {
@@ -187,16 +241,17 @@ fn info() -> Value {
             },
         },
         "audioFileTranscriptionEnabled": false,
-        "threadEndpoints": {"list": false, "inspect": false, "mutations": false, "realtimeMetadata": false},
+        "threadEndpoints": endpoints,
         "suggestions": true,
         "a2uiEnabled": false,
         "openGenerativeUIEnabled": false,
         "telemetryDisabled": true,
-    })
-}
-
-fn threads() -> Value {
-    json!({"threads": [], "nextCursor": null})
+    });
+    if let Some(info) = info.as_object_mut().filter(|_| is_stored) {
+        let single = json!({"resourceOperations": true, "threadEndpoints": endpoints});
+        info.insert("singleRoute".to_owned(), single);
+    }
+    info
 }
 
 fn agent_not_found(agent: &str) -> Rejection {

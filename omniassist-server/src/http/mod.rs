@@ -8,6 +8,7 @@
 //! | `POST /completion` | The same for `useCompletion` of the AI SDK, whose body is `{"prompt": …}` |
 //! | `POST /object/{name}` | Makes an [object](crate::ObjectEndpoint) for `useObject`. The body is the input, any JSON value; the answer is the object's JSON text, as it grows. `POST /object` makes the only object |
 //! | `POST /ag-ui` | Runs the assistant for an AG-UI client of 1.0 or 0.0.59, over server-sent events |
+//! | `POST /ag-ui/connect` | A [stored](#stored-runs) thread for an AG-UI client: a snapshot of its messages, then what its run still writes. Unknown without a store |
 //! | `POST /{chat_id}/stop` | Stops the run of a chat of the same principal: `{"stopped": true}`, or `false` if none was under way. With a [store](crate::store), the body may name the run (`{"runId"}`), and the answer has its `state` as well |
 //! | `GET /{chat_id}/stream` | The stream of a [stored run](#stored-runs), for a client that comes back. 204 if there is nothing to resume, and always without a store |
 //! | `GET /runs/{run}` | A stored run: `{"id", "chatId", "state", "createdAt", "endedAt", "usage", "obligations"}` |
@@ -28,7 +29,7 @@
 //! | `DELETE /threads/{chat_id}` | Deletes a conversation and ends its run: 204 |
 //! | `GET /threads/{chat_id}/messages` | The messages of the branch that is shown, or of `?branch=` with the id of its last one: `{"messages", "more", "head"}`, with `?before=` and `?limit=`. A message that a run is writing is left out: `GET /{chat_id}/stream` has it |
 //! | `POST /copilotkit` | CopilotKit's runtime: the single route, which combines those below |
-//! | `/copilotkit/…` | `GET /info`, `POST /agent/default/run`, `/connect`, `/suggest` and `/stop/{thread}` |
+//! | `/copilotkit/…` | `GET /info`, `POST /agent/default/run`, `/connect`, `/suggest` and `/stop/{thread}`; with a store `GET /threads`, `PATCH` and `DELETE /threads/{thread}` |
 //!
 //! Every response has `X-Content-Type-Options: nosniff`. Complete responses have `Cache-Control: no-store`. Streams have
 //! `Cache-Control: no-cache, no-transform` and `X-Accel-Buffering: no`, so that proxies do not hold them back.
@@ -57,6 +58,7 @@
 //! | 503 | `authentication_unavailable` | The hook cannot check the credentials right now |
 //! | 404 | `not_found`, `object_not_found`, `agent_not_found` | There is nothing of this name |
 //! | 405 | `method_not_allowed` | The route takes other methods; with `Allow` |
+//! | 422 | `not_supported` | CopilotKit asks to archive a thread |
 //! | 415 | `unsupported_media_type` | The body is not declared as JSON. A stop without a body needs no content type |
 //! | 415 | `unsupported_content_encoding` | The body has a `Content-Encoding` other than `identity` |
 //!
@@ -123,6 +125,9 @@
 //!   so prefer `GET /runs/{run}/events`: the chat may have another run since. Its answer after the last event is 204.
 //! - **`WorkflowChatTransport`** of `@ai-sdk/workflow` comes back by itself, with the `x-workflow-run-id` of the response and
 //!   `?startIndex=`. Let its `prepareSendMessagesRequest` add the id of the chat and the content type.
+//! - **An AG-UI client** posts to `/ag-ui/connect` in `connect()` of its subclass of `HttpAgent`, and CopilotKit to its own
+//!   `connect` by itself. The answer has all messages as `MESSAGES_SNAPSHOT`, and then what the run still writes. The open
+//!   questions of a run that waits are in its `RUN_FINISHED`.
 //! - **A background run** is one whose post has `Prefer: respond-async`: the answer is 202 with the run's URL in `Location`.
 //! - **A post with an `Idempotency-Key`** that is repeated gets the response of the run that it began.
 //!
@@ -166,7 +171,9 @@ mod batch;
 mod body;
 mod bridge;
 mod completion;
+mod connect;
 mod copilotkit;
+mod copilotkit_threads;
 mod drain_body;
 mod event_source;
 mod event_stream;

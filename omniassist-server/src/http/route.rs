@@ -12,6 +12,8 @@ pub(super) enum Route {
     Completion,
     Object(Option<String>),
     AgUi,
+    /// Connects an AG-UI client to a stored thread.
+    Connect,
     Stop(String),
     /// `None` for a name that is not UTF-8.
     Stream(Option<String>),
@@ -41,6 +43,10 @@ pub(super) enum CopilotKitRoute {
     Single,
     Info,
     Threads,
+    /// A stored thread.
+    Thread(String),
+    /// Archives a stored thread, which this server does not.
+    Archive(String),
     Agent {
         agent: String,
         action: AgentAction,
@@ -65,6 +71,7 @@ impl Route {
             "/completion" => return Self::Completion,
             "/object" => return Self::Object(None),
             "/ag-ui" => return Self::AgUi,
+            "/ag-ui/connect" => return Self::Connect,
             "/manifest.json" => return Self::Manifest,
             "/types.d.ts" => return Self::Types,
             "/files" => return Self::Files,
@@ -120,10 +127,20 @@ impl Route {
         let has_files = false;
         match self {
             Self::Files | Self::File(_) if !has_files => Self::Unknown(ErrorFormat::Json),
-            Self::Threads | Self::Thread(_) | Self::ThreadMessages(_) if assistant.stores().is_none() => {
+            Self::Threads
+            | Self::Thread(_)
+            | Self::ThreadMessages(_)
+            | Self::StoredRun(_)
+            | Self::Connect
+                if assistant.stores().is_none() =>
+            {
                 Self::Unknown(ErrorFormat::Json)
             }
-            Self::StoredRun(_) if assistant.stores().is_none() => Self::Unknown(ErrorFormat::Json),
+            Self::CopilotKit(CopilotKitRoute::Thread(_) | CopilotKitRoute::Archive(_))
+                if assistant.stores().is_none() =>
+            {
+                Self::Unknown(ErrorFormat::CopilotKit)
+            }
             route => route,
         }
     }
@@ -139,6 +156,7 @@ impl Route {
             Self::Thread(_) => &[Method::GET, Method::HEAD, Method::PATCH, Method::DELETE],
             Self::File(_) => &[Method::GET, Method::HEAD, Method::DELETE],
             Self::CopilotKit(CopilotKitRoute::Info | CopilotKitRoute::Threads) => GET_OR_HEAD,
+            Self::CopilotKit(CopilotKitRoute::Thread(_)) => &[Method::PATCH, Method::DELETE],
             Self::Stream(_) => GET,
             Self::StoredRun(route) if route.is_get() => GET,
             Self::Unknown(_) => &[],
@@ -163,6 +181,7 @@ impl Route {
             Self::Completion => "/completion",
             Self::Object(_) => "/object/{name}",
             Self::AgUi => "/ag-ui",
+            Self::Connect => "/ag-ui/connect",
             Self::Stop(_) => "/{chat_id}/stop",
             Self::Stream(_) => "/{chat_id}/stream",
             Self::StoredRun(route) => route.path(),
@@ -194,6 +213,8 @@ impl CopilotKitRoute {
             [] => return Some(Self::Single),
             ["info"] => return Some(Self::Info),
             ["threads"] => return Some(Self::Threads),
+            ["threads", thread] => return Some(Self::Thread((*thread).to_owned())),
+            ["threads", thread, "archive"] => return Some(Self::Archive((*thread).to_owned())),
             ["agent", agent, "run"] => (agent, AgentAction::Run),
             ["agent", agent, "connect"] => (agent, AgentAction::Connect),
             ["agent", agent, "suggest"] => (agent, AgentAction::Suggest),

@@ -16,8 +16,8 @@ use super::drain_body::DrainBody;
 use super::files;
 use super::route::Route;
 use super::{
-    AssistantBody, PostedRun, Rejection, ag_ui, completion, copilotkit, manifest, object, openai, reply,
-    resume, stored_run, threads,
+    AssistantBody, PostedRun, Rejection, ag_ui, completion, connect, copilotkit, manifest, object, openai,
+    reply, resume, stored_run, threads,
 };
 #[cfg(feature = "files")]
 use crate::Principal;
@@ -128,6 +128,7 @@ impl AssistantService {
             Route::Completion => completion::complete(assistant, request).await,
             Route::Object(name) => object::make(assistant, name.as_deref(), request).await,
             Route::AgUi => ag_ui::run(assistant, request).await,
+            Route::Connect => connect::answer(assistant, request).await,
             Route::Stop(chat_id) => stored_run::stop_chat(assistant, chat_id, request).await,
             Route::Stream(chat_id) => {
                 resume::stream(assistant, chat_id.as_deref(), &request.into_parts().0).await

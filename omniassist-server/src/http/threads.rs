@@ -2,8 +2,7 @@
 
 use std::borrow::Cow;
 
-use http::request::Parts;
-use http::{Method, Request, Response, StatusCode, Uri};
+use http::{Extensions, Method, Request, Response, StatusCode, Uri};
 use http_body::Body;
 use omniassist_core::message::read::check_id;
 use omniassist_core::{Error, Limits, Text, json_guard};
@@ -13,7 +12,9 @@ use serde_json::{Map, Value, json};
 use super::protocol::query_value;
 use super::{AssistantBody, Rejection, receive, reply};
 use crate::engine::{Conversations, store_failed};
-use crate::store::{Branch, Change, ConversationInfo, NotSaved, Page, RunHead, Saved, StoreError, Window};
+use crate::store::{
+    Branch, Change, ConversationInfo, Listing, NotSaved, Page, RunHead, Saved, StoreError, Window,
+};
 use crate::{Assistant, Principal};
 
 /// The conversations and the messages of an answer, and the most that a client may ask for.
@@ -24,20 +25,24 @@ const MESSAGES: (usize, usize) = (100, 1_000);
 const MAX_TITLE_BYTES: usize = 256;
 
 /// A request for stored conversations.
-struct Asked<'a> {
-    conversations: Conversations,
-    principal: Principal,
+pub(super) struct Asked<'a> {
+    pub(super) conversations: Conversations,
+    pub(super) principal: Principal,
     uri: &'a Uri,
 }
 
 impl<'a> Asked<'a> {
     /// An anonymous principal has no conversations, so that the routes are unknown to it.
-    fn new(assistant: &Assistant, parts: &'a Parts) -> Result<Self, Rejection> {
-        let principal = parts.extensions.get::<Principal>().filter(|principal| !principal.is_anonymous());
+    pub(super) fn new(
+        assistant: &Assistant,
+        extensions: &Extensions,
+        uri: &'a Uri,
+    ) -> Result<Self, Rejection> {
+        let principal = extensions.get::<Principal>().filter(|principal| !principal.is_anonymous());
         let (Some(conversations), Some(principal)) = (assistant.conversations(), principal) else {
             return Err(Rejection::not_found());
         };
-        Ok(Self { conversations, principal: principal.clone(), uri: &parts.uri })
+        Ok(Self { conversations, principal: principal.clone(), uri })
     }
 
     async fn described(&self, info: &ConversationInfo) -> Result<Value, Rejection> {
@@ -45,7 +50,19 @@ impl<'a> Asked<'a> {
         Ok(described(info, run.map_err(failed)?.as_ref()))
     }
 
-    async fn info(&self, chat: &str) -> Result<ConversationInfo, Rejection> {
+    /// Returns the conversations of the page that the query names.
+    pub(super) async fn page(&self) -> Result<Listing, Rejection> {
+        let mut page = Page::first(limit(self.uri, THREADS)?);
+        page.cursor = parameter(self.uri, "cursor")?;
+        self.conversations.list(&self.principal, &page).await.map_err(|error| {
+            if !error.is_invalid() {
+                return failed(error);
+            }
+            Error::invalid_field("?cursor", "the `nextCursor` of an answer", "another value").into()
+        })
+    }
+
+    pub(super) async fn info(&self, chat: &str) -> Result<ConversationInfo, Rejection> {
         let info = self.conversations.info(&self.principal, chat).await.map_err(failed)?;
         info.ok_or_else(Rejection::not_found)
     }
@@ -57,15 +74,8 @@ pub(super) async fn list<B>(
     request: Request<B>,
 ) -> Result<Response<AssistantBody>, Rejection> {
     let (parts, _) = request.into_parts();
-    let asked = Asked::new(assistant, &parts)?;
-    let mut page = Page::first(limit(asked.uri, THREADS)?);
-    page.cursor = parameter(asked.uri, "cursor")?;
-    let listing = asked.conversations.list(&asked.principal, &page).await.map_err(|error| {
-        if !error.is_invalid() {
-            return failed(error);
-        }
-        Error::invalid_field("?cursor", "the `nextCursor` of an answer", "another value").into()
-    })?;
+    let asked = Asked::new(assistant, &parts.extensions, &parts.uri)?;
+    let listing = asked.page().await?;
     let mut threads = Vec::with_capacity(listing.conversations.len());
     for info in &listing.conversations {
         threads.push(asked.described(info).await?);
@@ -83,7 +93,7 @@ pub(super) async fn one<B: Body>(
     match parts.method {
         Method::PATCH => {
             let body = receive::posted(assistant, &mut parts, body).await?;
-            let asked = Asked::new(assistant, &parts)?;
+            let asked = Asked::new(assistant, &parts.extensions, &parts.uri)?;
             let change = change(&body.bytes, assistant.limits())?;
             let saved = asked.conversations.change(&asked.principal, chat, change).await.map_err(failed)?;
             match saved {
@@ -103,14 +113,14 @@ pub(super) async fn one<B: Body>(
             Ok(reply::json(StatusCode::OK, &asked.described(&info).await?))
         }
         Method::DELETE => {
-            let asked = Asked::new(assistant, &parts)?;
+            let asked = Asked::new(assistant, &parts.extensions, &parts.uri)?;
             match asked.conversations.delete(&asked.principal, chat).await.map_err(failed)? {
                 true => Ok(reply::no_content()),
                 false => Err(Rejection::not_found()),
             }
         }
         _ => {
-            let asked = Asked::new(assistant, &parts)?;
+            let asked = Asked::new(assistant, &parts.extensions, &parts.uri)?;
             let info = asked.info(chat).await?;
             Ok(reply::json(StatusCode::OK, &asked.described(&info).await?))
         }
@@ -124,7 +134,7 @@ pub(super) async fn messages<B>(
     request: Request<B>,
 ) -> Result<Response<AssistantBody>, Rejection> {
     let (parts, _) = request.into_parts();
-    let asked = Asked::new(assistant, &parts)?;
+    let asked = Asked::new(assistant, &parts.extensions, &parts.uri)?;
     let window = Window {
         branch: parameter(asked.uri, "branch")?.map_or(Branch::Head, Branch::Leaf),
         before: parameter(asked.uri, "before")?,
@@ -156,7 +166,7 @@ fn change(body: &[u8], limits: &Limits) -> Result<Change, Error> {
     let mut change = Change::default();
     for (key, value) in &object {
         match (key.as_str(), value) {
-            ("title", Value::String(title)) => change.title = Some(self::title(title)?),
+            ("title", Value::String(title)) => change.title = Some(self::title(title, "title")?),
             ("title", _) => return Err(Error::invalid_field("title", "a string", "something else")),
             ("head", Value::String(head)) => {
                 check_id(head, "head", limits)?;
@@ -182,14 +192,15 @@ fn nothing_to_change(found: &'static str) -> Error {
     Error::invalid_field("body", "an object with `title` or `head`, and optionally `version`", found)
 }
 
-fn title(title: &str) -> Result<Text, Error> {
+/// Checks a title that a client sets.
+pub(super) fn title(title: &str, path: &'static str) -> Result<Text, Error> {
     let title = title.trim();
     if title.is_empty() {
-        return Err(Error::invalid_field("title", "a string that is not blank", "a blank string"));
+        return Err(Error::invalid_field(path, "a string that is not blank", "a blank string"));
     }
     if title.len() > MAX_TITLE_BYTES {
         let expected = format!("at most {MAX_TITLE_BYTES} bytes");
-        return Err(Error::invalid_field("title", expected, "a longer string"));
+        return Err(Error::invalid_field(path, expected, "a longer string"));
     }
     Ok(title.into())
 }
@@ -223,6 +234,6 @@ fn parameter(uri: &Uri, name: &str) -> Result<Option<Text>, Error> {
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "`map_err` passes the value")]
-fn failed(error: StoreError) -> Rejection {
+pub(super) fn failed(error: StoreError) -> Rejection {
     store_failed(&error).into()
 }

@@ -111,6 +111,6 @@ mod read;
 mod version;
 mod write;
 
-pub use read::{Posted, read_request};
+pub use read::{Posted, read_connect, read_request};
 pub use version::Version;
-pub use write::{Encoder, HEADERS};
+pub use write::{Encoder, HEADERS, timestamp};

@@ -18,7 +18,7 @@ use crate::failpoint;
 use crate::store::{Claim, SignalKind};
 
 /// The time after which a process that is silent has lost its runs.
-const LEASE: Duration = Duration::from_secs(6);
+pub(super) const LEASE: Duration = Duration::from_secs(6);
 
 /// The time between two signs of life.
 const BEAT: Duration = Duration::from_secs(2);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use http::Extensions;
 use omniassist_core::journal::{Content, Record};
 use omniassist_core::message::{Message, Role};
-use omniassist_core::{RunRequest, Text};
+use omniassist_core::{JsonText, RunRequest, Text};
 
 use super::journal::Position;
 use super::recorder::Recorder;
@@ -43,6 +43,7 @@ pub(super) struct Built {
     message_id: Text,
     records: Option<Vec<Record>>,
     posted: Option<Vec<Message>>,
+    state: Option<JsonText>,
 }
 
 /// The place of a leg in the store.
@@ -73,7 +74,7 @@ impl Assistant {
     ) -> Result<Built, omniassist_core::Error> {
         let setup = &self.setup;
         let Start { request, extensions, tools, carried, posted, admission } = start;
-        let chat_id = request.chat_id.clone();
+        let (chat_id, state) = (request.chat_id.clone(), request.state.clone());
         let principal = extensions.get::<Principal>().cloned().unwrap_or_default();
         let meter = match (&admission, &setup.config.budget) {
             (Some(admission), _) => admission.meter.clone(),
@@ -101,12 +102,12 @@ impl Assistant {
             None => self.live.insert(driver, limits),
         };
         let run = Run::new(Arc::clone(&self.live), live, continued.clone(), message_id.clone());
-        Ok(Built { run, continued, message_id, records, posted })
+        Ok(Built { run, continued, message_id, records, posted, state })
     }
 
     /// Starts the task of a leg, and returns its tail.
     pub(super) fn spawn_leg(&self, stores: &Arc<Stores>, built: Built, leg: Leg) -> Arc<Tail> {
-        let Built { run, continued, message_id, records, posted } = built;
+        let Built { run, continued, message_id, records, posted, state } = built;
         run.start(continued.as_ref(), &message_id, posted);
         let earlier = continued.clone().map(Arc::new);
         let new = || Message { id: message_id, role: Role::Assistant, parts: Vec::new(), metadata: None };
@@ -128,7 +129,7 @@ impl Assistant {
         let abort = Arc::new(move |reason| handle.abort(reason));
         stores.insert(
             leg.writer.run,
-            LiveLeg { tail: Arc::clone(&tail), abort, over: over.clone(), earlier, from },
+            LiveLeg { tail: Arc::clone(&tail), abort, over: over.clone(), earlier, state, from },
         );
         let task = Task {
             stores: Arc::clone(stores),

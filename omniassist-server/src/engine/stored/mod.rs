@@ -6,6 +6,7 @@
 
 mod answer_call;
 mod answers;
+mod connect;
 mod conversations;
 mod export;
 mod flusher;
@@ -36,6 +37,7 @@ mod view;
 
 pub(crate) use answer_call::Answered;
 pub(crate) use answers::Answer;
+pub(crate) use connect::Connection;
 pub(crate) use conversations::store_failed;
 pub use conversations::{Conversations, LoadedConversation, LoadedMessage};
 pub use export::Export;

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, Once, OnceLock};
 use std::time::Duration;
 
-use omniassist_core::Text;
 use omniassist_core::message::Message;
+use omniassist_core::{JsonText, Text};
 use tokio::sync::OnceCell;
 use tokio::time::Instant;
 
@@ -49,6 +49,8 @@ pub(super) struct LiveLeg {
     pub(super) over: CancellationToken,
     /// The message as it was before the leg.
     pub(super) earlier: Option<Arc<Message>>,
+    /// The client's shared state before the leg.
+    pub(super) state: Option<JsonText>,
     /// The position in the journal before the leg.
     pub(super) from: Position,
 }

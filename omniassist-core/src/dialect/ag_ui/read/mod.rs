@@ -6,4 +6,4 @@ mod request;
 mod resume;
 mod tool_calls;
 
-pub use request::{Posted, read_request};
+pub use request::{Posted, read_connect, read_request};

@@ -153,6 +153,25 @@ pub fn read_request(body: Bytes, limits: &Limits) -> Result<Posted> {
     Ok(Posted { request, thread_id, run_id, parent_run_id, version, continuation, origins: read.origins })
 }
 
+/// Reads the body of a request to connect to a thread, a `RunAgentInput` of which only `threadId`, `runId` and
+/// `protocolVersion` are used: the server has the messages. The request of the result has no messages.
+///
+/// # Errors
+///
+/// Returns an error for input that [no reader accepts](crate::dialect#errors-of-readers).
+pub fn read_connect(body: Bytes, limits: &Limits) -> Result<Posted> {
+    let text = Text::from_utf8(body).map_err(Error::invalid_json)?;
+    let budget = TreeBudget::new(limits);
+    let body = Body::new(&text, &budget);
+    let fields = posted::body(&text, limits, InputFields::default())?;
+    let thread_id = id(body, limits, fields.thread_id, "threadId")?;
+    let run_id = id(body, limits, fields.run_id, "runId")?;
+    let version = version(body, fields.protocol_version)?;
+    let request = RunRequest { chat_id: Some(thread_id.clone()), ..RunRequest::default() };
+    let continuation = Continuation::default();
+    Ok(Posted { request, thread_id, run_id, parent_run_id: None, version, continuation, origins: Vec::new() })
+}
+
 fn id(body: Body<'_>, limits: &Limits, raw: Option<Raw<'_>>, key: &str) -> Result<Text> {
     let id = body.text(raw, key)?;
     check_chat_id(&id, key, limits)?;

@@ -12,3 +12,4 @@ mod view;
 
 pub(super) use encoder::Continuation;
 pub use encoder::{Encoder, HEADERS};
+pub use outcome::timestamp;

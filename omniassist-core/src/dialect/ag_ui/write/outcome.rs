@@ -70,7 +70,7 @@ impl Serialize for Interrupted<'_> {
         // Clients before 1.0 send no request after an interrupt has expired, not even to cancel it. The server checks
         // the time and asks again.
         if let Some(time) = expires_at_ms.filter(|_| self.version >= Version::V1) {
-            map.serialize_entry("expiresAt", &iso_8601(time))?;
+            map.serialize_entry("expiresAt", &timestamp(time))?;
         }
         map.end()
     }
@@ -118,8 +118,10 @@ pub(super) fn usage(usage: &Usage, version: Version) -> Option<[Usage; 1]> {
     })
 }
 
-/// Formats a time in UTC. Years beyond 9999 become the last millisecond of 9999.
-fn iso_8601(time_ms: u64) -> String {
+/// Formats a time, in milliseconds since 1970, as clients read it: ISO 8601 in UTC. Years beyond 9999 become the last
+/// millisecond of 9999.
+#[must_use]
+pub fn timestamp(time_ms: u64) -> String {
     let time_ms = time_ms.min(253_402_300_799_999);
     let (day, in_day) = (Day::of_ms(time_ms), time_ms % 86_400_000);
     let (hour, minute) = (in_day / 3_600_000, in_day / 60_000 % 60);

@@ -4,7 +4,7 @@ use bytes::BytesMut;
 
 use super::copy::{ClientCopy, at};
 use super::encoder::{Encoder, Stage};
-use super::frame;
+use super::{frame, view};
 use crate::RunEvent;
 use crate::dialect::DialectEncoder;
 use crate::journal::message_events;
@@ -29,16 +29,22 @@ impl Encoder {
     }
 
     /// Writes the state after these events, for a client that begins to read in the middle of a run: a snapshot of all
-    /// messages, and the start of the text that is being written. The encoder must be new and have a
-    /// [copy](Self::copying).
+    /// messages, the shared state and activities, and the start of the text that is being written. If the events have the
+    /// end of the run, it follows. The encoder must be new and have a [copy](Self::copying).
     pub fn catch_up<'a>(&mut self, events: impl IntoIterator<Item = &'a RunEvent>, out: &mut BytesMut) {
-        let mut unread = BytesMut::new();
+        let (mut unread, mut shown, mut end) = (BytesMut::new(), BytesMut::new(), None);
         for event in events {
+            if event.is_terminal() {
+                end = Some(event);
+                break;
+            }
             self.encode(event, &mut unread);
             unread.clear();
-        }
-        if self.stage == Stage::Ended {
-            return;
+            if let RunEvent::StateSnapshot(_) | RunEvent::StateDelta(_) | RunEvent::ActivitySnapshot { .. } =
+                event
+            {
+                view::write(event, &mut shown);
+            }
         }
         self.run_started(out);
         if self.step_is_open {
@@ -48,6 +54,7 @@ impl Encoder {
         let open: Vec<_> = self.calls.iter().filter(|call| call.is_open()).map(|call| &call.id).collect();
         let calls = self.copy.as_mut().map(|copy| copy.take_calls(&open)).unwrap_or_default();
         self.snapshot(out);
+        out.unsplit(shown);
         for block in &self.blocks {
             block.start(out);
         }
@@ -65,6 +72,9 @@ impl Encoder {
             if let Some(copy) = &mut self.copy {
                 copy.start_call(&host, call);
             }
+        }
+        if let Some(end) = end {
+            self.encode(end, out);
         }
     }
 

@@ -1,0 +1,129 @@
+//! Stored conversations for clients that read snapshots in place of replays.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::Duration;
+
+use omniassist_core::event::{FinishReason, Usage};
+use omniassist_core::journal::{Replay, message_events};
+use omniassist_core::message::{Message, Role};
+use omniassist_core::{Error, RunEvent, Text};
+use tokio::time::{Instant, sleep};
+
+use super::journal;
+use super::lease::LEASE;
+use super::message::messages;
+use super::refused;
+use super::stores::Stores;
+use super::view::View;
+use crate::engine::Assistant;
+use crate::store::{RunId, RunState, Scope, Which, Window};
+
+/// The time between two looks at a run that no instance drives yet.
+const LOOK: Duration = Duration::from_millis(250);
+
+/// A stored conversation, and what its run does.
+pub(crate) struct Connection {
+    /// The messages before the last answer.
+    pub(crate) messages: Vec<Message>,
+    /// The events of the last answer: as far as they are written, or with the end of its run.
+    pub(crate) events: Vec<RunEvent>,
+    /// A viewer of the events that follow, if the run goes on.
+    pub(crate) view: Option<View>,
+}
+
+impl Assistant {
+    /// Returns a conversation of an owner, or `None` if there is none of this name. Its run is continued here if its server
+    /// has stopped, at the latest when the lease of that server has ended.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the store is not available, or the run cannot be continued.
+    pub(crate) async fn connect(&self, scope: &Scope, chat: &str) -> Result<Option<Connection>, Error> {
+        let Some(stores) = self.stores() else { return Ok(None) };
+        let until = Instant::now() + LEASE + LOOK;
+        // A run whose server has stopped goes on here as soon as the lease of that server has ended.
+        let head = loop {
+            let head = self.find_run(scope, Which::Chat(chat)).await?;
+            let Some(running) = head.as_ref().filter(|head| head.state == RunState::Running) else {
+                break head;
+            };
+            let Some((events, view)) = self.live_events(stores, scope, running.run).await? else {
+                if Instant::now() >= until {
+                    return Err(Error::store_unavailable(LEASE));
+                }
+                sleep(LOOK).await;
+                continue;
+            };
+            let Some(mut messages) = load(stores, scope, chat).await? else { return Ok(None) };
+            if let Some(id) = events.iter().find_map(id_of_start)
+                && let Some(at) = messages.iter().position(|message| message.id == *id)
+            {
+                messages.truncate(at);
+            }
+            return Ok(Some(Connection { messages, events, view: Some(view) }));
+        };
+        let Some(mut messages) = load(stores, scope, chat).await? else { return Ok(None) };
+        let waiting = head.filter(|head| head.state == RunState::Waiting);
+        let last = messages.pop_if(|last| last.role == Role::Assistant);
+        let mut events = last.as_ref().map(message_events).unwrap_or_default();
+        let rest = match waiting {
+            Some(head) => self.rest(scope, head.run, None).await?,
+            None => None,
+        };
+        match rest {
+            // The message has the answers to earlier questions. The journal has the questions as they were asked.
+            Some(rest) => events.extend(rest.events.into_iter().filter(is_asked)),
+            // An answer to the question of a run that was stopped comes too late.
+            None => {
+                events.retain(|event| !matches!(event, RunEvent::ToolApprovalRequest(_)));
+                events.push(RunEvent::Finish { reason: FinishReason::Stop, usage: Usage::default() });
+            }
+        }
+        Ok(Some(Connection { messages, events, view: None }))
+    }
+
+    /// Returns the events of the message that a run writes, and a viewer of what follows. `None` if the run does not go on.
+    async fn live_events(
+        &self,
+        stores: &Arc<Stores>,
+        scope: &Scope,
+        run: RunId,
+    ) -> Result<Option<(Vec<RunEvent>, View)>, Error> {
+        self.revived(stores, scope, run).await?;
+        let Some(leg) = stores.live(run) else { return Ok(None) };
+        let (records, at) = journal::records_after(&*stores.runs, scope, run, leg.from)
+            .await
+            .map_err(|error| refused::by_store(&error))?;
+        let replay =
+            leg.earlier.as_deref().map_or_else(Replay::new, |earlier| Replay::new().continuing(earlier));
+        let mut events: Vec<_> = leg.state.map(RunEvent::StateSnapshot).into_iter().collect();
+        events.extend(replay.events(&records));
+        let view = View::new(stores, scope.clone(), run, VecDeque::new(), at, Some(leg.tail));
+        Ok(Some((events, view)))
+    }
+}
+
+/// Loads the branch of a conversation that is shown.
+async fn load(stores: &Stores, scope: &Scope, chat: &str) -> Result<Option<Vec<Message>>, Error> {
+    let loaded = stores.conversations.load(scope, chat, &Window::default()).await;
+    let loaded = loaded.map_err(|error| refused::by_store(&error))?;
+    let read = loaded.map(|conversation| messages(&conversation.messages)).transpose();
+    read.map_err(|error| refused::by_store(&error))
+}
+
+fn id_of_start(event: &RunEvent) -> Option<&Text> {
+    match event {
+        RunEvent::Start { message_id, .. } => Some(message_id),
+        _ => None,
+    }
+}
+
+/// Returns `true` for the events of a leg that say what the client has to answer, and for the end.
+fn is_asked(event: &RunEvent) -> bool {
+    match event {
+        RunEvent::ToolInputAvailable { provider_executed, .. } => !provider_executed,
+        RunEvent::ToolApprovalRequest(_) | RunEvent::InputRequest(_) => true,
+        event => event.is_terminal(),
+    }
+}

@@ -1,0 +1,84 @@
+//! The stored conversations of a principal for CopilotKit's list of threads: the routes below `/copilotkit/threads`.
+
+use bytes::Bytes;
+use http::{Extensions, Method, Response, StatusCode, Uri};
+use omniassist_core::dialect::ag_ui::timestamp;
+use omniassist_core::{Error, json_guard};
+use serde_json::{Map, Value, json};
+
+use super::threads::{Asked, failed, title};
+use super::{AssistantBody, Rejection, reply};
+use crate::Assistant;
+use crate::store::ConversationInfo;
+
+/// Returns the threads of the page that the query names: none without a store, and for anonymous principals.
+pub(super) async fn list(
+    assistant: &Assistant,
+    agent: &str,
+    extensions: &Extensions,
+    uri: &Uri,
+) -> Result<Response<AssistantBody>, Rejection> {
+    let (mut threads, mut next) = (Vec::new(), None);
+    if let Ok(asked) = Asked::new(assistant, extensions, uri) {
+        let listing = asked.page().await?;
+        threads.extend(listing.conversations.iter().map(|info| described(info, agent)));
+        next = listing.next;
+    }
+    Ok(reply::json(StatusCode::OK, &json!({ "threads": threads, "nextCursor": next })))
+}
+
+/// Changes or deletes a thread.
+pub(super) async fn one(
+    assistant: &Assistant,
+    agent: &str,
+    thread: &str,
+    method: &Method,
+    extensions: &Extensions,
+    body: &Bytes,
+) -> Result<Response<AssistantBody>, Rejection> {
+    let nowhere = Uri::default();
+    let asked = Asked::new(assistant, extensions, &nowhere)?;
+    if *method == Method::DELETE {
+        return match asked.conversations.delete(&asked.principal, thread).await.map_err(failed)? {
+            true => Ok(reply::json(StatusCode::OK, &json!({ "threadId": thread, "deleted": true }))),
+            false => Err(Rejection::not_found()),
+        };
+    }
+    json_guard::check(body, assistant.limits().max_json_depth)?;
+    let change: Map<String, Value> = serde_json::from_slice(body).map_err(Error::invalid_json)?;
+    match (change.get("name"), change.get("archived")) {
+        (Some(Value::String(name)), None) => {
+            let name = title(name, "name")?;
+            if !asked.conversations.rename(&asked.principal, thread, name).await.map_err(failed)? {
+                return Err(Rejection::not_found());
+            }
+        }
+        // No thread is archived.
+        (None, Some(Value::Bool(false))) => {}
+        (None, Some(Value::Bool(true))) => return Err(no_archive()),
+        _ => {
+            let expected = "an object with the text `name`, or with `archived`";
+            return Err(Error::invalid_field("body", expected, "something else").into());
+        }
+    }
+    Ok(reply::json(StatusCode::OK, &described(&asked.info(thread).await?, agent)))
+}
+
+/// Returns the answer to a request to archive a thread.
+pub(super) fn no_archive() -> Rejection {
+    let message = "Threads cannot be archived here. Delete them instead.";
+    Rejection::new(StatusCode::UNPROCESSABLE_ENTITY, "not_supported", message)
+}
+
+fn described(info: &ConversationInfo, agent: &str) -> Value {
+    json!({
+        "id": info.chat,
+        "name": info.title,
+        "agentId": agent,
+        "organizationId": "",
+        "createdById": "",
+        "archived": false,
+        "createdAt": timestamp(info.created_ms),
+        "updatedAt": timestamp(info.updated_ms),
+    })
+}
