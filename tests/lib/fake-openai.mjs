@@ -1,11 +1,12 @@
 // A model server on loopback with OpenAI's Responses and Chat Completions APIs, which answers from a test's script.
 //
-// A turn is `{ reasoning, encrypted, text, sources, image, calls, usage, end, pace, before }`:
+// A turn is `{ reasoning, encrypted, text, sources, image, calls, usage, end, pace, hold, before }`:
 //   sources [{ url, title } | { filename }]: the sources that the text cites (Responses only)
 //   image   base64 of a PNG that the model made (Responses only)
 //   calls   [{ id, name, args }]: `args` is a value, or a string that is sent unchanged
 //   end     'stop' (default) | 'length' | 'error' (an error inside the stream) | 'cut' (the connection breaks) | 'hang'
 //   pace    milliseconds between events (default 0, with which events still arrive separately), or 'none'
+//   hold    a function that gets each event before it is sent, and returns a promise to wait for
 //   before  { status, headers, body }: an HTTP error in place of a stream
 // A turn can also be a function that returns such an object for the request body. `answer` is such a function for the
 // requests after the last turn of the script.
@@ -50,6 +51,7 @@ export async function startFakeOpenAi({ answer } = {}) {
     response.writeHead(200, { 'content-type': 'text/event-stream; charset=utf-8', 'x-request-id': `req_${requests.length}` });
     const render = api === 'responses' ? responsesEvents : chatEvents;
     for (const event of render(turn, seen.body, requests.length)) {
+      await turn.hold?.(event);
       response.write(event);
       if (turn.pace !== 'none') await sleep(turn.pace ?? 0);
       if (response.destroyed) return undefined;

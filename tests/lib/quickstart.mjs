@@ -21,10 +21,10 @@ export const openai = (api, baseUrl, model = 'scripted-model') => ({
 });
 
 /**
- * Starts the binary named by `QUICKSTART_BIN` and waits until it listens. `kill` ends it as SIGKILL does, and `start` starts
- * it again, at the same address and with the same files.
+ * Starts the binary named by `QUICKSTART_BIN` and waits until it listens. `kill` ends it as SIGKILL does, `drain` as
+ * SIGTERM does, and `start` starts it again, at the same address and with the same files.
  * @returns {Promise<{origin: string, api: string, log: () => string, stop: () => Promise<void>,
- *   kill: () => Promise<void>, start: () => Promise<void>}>}
+ *   kill: () => Promise<void>, drain: () => Promise<void>, start: () => Promise<void>}>}
  */
 export async function startQuickstart(settings, { stored = false } = {}) {
   const folder = await mkdtemp(join(tmpdir(), 'quickstart-'));
@@ -46,6 +46,7 @@ export async function startQuickstart(settings, { stored = false } = {}) {
       log: () => server.log(),
       stop: () => server.stop().then(remove),
       kill: () => server.kill(),
+      drain: () => server.stop(),
       async start() {
         server = await startServer('QUICKSTART_BIN', env, new URL(origin).port);
       },
