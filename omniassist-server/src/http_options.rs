@@ -20,15 +20,15 @@ pub(crate) struct HttpOptions {
 }
 
 impl HttpOptions {
-    /// Checks every setting.
+    /// Checks every setting, for an assistant with or without a store of runs.
     ///
     /// # Errors
     ///
     /// Fails if a name, a schema, an origin, a host or a header is not valid, or two objects have the same name.
-    pub(crate) fn checked(self, limits: &Limits) -> Result<Self> {
+    pub(crate) fn checked(self, limits: &Limits, is_stored: bool) -> Result<Self> {
         let Self { access, openai, objects, resume_window } = self;
         openai.check()?;
-        let access = access.checked()?;
+        let access = access.checked(is_stored)?;
         let objects = objects.into_iter().map(|object| object.checked(limits));
         let mut objects = objects.collect::<Result<Vec<_>>>()?;
         objects.sort_by(|a, b| a.name().cmp(b.name()));

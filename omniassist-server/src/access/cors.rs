@@ -9,7 +9,7 @@ use super::origin::Origin;
 use crate::{Error, Result};
 
 /// Request headers that pages of listed origins may send: those of the dialects' clients and of tracing.
-const REQUEST_HEADERS: [&str; 14] = [
+const REQUEST_HEADERS: [&str; 13] = [
     "accept",
     "authorization",
     "cache-control",
@@ -19,7 +19,6 @@ const REQUEST_HEADERS: [&str; 14] = [
     "openai-beta",
     "openai-organization",
     "openai-project",
-    "prefer",
     "traceparent",
     "tracestate",
     "user-agent",
@@ -30,18 +29,18 @@ const REQUEST_HEADERS: [&str; 14] = [
 const REQUEST_HEADER_FAMILIES: [&str; 3] = ["x-stainless-", "x-copilotkit-", "x-copilotcloud-"];
 
 /// Response headers that pages of listed origins may read.
-const RESPONSE_HEADERS: [&str; 8] = [
-    "location",
-    "retry-after",
-    "x-omniassist-run",
-    "x-request-id",
-    "x-should-retry",
-    "x-vercel-ai-ui-message-stream",
-    "x-workflow-run-id",
-    "x-workflow-stream-tail-index",
-];
+const RESPONSE_HEADERS: [&str; 4] =
+    ["retry-after", "x-request-id", "x-should-retry", "x-vercel-ai-ui-message-stream"];
 
-const METHODS: &str = "GET, HEAD, POST, PATCH, DELETE";
+/// A further request header of stored runs.
+const STORED_REQUEST_HEADER: &str = "prefer";
+
+/// Further response headers of stored runs.
+const STORED_RESPONSE_HEADERS: [&str; 4] =
+    ["location", "x-omniassist-run", "x-workflow-run-id", "x-workflow-stream-tail-index"];
+
+const METHODS: HeaderValue = HeaderValue::from_static("GET, HEAD, POST, DELETE");
+const STORED_METHODS: HeaderValue = HeaderValue::from_static("GET, HEAD, POST, PATCH, DELETE");
 
 /// Rules for pages of other origins (CORS). By default no other origin may use the assistant: its posts are refused, and
 /// browsers keep responses from its pages.
@@ -125,8 +124,8 @@ impl Cors {
         self
     }
 
-    pub(super) fn check(&self) -> Result<Rules> {
-        let mut rules = Rules { max_age: self.max_age.as_secs(), ..Rules::default() };
+    pub(super) fn check(&self, is_stored: bool) -> Result<Rules> {
+        let mut rules = Rules { max_age: self.max_age.as_secs(), is_stored, ..Rules::default() };
         for written in &self.origins {
             rules.origins.push(serialised(written).ok_or_else(|| {
                 let form = "a scheme, `://`, a host and at most a port, without a path, or `null`";
@@ -137,8 +136,9 @@ impl Cors {
         for name in &self.request_headers {
             rules.request_headers.push(header_name(name)?);
         }
-        let mut exposed: Vec<HeaderName> =
-            RESPONSE_HEADERS.iter().copied().map(HeaderName::from_static).collect();
+        let stored = STORED_RESPONSE_HEADERS.iter().filter(|_| is_stored);
+        let names = RESPONSE_HEADERS.iter().chain(stored);
+        let mut exposed: Vec<HeaderName> = names.copied().map(HeaderName::from_static).collect();
         for name in &self.response_headers {
             exposed.push(header_name(name)?);
         }
@@ -174,6 +174,8 @@ pub(super) struct Rules {
     exposed: Option<HeaderValue>,
     /// In seconds.
     max_age: u64,
+    /// `true` if runs are stored, which have more headers and methods.
+    is_stored: bool,
 }
 
 /// The origin of an accepted request.
@@ -246,7 +248,8 @@ impl Rules {
             HeaderValue::from_static("origin, access-control-request-method, access-control-request-headers"),
         );
         self.name(origin, headers);
-        headers.insert(header::ACCESS_CONTROL_ALLOW_METHODS, HeaderValue::from_static(METHODS));
+        let methods = if self.is_stored { STORED_METHODS } else { METHODS };
+        headers.insert(header::ACCESS_CONTROL_ALLOW_METHODS, methods);
         headers.insert(header::ACCESS_CONTROL_MAX_AGE, HeaderValue::from(self.max_age));
         let asked = parts.headers.get_all(header::ACCESS_CONTROL_REQUEST_HEADERS).iter();
         let asked = asked.filter_map(|value| value.to_str().ok()).flat_map(|value| value.split(','));
@@ -264,6 +267,7 @@ impl Rules {
     fn takes(&self, name: &HeaderName) -> bool {
         REQUEST_HEADERS.contains(&name.as_str())
             || REQUEST_HEADER_FAMILIES.iter().any(|family| name.as_str().starts_with(family))
+            || (self.is_stored && name == STORED_REQUEST_HEADER)
             || self.request_headers.contains(name)
     }
 

@@ -34,9 +34,9 @@ struct Warned {
 }
 
 impl AccessPolicy {
-    /// Parses and checks the configured hosts and origins.
-    pub(crate) fn checked(mut self) -> Result<Self> {
-        self.rules = self.cors.check()?;
+    /// Parses and checks the configured hosts and origins, for an assistant with or without a store of runs.
+    pub(crate) fn checked(mut self, is_stored: bool) -> Result<Self> {
+        self.rules = self.cors.check(is_stored)?;
         self.hosts.check()?;
         Ok(self)
     }

@@ -423,7 +423,7 @@ impl AssistantBuilder {
         if let Some(prices) = &config.prices {
             prices.check()?;
         }
-        config.http = config.http.checked(&config.limits)?;
+        config.http = config.http.checked(&config.limits, self.stores.both.is_some())?;
         Self::check_plans(&config, &self.state)?;
         let tools = Tools::searchable(self.state, (*config.limits).clone(), config.defer_above)?;
         for tool in self.tools {

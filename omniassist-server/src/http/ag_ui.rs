@@ -15,7 +15,9 @@ pub(super) async fn run<B: Body>(
     request: Request<B>,
 ) -> Result<Response<AssistantBody>, Rejection> {
     let (mut parts, body) = request.into_parts();
-    post_headers::keep(&mut parts, assistant.limits())?;
+    if assistant.stores().is_some() {
+        post_headers::keep(&mut parts, assistant.limits())?;
+    }
     let body = receive::posted(assistant, &mut parts, body).await?;
     let posted = ag_ui::read_request(body.bytes.clone(), assistant.limits())?;
     Ok(begin(assistant, posted, parts.extensions).await?)

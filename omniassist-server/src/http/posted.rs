@@ -83,6 +83,11 @@ impl PostedRun {
         request: Request<B>,
         assistant: &Assistant,
     ) -> Result<Self, Rejection> {
+        let (mut parts, body) = request.into_parts();
+        if assistant.stores().is_some() {
+            post_headers::keep(&mut parts, assistant.limits())?;
+        }
+        let request = Request::from_parts(parts, body);
         let mut posted = Self::receive(request, assistant.limits(), &assistant.access().uploads).await?;
         assistant.load_history(&mut posted.request, &mut posted.extensions).await?;
         file_check::check(assistant, &posted.request, &posted.extensions).await?;
@@ -96,7 +101,6 @@ impl PostedRun {
         uploads: &Arc<Quota>,
     ) -> Result<Self, Rejection> {
         let (mut parts, body) = request.into_parts();
-        post_headers::keep(&mut parts, limits)?;
         let body = receive::json(&mut parts, body, limits, uploads).await?;
         let version = client_version(&parts.uri)?;
         let protocol = Protocol::of(&parts.uri)?;

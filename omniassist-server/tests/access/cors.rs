@@ -5,6 +5,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use http::{HeaderValue, Request, header};
 use http_body_util::Full;
+use omniassist_server::store::MemoryStore;
 use omniassist_server::{AuthError, AuthRequest, Cors, Principal};
 
 use super::{Answer, answer, builder, routes, serve};
@@ -45,7 +46,7 @@ async fn a_listed_page_can_send_the_headers_of_the_clients() {
         let answer = answer(&service, preflight(path, APP, asked)).await;
         assert_eq!((answer.status, answer.body.as_str()), (204, ""), "a preflight must need no credentials");
         assert_eq!(answer.header("access-control-allow-origin"), Some(APP));
-        assert_eq!(answer.header("access-control-allow-methods"), Some("GET, HEAD, POST, PATCH, DELETE"));
+        assert_eq!(answer.header("access-control-allow-methods"), Some("GET, HEAD, POST, DELETE"));
         assert_eq!(
             answer.header("access-control-allow-headers"),
             Some("content-type, authorization, x-stainless-lang, x-tenant")
@@ -59,6 +60,31 @@ async fn a_listed_page_can_send_the_headers_of_the_clients() {
     }
     let nothing = answer(&service, preflight("/", APP, "x-evil")).await;
     assert_eq!(nothing.header("access-control-allow-headers"), None);
+}
+
+#[tokio::test]
+async fn stored_runs_have_more_headers_and_methods() {
+    const STORED: [&str; 4] =
+        ["location", "x-omniassist-run", "x-workflow-run-id", "x-workflow-stream-tail-index"];
+    for is_stored in [false, true] {
+        let (_, mut builder) = builder();
+        if is_stored {
+            builder = builder.store(MemoryStore::new());
+        }
+        let service = serve(builder.allow_origin(APP));
+        let asked = answer(&service, preflight("/", APP, "content-type, prefer")).await;
+        let methods = asked.header("access-control-allow-methods").unwrap();
+        assert_eq!(methods.contains("PATCH"), is_stored, "{methods}");
+        let headers = asked.header("access-control-allow-headers").unwrap();
+        assert_eq!(headers.contains("prefer"), is_stored, "{headers}");
+        let mut post = with(routes::all().remove(0).request(), &[("origin", APP)]);
+        post.extensions_mut().insert(Principal::new("ada"));
+        let posted = answer(&service, post).await;
+        let exposed = posted.header("access-control-expose-headers").unwrap();
+        for name in STORED {
+            assert_eq!(exposed.split(", ").any(|exposed| exposed == name), is_stored, "{exposed}");
+        }
+    }
 }
 
 #[tokio::test]

@@ -3,6 +3,7 @@
 use http::{Method, Request, header};
 use http_body_util::Full;
 use omniassist_server::http::PostedRun;
+use omniassist_server::store::MemoryStore;
 
 use super::{Answer, answer, builder, routes, serve};
 
@@ -54,6 +55,19 @@ async fn answers_and_refusals_have_them() {
     let mut lines = routes::all().remove(0).request();
     lines.headers_mut().insert(header::ACCEPT, "application/x-ndjson".parse().unwrap());
     check("ndjson", &answer(&open, lines).await);
+}
+
+#[tokio::test]
+async fn headers_of_stored_runs_are_ignored_without_a_store() {
+    for (is_stored, status) in [(false, 200), (true, 400)] {
+        let builder = builder().1.allow_anonymous();
+        let service = serve(if is_stored { builder.store(MemoryStore::new()) } else { builder });
+        for route in routes::all().into_iter().filter(|route| ["/", "/ag-ui"].contains(&route.path)) {
+            let mut request = route.request();
+            request.headers_mut().insert("idempotency-key", "".parse().unwrap());
+            assert_eq!(answer(&service, request).await.status, status, "{}", route.name());
+        }
+    }
 }
 
 #[tokio::test]
