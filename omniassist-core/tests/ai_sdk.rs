@@ -369,6 +369,7 @@ fn every_end_of_a_run_is_encoded() {
         (FinishReason::ContentFilter, "content-filter"),
         (FinishReason::Refusal, "content-filter"),
         (FinishReason::Error, "error"),
+        (FinishReason::Interrupted, "error"),
         (FinishReason::Other("pause_turn".into()), "other"),
     ];
     for (reason, word) in reasons {

@@ -70,7 +70,7 @@ impl DialectEncoder for Encoder {
             RunEvent::Finish { reason, .. } => {
                 self.ended_well = match reason {
                     FinishReason::Stop => true,
-                    FinishReason::Error => false,
+                    FinishReason::Error | FinishReason::Interrupted => false,
                     _ => !self.whole_only,
                 };
             }

@@ -184,6 +184,8 @@ pub enum FinishReason {
     Pause,
     /// The provider reported an error.
     Error,
+    /// The server of a stored run stopped, and the run does not go on.
+    Interrupted,
     /// An unknown value of the provider.
     Other(Text),
 }
@@ -200,6 +202,7 @@ impl FinishReason {
             Self::Refusal => "refusal",
             Self::Pause => "pause",
             Self::Error => "error",
+            Self::Interrupted => "interrupted",
             Self::Other(word) => word,
         }
     }
@@ -207,7 +210,7 @@ impl FinishReason {
     /// Returns `true` if this reason alone means that the output is incomplete.
     #[must_use]
     pub fn is_cut(&self) -> bool {
-        matches!(self, Self::Length | Self::ContentFilter | Self::Error)
+        matches!(self, Self::Length | Self::ContentFilter | Self::Error | Self::Interrupted)
     }
 }
 

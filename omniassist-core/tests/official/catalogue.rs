@@ -72,6 +72,7 @@ fn reasons() -> Vec<FinishReason> {
         FinishReason::Refusal,
         FinishReason::Pause,
         FinishReason::Error,
+        FinishReason::Interrupted,
     ];
     known.into_iter().chain(other).collect()
 }

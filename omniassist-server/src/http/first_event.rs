@@ -66,7 +66,9 @@ pub(super) fn failure_code(event: &RunEvent) -> Option<Option<RunErrorCode>> {
     match event {
         RunEvent::Error { code, .. } => Some(Some(*code)),
         RunEvent::Abort { .. } => Some(None),
-        RunEvent::Finish { reason: FinishReason::Error, .. } => Some(Some(RunErrorCode::ProviderError)),
+        RunEvent::Finish { reason: FinishReason::Error | FinishReason::Interrupted, .. } => {
+            Some(Some(RunErrorCode::ProviderError))
+        }
         _ => None,
     }
 }

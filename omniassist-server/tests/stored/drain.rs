@@ -96,6 +96,15 @@ async fn an_interrupted_run_ends_with_its_text() {
     look(&second).await;
     assert_eq!(settled(&store).await, RunState::Interrupted);
     assert_eq!(messages(&store).await.last().unwrap().text(), "Half");
+    for (version, reason) in [(6, "error"), (7, "interrupted")] {
+        let uri = format!("/c/stream?ai-sdk={version}");
+        let mut request = Request::get(uri).body(Full::<Bytes>::default()).unwrap();
+        request.extensions_mut().insert(Principal::new("ada"));
+        let replay = AssistantService::new(second.clone()).handle(request).await;
+        let replay = replay.into_body().collect().await.unwrap().to_bytes();
+        let finish = format!(r#"{{"type":"finish","finishReason":"{reason}""#);
+        assert!(String::from_utf8_lossy(&replay).contains(&finish), "{version}: {replay:?}");
+    }
 
     let answer = post(&second, &ask("m2", "Again")).await;
     assert!(answer.contains("The second try"), "{answer}");

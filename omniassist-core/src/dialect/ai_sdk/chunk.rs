@@ -58,10 +58,11 @@ impl Encoder {
             }
             RunEvent::Metadata(metadata) => self.metadata(metadata, out),
             RunEvent::Finish { reason, usage } => {
+                let version = self.version;
                 let metadata = (*usage != Usage::default()).then(|| BTreeMap::from([("usage", usage)]));
                 self.chunk(out, "finish", |chunk| {
                     chunk
-                        .field("finishReason", finish_reason(reason))
+                        .field("finishReason", finish_reason(reason, version))
                         .some("messageMetadata", metadata.as_ref())
                 });
             }
@@ -194,8 +195,10 @@ fn state<'a>(chunk: ObjectWriter<'a>, metadata: Option<&ProviderMetadata>) -> Ob
 }
 
 /// Maps a finish reason to a value that versions 5, 6 and 7 accept. The client fails at any other.
-fn finish_reason(reason: &FinishReason) -> &str {
+fn finish_reason(reason: &FinishReason, version: ClientVersion) -> &str {
     match reason {
+        // Older versions refuse a chunk with this value.
+        FinishReason::Interrupted if version < ClientVersion::V7 => "error",
         // The AI SDK's providers report a refusal with this value, so a UI can distinguish it from a complete answer.
         FinishReason::Refusal => "content-filter",
         FinishReason::Pause | FinishReason::Other(_) => "other",

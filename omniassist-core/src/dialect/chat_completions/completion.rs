@@ -75,7 +75,7 @@ impl Completion {
                 self.calls.push((call_id.clone(), name.clone(), input.clone()));
             }
             RunEvent::ToolInputError { name, .. } if self.caller_tools.contains(name) => {}
-            RunEvent::Finish { reason: FinishReason::Error, .. } => {
+            RunEvent::Finish { reason: FinishReason::Error | FinishReason::Interrupted, .. } => {
                 self.end = End::Failed(ErrorObject::of(RunErrorCode::ProviderError));
             }
             RunEvent::Finish { reason, usage } => self.end = End::Finish(reason.clone(), *usage),

@@ -219,7 +219,7 @@ impl DialectEncoder for Encoder {
             RunEvent::ToolInputError { call_id, name, .. } if self.caller_tools.contains(name) => {
                 self.calls.give_up(call_id);
             }
-            RunEvent::Finish { reason: FinishReason::Error, .. } => {
+            RunEvent::Finish { reason: FinishReason::Error | FinishReason::Interrupted, .. } => {
                 failed(&ErrorObject::of(RunErrorCode::ProviderError), out);
             }
             RunEvent::Finish { reason, usage } => self.end(reason, usage, out),

@@ -224,7 +224,7 @@ impl Assistant {
 
 /// Returns a viewer of a run that was given up.
 fn ended(stores: &Arc<Stores>, claimed: Claimed) -> View {
-    let end = RunEvent::Finish { reason: FinishReason::Error, usage: Usage::default() };
+    let end = RunEvent::Finish { reason: FinishReason::Interrupted, usage: Usage::default() };
     let (run, scope) = (claimed.writer.run, claimed.head.scope);
     View::new(stores, scope, run, VecDeque::from([end]), Position::default(), None)
 }

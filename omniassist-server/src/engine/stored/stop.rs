@@ -120,7 +120,9 @@ impl Assistant {
         let Claimed { writer, head, .. } = claimed;
         let mut segment = SegmentWriter::new();
         let event = match ending {
-            Ending::Interrupted => RunEvent::Finish { reason: FinishReason::Error, usage: Usage::default() },
+            Ending::Interrupted => {
+                RunEvent::Finish { reason: FinishReason::Interrupted, usage: Usage::default() }
+            }
             _ => RunEvent::Abort { reason: Text::from_static(reason) },
         };
         segment.event(&event).map_err(StoreError::other)?;
