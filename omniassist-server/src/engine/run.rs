@@ -74,6 +74,11 @@ impl Run {
         self.live.with(|driver| driver.admission()).unwrap_or(Admission::Granted)
     }
 
+    /// Returns `true` if the run is prepared. What a recovery withdraws is then among its events.
+    pub(super) fn is_prepared(&self) -> bool {
+        self.live.with(|driver| driver.is_prepared()).unwrap_or(true)
+    }
+
     /// Ends the run if its events are not read for [`write_timeout`](omniassist_core::Limits::write_timeout). HTTP
     /// responses use it.
     pub(crate) fn end_when_unread(&self) {

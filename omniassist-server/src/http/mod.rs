@@ -119,15 +119,14 @@
 //!   start, with one delta for each block that is written already, and then what follows. Calls that are complete are
 //!   written in a form that the page does not execute again. A run that has ended is sent again within the
 //!   [`resume_window`](crate::AssistantBuilder::resume_window). Version 5 of the AI SDK adds such a replay to the text that the
-//!   page still has: load the messages again before you call `resumeStream` there.
+//!   page still has. There, make a new chat with the loaded messages before you call `resumeStream`, as a reload does.
 //! - **A client that counts** gets the rest only. The `id:` of each server-sent event is a
 //!   [cursor](omniassist_core::dialect::Cursor), to be returned as `Last-Event-ID` or `?after=`. A cursor belongs to its run,
 //!   so prefer `GET /runs/{run}/events`: the chat may have another run since. Its answer after the last event is 204.
 //! - **`WorkflowChatTransport`** of `@ai-sdk/workflow` comes back by itself, with the `x-workflow-run-id` of the response and
-//!   `?startIndex=`. Let its `prepareSendMessagesRequest` add the id of the chat and the content type.
-//! - **An AG-UI client** posts to `/ag-ui/connect` in `connect()` of its subclass of `HttpAgent`, and CopilotKit to its own
-//!   `connect` by itself. The answer has all messages as `MESSAGES_SNAPSHOT`, and then what the run still writes. The open
-//!   questions of a run that waits are in its `RUN_FINISHED`.
+//!   `?startIndex=`. Let its `prepareSendMessagesRequest` add the id of the chat and the content type. After an error, or on
+//!   another page, `resumeStream` names the chat and gets the whole message; set `resumeStreamIsReplay: true` on the
+//!   transport, so that it replaces what the page has.
 //! - **A background run** is one whose post has `Prefer: respond-async`: the answer is 202 with the run's URL in `Location`.
 //! - **A post with an `Idempotency-Key`** that is repeated gets the response of the run that it began.
 //!

@@ -60,6 +60,10 @@ pub(super) async fn stream(
     let answer = match client.position {
         Position::Message => client.message(assistant, &scope, &head).await?,
         Position::After { cursor, field } => client.after(assistant, &scope, &head, cursor, field).await?,
+        // A client that names no epoch has nothing of the message.
+        Position::Index(0) if epoch.is_none() && head.state != RunState::Running => {
+            client.message(assistant, &scope, &head).await?
+        }
         Position::Index(index) => client.rest(assistant, &scope, &head, epoch, Place::Index(index)).await?,
     };
     Ok(answer.unwrap_or_else(|| client.nothing()))
@@ -144,13 +148,10 @@ impl Client {
             return Ok(None);
         }
         let Some(view) = assistant.view_message(scope, head.run).await? else { return Ok(None) };
-        let encoder = self.encoder(self.version);
+        let encoder = Numbered::new(self.encoder(self.version), Cursor { epoch: 0, chunk: 0 }).ids(false);
+        let encoder = encoder.always_finishes(matches!(self.position, Position::Index(_)));
         let name = RunName { id: head.run, epoch: view.epoch() };
-        let body = AssistantBody::view(
-            view,
-            Box::new(Numbered::new(encoder, Cursor { epoch: 0, chunk: 0 }).ids(false)),
-            assistant.limits().keep_alive,
-        );
+        let body = AssistantBody::view(view, Box::new(encoder), assistant.limits().keep_alive);
         Ok(Some(self.response(name, body)))
     }
 
@@ -186,6 +187,10 @@ impl Client {
             let is_old = epoch.is_some_and(|epoch| epoch < rest.epoch);
             let loses_text = is_old && rest.events.contains(&RunEvent::StepReset);
             let mut version = self.version;
+            if epoch.is_none() && matches!(place, Place::Index(_)) {
+                // The transport that counts is of version 7. Its client has chosen no other version for this response.
+                version = ClientVersion::V7;
+            }
             if loses_text && version < ClientVersion::V7 {
                 match place {
                     // This client cannot take back the text that was lost, so it gets the whole message.

@@ -105,4 +105,9 @@ impl Driver {
             _ => Admission::Granted,
         }
     }
+
+    /// Returns `true` if the run is prepared. What a recovery withdraws is then among its events.
+    pub(in crate::engine) fn is_prepared(&self) -> bool {
+        !matches!(self.stage, Stage::Preparing(_))
+    }
 }

@@ -208,8 +208,8 @@ impl Assistant {
         }
         let tools = self.tools_for(&request, &extensions)?.for_principal(principal.clone());
         let carried = self.carried(&request, &principal);
-        let keeps_seals = !self.setup.config.on_finish.is_empty();
-        let posted = verification::verify(&mut request, &principal, &tools, &TrustHistory, keeps_seals)?;
+        let keeps_entries = !leg.is_first() || !self.setup.config.on_finish.is_empty();
+        let posted = verification::verify(&mut request, &principal, &tools, &TrustHistory, keeps_entries)?;
         let start = Start { request, extensions, tools, carried, posted, admission };
         failpoint::hit("go_on.verified");
         let records = (!leg.records.is_empty()).then_some(leg.records);

@@ -30,7 +30,7 @@ pub(super) struct Start {
     pub(super) extensions: Extensions,
     pub(super) tools: ToolSnapshot,
     pub(super) carried: Carried,
-    /// The posted messages with their seals, where the host receives them.
+    /// The messages of the request with the entries of the server, for the host and for a message that is continued.
     pub(super) posted: Option<Vec<Message>>,
     /// `None` for a run that the server continues itself.
     pub(super) admission: Option<Admission>,
@@ -102,7 +102,10 @@ impl Assistant {
             None => self.live.insert(driver, limits),
         };
         let run = Run::new(Arc::clone(&self.live), live, continued.clone(), message_id.clone());
-        Ok(Built { run, continued, message_id, records, posted, state })
+        // The same message, with the entries of the server in its metadata: they are stored with it, and shown.
+        let with_entries = posted.as_ref().and_then(|posted| posted.last()).filter(|_| continued.is_some());
+        let continued = with_entries.cloned().or(continued);
+        Ok(Built { run, continued, message_id, records, posted })
     }
 
     /// Starts the task of a leg, and returns its tail.
@@ -124,6 +127,9 @@ impl Assistant {
         let is_turn = |record: &Record| matches!(record.content, Content::Turn(_));
         let is_counted = leg.from.events > 0 || records.iter().flatten().any(is_turn);
         let tail = Arc::new(Tail::new(leg.at.events, leg.writer.epoch));
+        if records.is_none() {
+            tail.begin();
+        }
         let over = CancellationToken::new();
         let (handle, from) = (run.handle(), leg.from);
         let abort = Arc::new(move |reason| handle.abort(reason));

@@ -17,7 +17,8 @@ use crate::store::{RunHead, RunId, Scope, Which};
 /// The events of one leg of a run. The chunks of each response are counted from the start of a leg, since the response to
 /// an answer begins there.
 pub(crate) struct Rest {
-    /// The events of the leg that the journal has, as they were shown.
+    /// The events of the leg, as they were shown. Without an epoch, the parts of the message before the leg come first: the
+    /// client has nothing of it.
     pub(crate) events: Vec<RunEvent>,
     /// The number of events that were written up to the epoch that was asked for.
     pub(crate) kept: usize,
@@ -31,6 +32,8 @@ pub(crate) struct Rest {
     scope: Scope,
     run: RunId,
     read: Position,
+    /// The number of events that the journal does not have yet.
+    ahead: usize,
     tail: Option<Arc<Tail>>,
 }
 
@@ -64,7 +67,10 @@ impl Assistant {
         if epoch.is_some_and(|epoch| epoch == 0 || epoch > head.epoch) {
             return Ok(None);
         }
-        let tail = stores.live(run).map(|leg| leg.tail);
+        let live = stores.live(run);
+        if let Some(leg) = &live {
+            leg.tail.begun().await;
+        }
         let mut rest = Rest {
             events: Vec::new(),
             kept: 0,
@@ -75,6 +81,7 @@ impl Assistant {
             scope: scope.clone(),
             run,
             read: Position::default(),
+            ahead: 0,
             tail: None,
         };
         let read = stored_journal::for_each_segment(
@@ -101,8 +108,14 @@ impl Assistant {
             },
         );
         read.await.map_err(|error| refused::by_store(&error))?;
-        if !rest.is_over {
-            rest.tail = tail;
+        if let Some(leg) = live.filter(|_| !rest.is_over) {
+            let shown = leg.tail.after(rest.read.events);
+            rest.ahead = shown.len();
+            rest.events.extend(shown);
+            if let Some(earlier) = leg.earlier.filter(|_| epoch.is_none()) {
+                rest.events.splice(..0, journal::message_events(&earlier));
+            }
+            rest.tail = Some(leg.tail);
         }
         Ok(Some(rest))
     }
@@ -111,7 +124,7 @@ impl Assistant {
 impl Rest {
     /// Returns a viewer of the leg from its start.
     pub(crate) fn into_view(self) -> View {
-        let Self { events, epoch, stores, scope, run, read, tail, .. } = self;
-        View::new(&stores, scope, run, VecDeque::from(events), read, tail).of_epoch(epoch)
+        let Self { events, epoch, stores, scope, run, read, ahead, tail, .. } = self;
+        View::new(&stores, scope, run, VecDeque::from(events), read, tail).ahead(ahead).of_epoch(epoch)
     }
 }

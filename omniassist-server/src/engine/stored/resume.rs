@@ -2,10 +2,12 @@
 
 use std::collections::VecDeque;
 use std::sync::Arc;
+use std::time::Duration;
 
 use http::Extensions;
-use omniassist_core::journal::{self as format, Replay};
+use omniassist_core::journal::{self as format, Content, Record, Replay};
 use omniassist_core::{Error, RunEvent};
+use tokio::time::sleep;
 
 use super::journal::{self, Position};
 use super::refused;
@@ -15,6 +17,10 @@ use super::view::View;
 use crate::engine::Assistant;
 use crate::engine::end::RETRY_ELSEWHERE;
 use crate::store::{Claim, RunHead, RunId, RunState, Scope};
+
+/// The looks at a run that another task of this process may be taking over, and the pause between them.
+const CLAIM_LOOKS: usize = 100;
+const CLAIM_PAUSE: Duration = Duration::from_millis(10);
 
 impl Assistant {
     /// Returns a viewer of the message of a run: with one delta for each block that is written already, for a client that has
@@ -30,23 +36,28 @@ impl Assistant {
         let Some(head) = self.revived(stores, scope, run).await? else { return Ok(None) };
         let live = stores.live(run);
         let tail = live.as_ref().map(|leg| Arc::clone(&leg.tail));
-        let (queue, read) = match &live {
+        let (queue, read, ahead) = match &live {
             Some(leg) => {
-                let (records, at) = journal::records_after(&*stores.runs, scope, run, leg.from)
+                leg.tail.begun().await;
+                let (mut records, at) = journal::records_after(&*stores.runs, scope, run, leg.from)
                     .await
                     .map_err(|error| refused::by_store(&error))?;
+                let shown = leg.tail.after(at.events);
+                let ahead = shown.len();
+                let record = |event| Record::from(Content::Event(event));
+                records.extend(shown.into_iter().map(record));
                 let mut replay = Replay::new().quiet_calls(true);
                 if let Some(earlier) = &leg.earlier {
                     replay = replay.continuing(earlier);
                 }
-                (replay.events(&records), at)
+                (replay.events(&records), at, ahead)
             }
             None if head.state.is_ended() || head.state == RunState::Waiting => {
-                (self.ended_events(stores, scope, &head).await?, Position::default())
+                (self.ended_events(stores, scope, &head).await?, Position::default(), 0)
             }
             None => return Ok(None),
         };
-        Ok(Some(View::new(stores, scope.clone(), run, VecDeque::from(queue), read, tail)))
+        Ok(Some(View::new(stores, scope.clone(), run, VecDeque::from(queue), read, tail).ahead(ahead)))
     }
 
     /// Returns a run of an owner. A run whose server has stopped is continued here.
@@ -62,18 +73,25 @@ impl Assistant {
     ) -> Result<Option<RunHead>, Error> {
         let failed = |error| refused::by_store(&error);
         self.begin_lease(stores).await?;
-        let Some(head) = head_of(stores, scope, run).await.map_err(failed)? else { return Ok(None) };
-        if head.state != RunState::Running || stores.live(run).is_some() {
-            return Ok(Some(head));
+        let mut looks = CLAIM_LOOKS;
+        loop {
+            let Some(head) = head_of(stores, scope, run).await.map_err(failed)? else { return Ok(None) };
+            if head.state != RunState::Running || stores.live(run).is_some() || looks == 0 {
+                return Ok(Some(head));
+            }
+            if self.is_draining() {
+                return Err(Error::shutting_down(RETRY_ELSEWHERE));
+            }
+            looks -= 1;
+            match self.take_over(stores, run, Claim::IfFree, Extensions::new(), None).await? {
+                // The viewer of what follows is not needed, since the caller's begins earlier.
+                Some(view) => {
+                    view.detach();
+                    looks = 0;
+                }
+                None => sleep(CLAIM_PAUSE).await,
+            }
         }
-        if self.is_draining() {
-            return Err(Error::shutting_down(RETRY_ELSEWHERE));
-        }
-        // The viewer of what follows is not needed, since the caller's begins earlier.
-        if let Some(view) = self.take_over(stores, run, Claim::IfFree, Extensions::new(), None).await? {
-            view.detach();
-        }
-        Ok(head_of(stores, scope, run).await.map_err(failed)?.or(Some(head)))
     }
 
     /// Returns the events that build the message of a run that has ended, from the stored message.

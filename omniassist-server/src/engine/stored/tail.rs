@@ -7,6 +7,7 @@ use std::task::{Context, Poll, Waker};
 use omniassist_core::RunEvent;
 use tokio::sync::Notify;
 
+use crate::CancellationToken;
 use crate::engine::Admission;
 use crate::sync::lock;
 
@@ -22,6 +23,8 @@ pub(super) struct Tail {
     state: Mutex<State>,
     /// Notified when the last viewer leaves.
     unwatched: Notify,
+    /// Cancelled when the leg has shown what a recovery withdraws, or has ended.
+    begun: CancellationToken,
 }
 
 struct State {
@@ -72,7 +75,7 @@ impl Tail {
             end: None,
             admission: Admission::Undecided,
         };
-        Self { epoch, state: Mutex::new(state), unwatched: Notify::new() }
+        Self { epoch, state: Mutex::new(state), unwatched: Notify::new(), begun: CancellationToken::new() }
     }
 
     pub(super) fn epoch(&self) -> u32 {
@@ -103,6 +106,24 @@ impl Tail {
         self.change(|state| state.admission = admission);
     }
 
+    /// Records that a recovery withdraws nothing more.
+    pub(super) fn begin(&self) {
+        self.begun.cancel();
+    }
+
+    /// Waits until a recovery withdraws nothing more. The events before, and [`after`](Self::after) them, are then those that
+    /// remain.
+    pub(super) async fn begun(&self) {
+        self.begun.cancelled().await;
+    }
+
+    /// Returns the events from `next` on that the tail has.
+    pub(super) fn after(&self, next: u64) -> Vec<RunEvent> {
+        let state = lock(&self.state);
+        let at = next.checked_sub(state.first).and_then(|at| usize::try_from(at).ok());
+        at.map(|at| state.events.iter().skip(at).cloned().collect()).unwrap_or_default()
+    }
+
     pub(super) fn admission(&self) -> Admission {
         lock(&self.state).admission.clone()
     }
@@ -110,6 +131,7 @@ impl Tail {
     /// Ends the tail after the terminal event.
     pub(super) fn complete(&self) {
         self.change(|state| state.end = Some(End::Complete));
+        self.begin();
     }
 
     /// Ends the tail, unless it is complete. The run may go on elsewhere, so that viewers have to come back.
@@ -117,6 +139,7 @@ impl Tail {
         self.change(|state| {
             state.end.get_or_insert(End::Broken);
         });
+        self.begin();
     }
 
     fn change(&self, change: impl FnOnce(&mut State)) {

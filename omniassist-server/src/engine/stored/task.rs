@@ -163,6 +163,9 @@ impl Task {
         });
         self.tail.publish(&mut self.recorder.shown);
         failpoint::hit("task.polled");
+        if self.run.is_prepared() {
+            self.tail.begin();
+        }
         if !self.is_admitted {
             match self.run.admission() {
                 Admission::Undecided => {}

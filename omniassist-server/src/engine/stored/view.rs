@@ -67,6 +67,12 @@ impl View {
         self
     }
 
+    /// Sets the number of events in the queue that come after those of the journal. Default: 0.
+    pub(super) fn ahead(mut self, events: usize) -> Self {
+        self.next += events as u64;
+        self
+    }
+
     /// Returns the epoch in which the events are counted.
     pub(crate) fn epoch(&self) -> Option<u32> {
         self.epoch
