@@ -187,5 +187,9 @@ export async function whileOn(view, server, run) {
   }
 }
 
+/** Forgets the failed requests in the log of a page whose server was gone. */
+export const forgive = (view) =>
+  assert.ok(view.problems.splice(0).every((line) => /net::ERR|status of 50\d/.test(line)), 'the browser logs failed requests');
+
 /** Returns the text of the assistant, without reasoning and tools. */
 export const prose = async (answer) => (await answer.locator('[data-part=text]').allInnerTexts()).join('\n');

@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import { tools } from '../lib/app.mjs';
 import { startFakeOpenAi } from '../lib/fake-openai.mjs';
 import { openai, startQuickstart, until } from '../lib/quickstart.mjs';
-import { prose, suiteOn } from './page.mjs';
+import { forgive, prose, suiteOn } from './page.mjs';
 
 let model;
 
@@ -21,10 +21,6 @@ const SLOW = { text: LONG, pace: 30 };
 
 const shows = (view, text) => until(async () => (await prose(view.answers)).includes(text), `"${text}" is shown`);
 const approval = (view) => view.answer().locator('.approval:not([hidden])');
-
-/** Checks that the browser has logged nothing but requests that failed while the server was gone. */
-const forgive = (view) =>
-  assert.ok(view.problems.splice(0).every((line) => /net::ERR/.test(line)), 'the browser logs failed requests');
 
 onPage('an answer goes on after a reload', async (view) => {
   model.script(SLOW);

@@ -85,3 +85,13 @@ export const toolParts = (message) =>
 
 /** Returns the types of a message's parts in order. */
 export const shape = (message) => message.parts.map((part) => part.type);
+
+/**
+ * Returns a part without the provider's state and the title of a call, which have no place in a replay: it leaves out the
+ * end of the arguments, so that no tool is called.
+ */
+export function plain({ callProviderMetadata, resultProviderMetadata, title, rawInput, ...part }) {
+  // Versions 5 and 6 store the arguments of a call that cannot run in a separate field.
+  if (part.input === undefined && typeof rawInput === 'string') part.input = JSON.parse(rawInput);
+  return JSON.parse(JSON.stringify(part));
+}

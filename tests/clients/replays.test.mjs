@@ -9,6 +9,7 @@ import * as ai6 from 'ai6';
 import * as ai7 from 'ai7';
 
 import { readStreams } from '../lib/streams.mjs';
+import { plain } from './chat.mjs';
 
 const state = () => ({
   status: 'ready',
@@ -32,13 +33,6 @@ async function read(ai, body, resume) {
   await (resume ? chat.resumeStream() : chat.sendMessage({ text: 'Hi' }));
   const answer = chat.messages.find(({ role }) => role === 'assistant');
   return { parts: (answer?.parts ?? []).map(plain), calls };
-}
-
-/** Returns a part without what the arguments' end adds, which a replay leaves out so that no tool is called. */
-function plain({ callProviderMetadata, resultProviderMetadata, title, rawInput, ...part }) {
-  // Versions 5 and 6 store the arguments of a call that cannot run in a separate field.
-  if (part.input === undefined && typeof rawInput !== 'string') part.input = rawInput;
-  return JSON.parse(JSON.stringify(part));
 }
 
 for (const [version, ai] of Object.entries({ 5: ai5, 6: ai6, 7: ai7 })) {

@@ -21,8 +21,8 @@ export const openai = (api, baseUrl, model = 'scripted-model') => ({
 });
 
 /**
- * Starts the binary named by `QUICKSTART_BIN` and waits until it listens. `kill` ends it as SIGKILL does, `drain` as
- * SIGTERM does, and `start` starts it again, at the same address and with the same files.
+ * Starts the binary named by `QUICKSTART_BIN` and waits until it listens. `kill` ends it as SIGKILL does and `drain` as
+ * SIGTERM, and `start` starts it again, at the same address and with the same files.
  * @returns {Promise<{origin: string, api: string, log: () => string, stop: () => Promise<void>,
  *   kill: () => Promise<void>, drain: () => Promise<void>, start: () => Promise<void>}>}
  */
@@ -63,7 +63,7 @@ export async function until(test, what, ms = 10_000) {
   for (;;) {
     const value = await test();
     if (value) return value;
-    if (Date.now() > end) throw new Error(`not within ${ms} ms: ${what}`);
+    if (Date.now() > end) throw new Error(`not within ${ms} ms: ${typeof what === 'function' ? what() : what}`);
     await new Promise((resolve) => setTimeout(resolve, 5));
   }
 }

@@ -9,7 +9,7 @@ import { filesOfAdapter } from './adapters.mjs';
 
 /** The tables, with a column for each client. */
 const tables = {
-  'AI SDK client': ['v5', 'v6', 'v7'],
+  'AI SDK client': ['v5', 'v6', 'v7', 'workflow'],
   'OpenAI client': ['openai 6', 'openai 7'],
   'AG-UI client': ['0.0.59', '1.0.0'],
   'CopilotKit core, by route': ['rest', 'single'],

@@ -8,7 +8,8 @@ const EXAMPLES = new URL('../../examples/', import.meta.url);
 
 /**
  * Starts the example's own Vite with its own settings on a free port.
- * @returns {Promise<{origin: string, stop: () => Promise<void>}>}
+ * `drop` breaks all connections to it.
+ * @returns {Promise<{origin: string, drop: () => void, stop: () => Promise<void>}>}
  */
 export async function startPreview(example, server) {
   const root = fileURLToPath(new URL(`${example}/`, EXAMPLES));
@@ -22,6 +23,7 @@ export async function startPreview(example, server) {
   const { port } = served.httpServer.address();
   return {
     origin: `http://127.0.0.1:${port}`,
+    drop: () => served.httpServer.closeAllConnections(),
     async stop() {
       served.httpServer.closeAllConnections();
       await served.close();
@@ -34,7 +36,7 @@ export async function startBehind(example, start) {
   const server = await start();
   try {
     const page = await startPreview(example, server);
-    return { ...server, server, origin: page.origin, stop: () => page.stop().finally(server.stop) };
+    return { ...server, server, origin: page.origin, drop: page.drop, stop: () => page.stop().finally(server.stop) };
   } catch (error) {
     await server.stop();
     throw error;

@@ -5,7 +5,7 @@ import { Page, PAGES } from '../../react-parts/Page.jsx';
 import { EMPTY, Ticket } from '../../react-parts/Ticket.jsx';
 
 /** A page of the back office and, beside it, the chat. On a narrow screen a button switches between the two. */
-export function App() {
+export function App({ chat }) {
   const [page, setPage] = useState('orders');
   const [turn, setTurn] = useState(0);
   const [shows, setShows] = useState('chat');
@@ -48,7 +48,7 @@ export function App() {
         </nav>
         {page === 'new-ticket' ? <Ticket draft={draft} onChange={setDraft} /> : <Page name={page} turn={turn} />}
       </main>
-      <Chat tools={tools} context={context} onFinish={() => setTurn((before) => before + 1)} />
+      <Chat saved={chat} tools={tools} context={context} onFinish={() => setTurn((before) => before + 1)} />
       <button id="chat-toggle" type="button" onClick={() => setShows(shows === 'chat' ? 'page' : 'chat')}>
         {shows === 'chat' ? 'Show the page' : 'Show the assistant'}
       </button>

@@ -23,9 +23,15 @@ function sentence(error) {
   }
 }
 
-/** The tab keeps the chat when the page is reloaded. */
+/** The tab keeps the chat when the page is reloaded. A server that stores chats has the messages itself. */
 const SAVED = 'chat';
-function restore() {
+export async function restore() {
+  const saved = kept();
+  if (!saved.stored) return saved;
+  const response = await fetch(`/assistant/threads/${saved.id}/messages`).catch(() => null);
+  return response?.ok ? { ...saved, messages: (await response.json()).messages } : saved;
+}
+function kept() {
   try {
     return JSON.parse(sessionStorage.getItem(SAVED)) ?? { id: generateId() };
   } catch {
@@ -41,13 +47,25 @@ function save(chat) {
   }
 }
 
-export function Chat({ tools, context, onFinish }) {
-  const [saved] = useState(restore);
+/** `saved` is the chat that `restore` returned. */
+export function Chat({ saved, tools, context, onFinish }) {
+  /** The server stores the chat: its answers go on without the page. Their responses name the run. */
+  const stored = useRef(saved.stored ?? false);
   const chat = useChat({
     id: saved.id,
     messages: saved.messages,
+    // The answer that the server is still writing is followed, after a reload and when the page is visible again.
+    resume: true,
     // The version of `ai`: with 6 or newer the server asks for approvals, with 7 it also sends their questions.
-    transport: new DefaultChatTransport({ api: '/assistant?ai-sdk=7', body: () => ({ context: context() }) }),
+    transport: new DefaultChatTransport({
+      api: '/assistant?ai-sdk=7',
+      body: () => ({ context: context() }),
+      async fetch(url, options) {
+        const response = await fetch(url, options);
+        stored.current ||= response.headers.has('x-omniassist-run');
+        return response;
+      },
+    }),
     sendAutomaticallyWhen: (state) =>
       lastAssistantMessageIsCompleteWithToolCalls(state) || lastAssistantMessageIsCompleteWithApprovalResponses(state),
     onToolCall({ toolCall: { toolName: tool, toolCallId, input } }) {
@@ -82,7 +100,7 @@ export function Chat({ tools, context, onFinish }) {
   useEffect(() => {
     const onHide = () => {
       const open = busy && last?.role === 'assistant' ? [last.id] : [];
-      save({ id, messages, cut: [...cut, ...open] });
+      save({ id, messages, cut: [...cut, ...open], stored: stored.current });
     };
     if (!busy) onHide();
     addEventListener('pagehide', onHide);
@@ -93,6 +111,11 @@ export function Chat({ tools, context, onFinish }) {
   function again() {
     regenerate();
     input.current.focus();
+  }
+  /** Follows the answer of a stored chat, whose connection is lost. Any other answer is asked for again. */
+  function retry() {
+    if (stored.current && last?.role === 'assistant') chat.resumeStream();
+    else again();
   }
   function onStop() {
     stop();
@@ -141,7 +164,7 @@ export function Chat({ tools, context, onFinish }) {
       {error && (
         <div id="chat-error" role="alert">
           <span id="chat-error-text">{sentence(error)}</span>
-          <button id="chat-retry" type="button" onClick={again}>Try again</button>
+          <button id="chat-retry" type="button" onClick={retry}>Try again</button>
         </div>
       )}
       <form id="chat-form" onSubmit={submit}>

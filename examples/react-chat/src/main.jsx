@@ -1,6 +1,7 @@
 import { createRoot } from 'react-dom/client';
 
 import { App } from './App.jsx';
+import { restore } from './Chat.jsx';
 import './style.css';
 
-createRoot(document.getElementById('root')).render(<App />);
+restore().then((chat) => createRoot(document.getElementById('root')).render(<App chat={chat} />));
