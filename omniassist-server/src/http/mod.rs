@@ -127,6 +127,9 @@
 //!   `?startIndex=`. Let its `prepareSendMessagesRequest` add the id of the chat and the content type. After an error, or on
 //!   another page, `resumeStream` names the chat and gets the whole message; set `resumeStreamIsReplay: true` on the
 //!   transport, so that it replaces what the page has.
+//! - **An AG-UI client** posts to `/ag-ui/connect` in `connect()` of its subclass of `HttpAgent`, and CopilotKit to its own
+//!   `connect` by itself. The answer has all messages as `MESSAGES_SNAPSHOT`, and then what the run still writes. The open
+//!   questions of a run that waits are in its `RUN_FINISHED`.
 //! - **A background run** is one whose post has `Prefer: respond-async`: the answer is 202 with the run's URL in `Location`.
 //! - **A post with an `Idempotency-Key`** that is repeated gets the response of the run that it began.
 //!

@@ -105,7 +105,7 @@ impl Assistant {
         // The same message, with the entries of the server in its metadata: they are stored with it, and shown.
         let with_entries = posted.as_ref().and_then(|posted| posted.last()).filter(|_| continued.is_some());
         let continued = with_entries.cloned().or(continued);
-        Ok(Built { run, continued, message_id, records, posted })
+        Ok(Built { run, continued, message_id, records, posted, state })
     }
 
     /// Starts the task of a leg, and returns its tail.
