@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 
 import { tools } from '../lib/app.mjs';
-import { startFakeOpenAi } from '../lib/fake-openai.mjs';
+import { holdAt, startFakeOpenAi } from '../lib/fake-openai.mjs';
 import { openai, startQuickstart, until } from '../lib/quickstart.mjs';
 import { startBehind } from '../lib/vite.mjs';
 import { forgive, prose, suiteOn } from './page.mjs';
@@ -61,8 +61,8 @@ for (const [state, { call, is, answer }] of Object.entries(STATES)) {
     onPage(`react: ${loss} ${state}`, async (view, app) => {
       let open;
       const opened = new Promise((resolve) => (open = resolve));
-      const hold = { at: '"delta":"SECOND ', until: () => opened };
-      script = (isSecond) => (call && !isSecond ? { calls: [{ id: 'call_1', ...call }] } : { text: TEXT, hold });
+      const hold = () => holdAt('"delta":"SECOND ', () => opened);
+      script = (isSecond) => (call && !isSecond ? { calls: [{ id: 'call_1', ...call }] } : { text: TEXT, hold: hold() });
       await view.type('Hello');
       await is(view);
       await lose(view, app);

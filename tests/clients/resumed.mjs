@@ -6,6 +6,7 @@ import assert from 'node:assert/strict';
 import { WorkflowChatTransport } from '@ai-sdk/workflow/client';
 
 import { tools } from '../lib/app.mjs';
+import { holdAt } from '../lib/fake-openai.mjs';
 import { until } from '../lib/quickstart.mjs';
 import { openChat, plain, textOf, toolParts, versions } from './chat.mjs';
 import { get } from './wire.mjs';
@@ -130,7 +131,7 @@ export class Cell {
   turn(isSecond) {
     const { call, first, second } = this.state;
     const at = isSecond ? second : first;
-    const hold = at && { at, until: () => ((this.holds += 1), this.opened) };
+    const hold = at && holdAt(at, () => ((this.holds += 1), this.opened));
     if (call && !isSecond) return { calls: [{ id: `call_${this.id}`, ...call }], hold };
     return { text: TEXT, hold };
   }

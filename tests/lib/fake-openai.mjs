@@ -6,7 +6,7 @@
 //   calls   [{ id, name, args }]: `args` is a value, or a string that is sent unchanged
 //   end     'stop' (default) | 'length' | 'error' (an error inside the stream) | 'cut' (the connection breaks) | 'hang'
 //   pace    milliseconds between events (default 0, with which events still arrive separately), or 'none'
-//   hold    { at, until }: waits for the promise of `until()` before the first event that contains the text `at`
+//   hold    a function that gets each event before it is sent, and returns a promise to wait for
 //   before  { status, headers, body }: an HTTP error in place of a stream
 // A turn can also be a function that returns such an object for the request body. `answer` is such a function for the
 // requests after the last turn of the script.
@@ -19,6 +19,16 @@ import { setTimeout as sleep } from 'node:timers/promises';
 export const CANARY = 'upstream-detail-canary-7f3a';
 
 const USAGE = { input: 11, cached: 3, output: 7, reasoning: 2 };
+
+/** Returns the `hold` of a turn that waits for the promise of `until()` before its first event with the text `at`. */
+export function holdAt(at, until) {
+  let held = false;
+  return (event) => {
+    if (held || !event.includes(at)) return undefined;
+    held = true;
+    return until();
+  };
+}
 
 export async function startFakeOpenAi({ answer } = {}) {
   const queue = [];
@@ -50,14 +60,9 @@ export async function startFakeOpenAi({ answer } = {}) {
     }
     response.writeHead(200, { 'content-type': 'text/event-stream; charset=utf-8', 'x-request-id': `req_${requests.length}` });
     const render = api === 'responses' ? responsesEvents : chatEvents;
-    let { hold } = turn;
     for (const event of render(turn, seen.body, requests.length)) {
-      if (hold && event.includes(hold.at)) {
-        const { until } = hold;
-        hold = undefined;
-        await until();
-        if (response.destroyed) return undefined;
-      }
+      await turn.hold?.(event);
+      if (response.destroyed) return undefined;
       response.write(event);
       if (turn.pace !== 'none') await sleep(turn.pace ?? 0);
       if (response.destroyed) return undefined;
