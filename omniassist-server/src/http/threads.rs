@@ -5,8 +5,9 @@ use std::borrow::Cow;
 use http::{Extensions, Method, Request, Response, StatusCode, Uri};
 use http_body::Body;
 use omniassist_core::message::read::check_id;
-use omniassist_core::{Error, Limits, Text, json_guard};
+use omniassist_core::{Error, Limits, Message, Text, json_guard};
 use percent_encoding::percent_decode_str;
+use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::protocol::query_value;
@@ -142,9 +143,18 @@ pub(super) async fn messages<B>(
     };
     let loaded = asked.conversations.before_stream(&asked.principal, chat, &window).await;
     let loaded = loaded.map_err(failed)?.ok_or_else(Rejection::not_found)?;
-    let messages: Vec<_> = loaded.messages.iter().map(|loaded| &loaded.message).collect();
-    let body = json!({ "messages": messages, "more": loaded.more, "head": loaded.info.head });
-    Ok(reply::json(StatusCode::OK, &body))
+    let messages = loaded.messages.iter().map(|loaded| &loaded.message).collect();
+    let page = MessagePage { messages, more: loaded.more, head: &loaded.info.head };
+    let page = serde_json::to_string(&page).map_err(|error| failed(StoreError::other(error)))?;
+    Ok(reply::text(StatusCode::OK, "application/json", page))
+}
+
+/// Messages of a conversation. They are not trees of values, which cannot hold all numbers of their JSON.
+#[derive(Serialize)]
+struct MessagePage<'a> {
+    messages: Vec<&'a Message>,
+    more: bool,
+    head: &'a Option<Text>,
 }
 
 fn described(info: &ConversationInfo, run: Option<&RunHead>) -> Value {

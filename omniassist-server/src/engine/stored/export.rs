@@ -1,8 +1,9 @@
 use std::collections::VecDeque;
 use std::fmt;
 
-use omniassist_core::Text;
-use serde_json::{Value, json};
+use omniassist_core::{Message, Text};
+use serde::Serialize;
+use serde_json::value::{RawValue, to_raw_value};
 
 use super::conversations::{Conversations, LoadedConversation};
 use crate::Principal;
@@ -85,28 +86,47 @@ impl fmt::Debug for Export {
     }
 }
 
+/// A line. The messages are not trees of values, which cannot hold all numbers of their JSON.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Line<'a> {
+    id: &'a Text,
+    title: &'a Option<Text>,
+    head: &'a Option<Text>,
+    created_at: u64,
+    updated_at: u64,
+    meta: Option<Box<RawValue>>,
+    messages: Vec<LineMessage<'a>>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct LineMessage<'a> {
+    #[serde(flatten)]
+    message: &'a Message,
+    parent_id: &'a Option<Text>,
+    created_at: u64,
+}
+
 fn line(loaded: &LoadedConversation) -> Result<String, StoreError> {
-    let mut messages = Vec::new();
-    for one in &loaded.messages {
-        let mut message = serde_json::to_value(&one.message).map_err(StoreError::other)?;
-        if let Value::Object(message) = &mut message {
-            message.insert("parentId".to_owned(), json!(one.parent));
-            message.insert("createdAt".to_owned(), one.created_ms.into());
-        }
-        messages.push(message);
-    }
     let info = &loaded.info;
-    let meta: Option<Value> = info.meta.as_ref().map(|meta| {
-        serde_json::from_slice(meta).unwrap_or_else(|_| String::from_utf8_lossy(meta).into_owned().into())
+    let meta = info
+        .meta
+        .as_ref()
+        .map(|meta| serde_json::from_slice(meta).or_else(|_| to_raw_value(&String::from_utf8_lossy(meta))));
+    let messages = loaded.messages.iter().map(|one| LineMessage {
+        message: &one.message,
+        parent_id: &one.parent,
+        created_at: one.created_ms,
     });
-    let conversation = json!({
-        "id": info.chat,
-        "title": info.title,
-        "head": info.head,
-        "createdAt": info.created_ms,
-        "updatedAt": info.updated_ms,
-        "meta": meta,
-        "messages": messages,
-    });
-    Ok(conversation.to_string())
+    let line = Line {
+        id: &info.chat,
+        title: &info.title,
+        head: &info.head,
+        created_at: info.created_ms,
+        updated_at: info.updated_ms,
+        meta: meta.transpose().map_err(StoreError::other)?,
+        messages: messages.collect(),
+    };
+    serde_json::to_string(&line).map_err(StoreError::other)
 }
