@@ -48,6 +48,13 @@ fn head(length: usize) -> String {
     )
 }
 
+/// Returns the body of a post to a chat.
+pub(super) fn body(chat: &str, text: &str) -> String {
+    format!(
+        r#"{{"id":"{chat}","messages":[{{"id":"u1","role":"user","parts":[{{"type":"text","text":"{text}"}}]}}]}}"#
+    )
+}
+
 impl Connection {
     pub(super) async fn open(address: SocketAddr) -> Result<Self, Box<dyn Error>> {
         Self::over(TcpStream::connect(address).await?)
@@ -110,7 +117,7 @@ impl Connection {
         self.read_answer(None, |_, _| ()).await
     }
 
-    async fn read_answer(
+    pub(super) async fn read_answer(
         &mut self,
         mut whole: Option<&mut Vec<u8>>,
         mut heard: impl FnMut(Stamp, u64),
@@ -168,15 +175,40 @@ impl Connection {
         Ok(())
     }
 
-    async fn post(&mut self, text: &str) -> Result<(), Box<dyn Error>> {
-        let chat = CHAT.fetch_add(1, Ordering::Relaxed);
-        let body = format!(
-            r#"{{"id":"chat-{chat}","messages":[{{"id":"u1","role":"user","parts":[{{"type":"text","text":"{text}"}}]}}]}}"#
-        );
-        self.post_body(body.as_bytes()).await
+    /// Asks for the stream of a chat, and returns the microseconds to the first bytes of the body.
+    pub(super) async fn resume(&mut self, chat: &str) -> Result<u64, Box<dyn Error>> {
+        self.raw.clear();
+        let asked = now();
+        let request = format!("GET /{chat}/stream HTTP/1.1\r\nhost: localhost\r\n\r\n");
+        self.stream.write_all(request.as_bytes()).await?;
+        self.head().await?;
+        if self.raw.is_empty() && self.stream.read_buf(&mut self.raw).await? == 0 {
+            return Err("the connection ended before the stream".into());
+        }
+        Ok(now().saturating_sub(asked))
     }
 
-    async fn post_body(&mut self, body: &[u8]) -> Result<(), Box<dyn Error>> {
+    /// Reads the rest of a resumed stream, and returns its whole body.
+    pub(super) async fn rest(&mut self) -> Result<Vec<u8>, Box<dyn Error>> {
+        let (mut chunked, mut body) = (Chunked::default(), Vec::new());
+        loop {
+            chunked.feed(&self.raw, &mut body);
+            self.raw.clear();
+            if chunked.is_done() {
+                return Ok(body);
+            }
+            if self.stream.read_buf(&mut self.raw).await? == 0 {
+                return Err("the connection ended before the stream".into());
+            }
+        }
+    }
+
+    async fn post(&mut self, text: &str) -> Result<(), Box<dyn Error>> {
+        let chat = CHAT.fetch_add(1, Ordering::Relaxed);
+        self.post_body(body(&format!("chat-{chat}"), text).as_bytes()).await
+    }
+
+    pub(super) async fn post_body(&mut self, body: &[u8]) -> Result<(), Box<dyn Error>> {
         self.raw.clear();
         Ok(self.stream.write_all(&[head(body.len()).as_bytes(), body].concat()).await?)
     }

@@ -4,6 +4,8 @@ use std::error::Error;
 use std::path::Path;
 use std::{env, fs, process};
 
+use omniassist_server::Principal;
+
 use super::client::{Connection, Keep};
 use super::scenario::{Bench, Streams, as_f64};
 use super::server::Target;
@@ -51,7 +53,7 @@ fn tables(wanted: &[&str], folder: &Path) -> Result<(), Box<dyn Error>> {
         }
     }
     if is_wanted("conversation") {
-        let body = conversation::posted(&seals::keys()?)?;
+        let body = conversation::posted(&seals::keys()?, &Principal::anonymous())?;
         say("\n| 1,000 messages | instructions a post | allocations a post |\n|---|---|---|")?;
         for target in Target::ALL {
             let streams = Streams { deltas: 1, every_us: 0, token_writes: false };

@@ -9,8 +9,11 @@ use actix_web::{App, HttpServer};
 use axum::serve::ListenerExt as _;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto;
-use omniassist_server::Assistant;
+use omniassist_server::{Assistant, Principal};
 use tokio::runtime::Runtime;
+
+/// The id of the principal of all clients of [`serve_known`].
+pub(super) const PRINCIPAL: &str = "bench";
 
 /// The adapter that serves the assistant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,15 +49,7 @@ impl Adapter {
     /// Serves the assistant at `/`, on this thread and one more for each core, until the process ends.
     pub(super) fn serve(self, listener: TcpListener, assistant: Assistant) -> Result<(), Box<dyn Error>> {
         match self {
-            Self::Axum => {
-                let app = omniassist_axum::router(assistant);
-                runtime()?.block_on(async {
-                    // Otherwise, a token waits until the client has acknowledged the previous one.
-                    let listener = tokio(listener)?.tap_io(|stream| drop(stream.set_nodelay(true)));
-                    let app = app.into_make_service_with_connect_info::<SocketAddr>();
-                    Ok(axum::serve(listener, app).await?)
-                })
-            }
+            Self::Axum => serve_axum(listener, omniassist_axum::router(assistant)),
             Self::Actix => {
                 let server = move || App::new().service(omniassist_actix::scope("", assistant.clone()));
                 let server = HttpServer::new(server).workers(cores()).disable_signals();
@@ -80,6 +75,21 @@ impl Adapter {
             }
         }
     }
+}
+
+/// Serves the assistant with axum, for clients that have a principal.
+pub(super) fn serve_known(listener: TcpListener, assistant: Assistant) -> Result<(), Box<dyn Error>> {
+    let principal = axum::Extension(Principal::new(PRINCIPAL));
+    serve_axum(listener, omniassist_axum::router(assistant).layer(principal))
+}
+
+fn serve_axum(listener: TcpListener, app: axum::Router) -> Result<(), Box<dyn Error>> {
+    runtime()?.block_on(async {
+        // Otherwise, a token waits until the client has acknowledged the previous one.
+        let listener = tokio(listener)?.tap_io(|stream| drop(stream.set_nodelay(true)));
+        let app = app.into_make_service_with_connect_info::<SocketAddr>();
+        Ok(axum::serve(listener, app).await?)
+    })
 }
 
 /// Returns a runtime with a thread for each core.

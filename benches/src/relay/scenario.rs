@@ -7,6 +7,7 @@ use tokio::task::JoinSet;
 use tokio::time::sleep;
 
 use super::client::{Answer, Connection, Keep};
+use super::hosts::Adapter;
 use super::process::Process;
 use super::server::Target;
 use super::wire::Api;
@@ -59,6 +60,12 @@ impl Bench {
         streams: Streams,
     ) -> Result<Self, Box<dyn Error>> {
         Self::start_as(target, api, streams, &["tool"], Process::start)
+    }
+
+    /// Starts like [`start`](Self::start) with axum, for clients that have a principal. `more` are the last arguments of
+    /// `serve`.
+    pub(super) fn start_known(streams: Streams, more: &[&str]) -> Result<Self, Box<dyn Error>> {
+        Self::start_as(Target::Assistant(Adapter::Axum), Api::Responses, streams, more, Process::start)
     }
 
     /// Starts like [`start`](Self::start), with the server on the first core alone.

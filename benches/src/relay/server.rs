@@ -16,11 +16,13 @@ use omniassist_core::Limits;
 use omniassist_server::{
     AnthropicProvider, Args, Assistant, OpenAiChatProvider, OpenAiProvider, Tool, ToolError,
 };
+use omniassist_sqlite::SqliteStore;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::hosts::{self, Adapter};
 use super::process;
+use super::store::TimedStore;
 use super::wire::Api;
 use crate::stages::seals;
 
@@ -67,22 +69,54 @@ impl Target {
     }
 }
 
-/// Serves until the standard input is closed. With `has_tool`, the assistant has the tool `take`.
+/// The variants of an assistant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Variant<'a> {
+    /// The usual one, whose clients are anonymous.
+    Usual,
+    /// With the tool `take`.
+    Tool,
+    /// With clients that have a principal.
+    Known,
+    /// The same, with a store in this file.
+    Stored(&'a str),
+    /// The same. The times of the commits are written into a file beside it.
+    Timed(&'a str),
+}
+
+impl<'a> Variant<'a> {
+    /// Reads the last arguments of `serve`.
+    pub(super) fn read(arguments: &[&'a str]) -> Option<Self> {
+        Some(match *arguments {
+            [] => Self::Usual,
+            ["tool"] => Self::Tool,
+            ["known"] => Self::Known,
+            ["stored", path] => Self::Stored(path),
+            ["timed", path] => Self::Timed(path),
+            _ => return None,
+        })
+    }
+}
+
+/// Serves until the standard input is closed.
 pub(super) fn serve(
     target: Target,
     api: Api,
     provider: SocketAddr,
-    has_tool: bool,
+    variant: Variant<'_>,
 ) -> Result<(), Box<dyn Error>> {
     process::end_with_input();
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
     process::announce(listener.local_addr()?)?;
     match target {
         Target::Relay => hosts::runtime()?.block_on(async { relay(hosts::tokio(listener)?, provider).await }),
-        Target::Assistant(adapter) => adapter.serve(listener, assistant(api, provider, has_tool)?),
+        Target::Assistant(adapter) => match variant {
+            Variant::Usual | Variant::Tool => adapter.serve(listener, assistant(api, provider, variant)?),
+            _ => hosts::serve_known(listener, assistant(api, provider, variant)?),
+        },
         Target::Traced => {
             tracing_subscriber::fmt().with_writer(io::sink).init();
-            Adapter::Axum.serve(listener, assistant(api, provider, has_tool)?)
+            Adapter::Axum.serve(listener, assistant(api, provider, variant)?)
         }
     }
 }
@@ -115,7 +149,7 @@ async fn relay(listener: tokio::net::TcpListener, provider: SocketAddr) -> Resul
     }
 }
 
-fn assistant(api: Api, provider: SocketAddr, has_tool: bool) -> Result<Assistant, Box<dyn Error>> {
+fn assistant(api: Api, provider: SocketAddr, variant: Variant<'_>) -> Result<Assistant, Box<dyn Error>> {
     let mut limits = Limits::default();
     limits.run_timeout = Duration::from_secs(3600);
     // Clients that do not read must stay connected during the measurement.
@@ -133,10 +167,13 @@ fn assistant(api: Api, provider: SocketAddr, has_tool: bool) -> Result<Assistant
             Assistant::builder(AnthropicProvider::builder().base_url(base).api_key("k").model("m").build()?)
         }
     };
-    let mut builder = builder.allow_anonymous().limits(limits).seal_keys(seals::keys()?);
-    if has_tool {
-        builder = builder.tool(Tool::new("take", "Takes a text", take));
-    }
+    let builder = builder.allow_anonymous().limits(limits).seal_keys(seals::keys()?);
+    let builder = match variant {
+        Variant::Usual | Variant::Known => builder,
+        Variant::Tool => builder.tool(Tool::new("take", "Takes a text", take)),
+        Variant::Stored(path) => builder.store(SqliteStore::open(path)?),
+        Variant::Timed(path) => builder.store(TimedStore::open(path)?),
+    };
     Ok(builder.build()?)
 }
 

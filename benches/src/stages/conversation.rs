@@ -32,9 +32,9 @@ const SAID: &str = "It was handed to the carrier on Monday, and is expected at y
 
 /// Returns the body that a client posts, about 2 MB. Questions and answers alternate, every other answer has a tool
 /// call, and the server's parts have seals.
-pub(crate) fn posted(keys: &SealKeys) -> Outcome<Bytes> {
+pub(crate) fn posted(keys: &SealKeys, principal: &Principal) -> Outcome<Bytes> {
     let messages: Vec<Message> = (0..MESSAGES / 2)
-        .map(|turn| Ok([question(turn), answer(turn, keys)?]))
+        .map(|turn| Ok([question(turn), answer(turn, keys, principal)?]))
         .collect::<Outcome<Vec<_>>>()?
         .into_iter()
         .flatten()
@@ -52,9 +52,9 @@ fn question(turn: usize) -> Message {
 }
 
 /// Returns an answer as the client stores it, with its seals.
-fn answer(turn: usize, keys: &SealKeys) -> Outcome<Message> {
+fn answer(turn: usize, keys: &SealKeys, principal: &Principal) -> Outcome<Message> {
     let id = Text::from(format!("msg_{turn:032x}"));
-    let mut sealer = Sealer::new(keys, Some(CHAT.into()), &Principal::anonymous(), id.clone());
+    let mut sealer = Sealer::new(keys, Some(CHAT.into()), principal, id.clone());
     let mut collector = MessageCollector::new();
     let mut events = vec![RunEvent::Start { message_id: id, metadata: None }, RunEvent::StepStart];
     if turn.is_multiple_of(2) {
@@ -86,7 +86,7 @@ fn answer(turn: usize, keys: &SealKeys) -> Outcome<Message> {
 /// verifying, compressing the context, copying for the run, the legal form, and writing the provider's request.
 pub(super) fn to_provider(events: usize) -> Outcome<usize> {
     let keys = seals::keys()?;
-    let body = posted(&keys)?;
+    let body = posted(&keys, &Principal::anonymous())?;
     let openai =
         OpenAiProvider::builder().base_url("http://127.0.0.1/v1").api_key("k").model("gpt-x").build()?;
     let written = Arc::new(Mutex::new((0, 0)));
@@ -172,7 +172,7 @@ struct RequestContext {
 }
 
 pub(super) fn by_serde(events: usize) -> Outcome<usize> {
-    let body = posted(&seals::keys()?)?;
+    let body = posted(&seals::keys()?, &Principal::anonymous())?;
     let mut count = 0;
     for _ in 0..events {
         let request: Request = serde_json::from_slice(black_box(&body))?;
@@ -222,7 +222,7 @@ enum TaggedPart {
 }
 
 pub(super) fn by_serde_tagged(events: usize) -> Outcome<usize> {
-    let body = posted(&seals::keys()?)?;
+    let body = posted(&seals::keys()?, &Principal::anonymous())?;
     let mut count = 0;
     for _ in 0..events {
         let request: TaggedRequest = serde_json::from_slice(black_box(&body))?;
@@ -234,7 +234,7 @@ pub(super) fn by_serde_tagged(events: usize) -> Outcome<usize> {
 
 /// Measures the reader of AI SDK requests alone, which checks the bytes in the same walk. An event is one message.
 pub(super) fn read_per_message(events: usize) -> Outcome<usize> {
-    let (body, limits) = (posted(&seals::keys()?)?, Limits::default());
+    let (body, limits) = (posted(&seals::keys()?, &Principal::anonymous())?, Limits::default());
     let mut count = 0;
     for _ in 0..events.div_ceil(MESSAGES) {
         let body = black_box(&body).clone();

@@ -1,0 +1,97 @@
+//! A store that records the times of its commits.
+
+use std::fs::{File, OpenOptions};
+use std::io::Write as _;
+use std::time::{Duration, Instant};
+
+use omniassist_server::store::{
+    Appended, Beat, Begun, Change, Claim, Claimed, Conversation, ConversationStore, Delete, Deleted,
+    Durability, InstanceId, Listing, NewRun, Page, Retention, RunHead, RunId, RunStore, Saved, Scope,
+    Segment, Settled, Signal, Signalled, StoreError, StoreFuture, Swept, Tail, TailOf, Which, Window,
+};
+use omniassist_sqlite::SqliteStore;
+
+/// A SQLite store that writes a line for each commit into a file beside the database: `soft` or `hard`, and the
+/// microseconds from the call to its end.
+pub(crate) struct TimedStore {
+    store: SqliteStore,
+    times: File,
+}
+
+impl TimedStore {
+    pub(crate) fn open(path: &str) -> Result<Self, StoreError> {
+        let times = OpenOptions::new().create(true).append(true).open(format!("{path}.times"));
+        Ok(Self { store: SqliteStore::open(path)?, times: times.map_err(StoreError::unavailable)? })
+    }
+
+    async fn timed<T>(&self, kind: &str, write: StoreFuture<'_, T>) -> Result<T, StoreError> {
+        let began = Instant::now();
+        let written = write.await;
+        // One write appends the whole line.
+        let line = format!("{kind} {}\n", began.elapsed().as_micros());
+        (&self.times).write_all(line.as_bytes()).map_err(StoreError::unavailable)?;
+        written
+    }
+}
+
+impl RunStore for TimedStore {
+    fn begin<'a>(&'a self, new: &'a NewRun) -> StoreFuture<'a, Begun> {
+        Box::pin(self.timed("hard", self.store.begin(new)))
+    }
+
+    fn append<'a>(&'a self, batch: &'a [Segment], how: Durability) -> StoreFuture<'a, Vec<Appended>> {
+        let kind = if how == Durability::Hard { "hard" } else { "soft" };
+        Box::pin(self.timed(kind, self.store.append(batch, how)))
+    }
+
+    fn read<'a>(&'a self, tails: &'a [TailOf], max_bytes: usize) -> StoreFuture<'a, Vec<Option<Tail>>> {
+        self.store.read(tails, max_bytes)
+    }
+
+    fn find<'a>(&'a self, scope: &'a Scope, which: Which<'a>) -> StoreFuture<'a, Option<RunHead>> {
+        self.store.find(scope, which)
+    }
+
+    fn settle<'a>(&'a self, end: &'a Settled) -> StoreFuture<'a, Appended> {
+        Box::pin(self.timed("hard", self.store.settle(end)))
+    }
+
+    fn signal<'a>(&'a self, scope: &'a Scope, run: RunId, signal: &'a Signal) -> StoreFuture<'a, Signalled> {
+        self.store.signal(scope, run, signal)
+    }
+
+    fn beat(&self, me: InstanceId, lease: Duration, room: usize) -> StoreFuture<'_, Beat> {
+        self.store.beat(me, lease, room)
+    }
+
+    fn claim(&self, run: RunId, me: InstanceId, condition: Claim) -> StoreFuture<'_, Option<Claimed>> {
+        self.store.claim(run, me, condition)
+    }
+
+    fn sweep<'a>(&'a self, policy: &'a Retention, at_most: usize) -> StoreFuture<'a, Swept> {
+        self.store.sweep(policy, at_most)
+    }
+}
+
+impl ConversationStore for TimedStore {
+    fn load<'a>(
+        &'a self,
+        scope: &'a Scope,
+        chat: &'a str,
+        window: &'a Window,
+    ) -> StoreFuture<'a, Option<Conversation>> {
+        self.store.load(scope, chat, window)
+    }
+
+    fn save<'a>(&'a self, scope: &'a Scope, chat: &'a str, change: &'a Change) -> StoreFuture<'a, Saved> {
+        self.store.save(scope, chat, change)
+    }
+
+    fn list<'a>(&'a self, scope: &'a Scope, page: &'a Page) -> StoreFuture<'a, Listing> {
+        self.store.list(scope, page)
+    }
+
+    fn delete<'a>(&'a self, scope: &'a Scope, what: Delete<'a>) -> StoreFuture<'a, Deleted> {
+        self.store.delete(scope, what)
+    }
+}
