@@ -21,6 +21,7 @@ struct Inner {
     found: Option<Cow<'static, str>>,
     limit: Option<(&'static str, usize)>,
     retry_after: Option<Duration>,
+    run: Option<String>,
     source: Option<Box<dyn StdError + Send + Sync>>,
 }
 
@@ -42,6 +43,8 @@ pub enum ErrorCode {
     DuplicateRun,
     /// The chat has an active run, and the host does not replace it.
     ChatBusy,
+    /// As many runs of the chat wait in its queue as may.
+    QueueFull,
     /// The stored chat does not have the message that the posted one follows.
     UnknownParent,
     /// The chat was deleted.
@@ -78,6 +81,7 @@ impl ErrorCode {
             Self::InvalidStream => "invalid_stream",
             Self::DuplicateRun => "duplicate_run",
             Self::ChatBusy => "chat_busy",
+            Self::QueueFull => "queue_full",
             Self::UnknownParent => "unknown_parent",
             Self::ChatDeleted => "chat_deleted",
             Self::StoreUnavailable => "store_unavailable",
@@ -95,8 +99,8 @@ impl ErrorCode {
 
 impl Error {
     fn new(code: ErrorCode) -> Self {
-        let (path, expected, found, limit, retry_after, source) = Default::default();
-        Self { inner: Box::new(Inner { code, path, expected, found, limit, retry_after, source }) }
+        let (path, expected, found, limit, retry_after, run, source) = Default::default();
+        Self { inner: Box::new(Inner { code, path, expected, found, limit, retry_after, run, source }) }
     }
 
     fn at(mut self, path: impl Into<String>) -> Self {
@@ -165,6 +169,21 @@ impl Error {
     #[must_use]
     pub fn chat_busy() -> Self {
         Self::new(ErrorCode::ChatBusy)
+    }
+
+    /// Creates the error of a chat in whose queue `limit` runs wait.
+    #[must_use]
+    pub fn queue_full(limit: usize) -> Self {
+        let mut error = Self::new(ErrorCode::QueueFull);
+        error.inner.limit = Some(("max_queued_runs", limit));
+        error
+    }
+
+    /// Adds the id of the run that is in the way.
+    #[must_use]
+    pub fn with_run(mut self, run: impl Into<String>) -> Self {
+        self.inner.run = Some(run.into());
+        self
     }
 
     /// Creates the error of a message that follows one that the stored chat does not have.
@@ -241,7 +260,10 @@ impl Error {
     #[must_use]
     pub fn is_conflict(&self) -> bool {
         let code = self.inner.code;
-        matches!(code, ErrorCode::DuplicateRun | ErrorCode::ChatBusy | ErrorCode::UnknownParent)
+        matches!(
+            code,
+            ErrorCode::DuplicateRun | ErrorCode::ChatBusy | ErrorCode::QueueFull | ErrorCode::UnknownParent
+        )
     }
 
     /// Returns `true` if the chat was deleted (HTTP 410).
@@ -283,6 +305,12 @@ impl Error {
     #[must_use]
     pub fn retry_after(&self) -> Option<Duration> {
         self.inner.retry_after
+    }
+
+    /// Returns the id of the run that is in the way, if it is known.
+    #[must_use]
+    pub fn run(&self) -> Option<&str> {
+        self.inner.run.as_deref()
     }
 
     /// Returns the stable class of the error.
@@ -348,6 +376,10 @@ impl fmt::Display for Error {
             }
             ErrorCode::DuplicateRun => f.write_str("this message is already being answered")?,
             ErrorCode::ChatBusy => f.write_str("the chat has an active run")?,
+            ErrorCode::QueueFull => {
+                let (_, limit) = inner.limit.unwrap_or(("limit", 0));
+                write!(f, "{limit} messages of the chat already wait for their answer")?;
+            }
             ErrorCode::UnknownParent => {
                 f.write_str("the chat does not have the message before this one; load the chat again")?;
             }

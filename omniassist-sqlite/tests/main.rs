@@ -13,4 +13,5 @@ mod file;
 mod folder;
 mod forgotten;
 mod processes;
+mod queue;
 mod versions;

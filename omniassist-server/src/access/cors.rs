@@ -32,8 +32,8 @@ const REQUEST_HEADER_FAMILIES: [&str; 3] = ["x-stainless-", "x-copilotkit-", "x-
 const RESPONSE_HEADERS: [&str; 4] =
     ["retry-after", "x-request-id", "x-should-retry", "x-vercel-ai-ui-message-stream"];
 
-/// A further request header of stored runs.
-const STORED_REQUEST_HEADER: &str = "prefer";
+/// Further request headers of stored runs.
+const STORED_REQUEST_HEADERS: [&str; 2] = ["prefer", "x-omniassist-when-busy"];
 
 /// Further response headers of stored runs.
 const STORED_RESPONSE_HEADERS: [&str; 4] =
@@ -267,7 +267,7 @@ impl Rules {
     fn takes(&self, name: &HeaderName) -> bool {
         REQUEST_HEADERS.contains(&name.as_str())
             || REQUEST_HEADER_FAMILIES.iter().any(|family| name.as_str().starts_with(family))
-            || (self.is_stored && name == STORED_REQUEST_HEADER)
+            || (self.is_stored && STORED_REQUEST_HEADERS.contains(&name.as_str()))
             || self.request_headers.contains(name)
     }
 

@@ -10,6 +10,7 @@ use super::assistant::Assistant;
 use super::end::RETRY_ELSEWHERE;
 use super::live::{Admitted, ChatKey, LiveRuns, Post, Wanted};
 use super::meter::Meter;
+use super::when_busy::WhenBusy;
 use crate::Principal;
 use crate::audit::AuditLog;
 use crate::sync::lock;
@@ -40,9 +41,10 @@ impl Assistant {
         request: &RunRequest,
         extensions: &mut Extensions,
         principal: &Principal,
+        when_busy: WhenBusy,
     ) -> Result<Admission, Error> {
         let config = &self.setup.config;
-        let wanted = self.wanted(request, principal);
+        let wanted = wanted(request, principal, when_busy);
         if let Some(early) = self.early_admission(extensions)
             && early.run.is_of(principal)
         {
@@ -74,7 +76,8 @@ impl Assistant {
         principal: &Principal,
     ) -> Result<Admission, Error> {
         let admitted = async {
-            let mut admission = self.admit(request, extensions, principal).await?;
+            let when_busy = self.when_busy(extensions)?.without_store();
+            let mut admission = self.admit(request, extensions, principal, when_busy).await?;
             self.live.make_way(&mut admission.run, self.limits()).await?;
             Ok(admission)
         };
@@ -92,14 +95,14 @@ impl Assistant {
         let early: Early = extensions.remove()?;
         if Arc::ptr_eq(&early.of, &self.live) { lock(&early.admission).take() } else { None }
     }
+}
 
-    fn wanted(&self, request: &RunRequest, principal: &Principal) -> Wanted {
-        let post = request.chat_id.clone().map(|chat_id| Post {
-            chat: ChatKey { principal: principal.clone(), chat_id },
-            digest: post_digest(request),
-        });
-        Wanted { principal: principal.clone(), post, when_busy: self.setup.config.when_busy }
-    }
+fn wanted(request: &RunRequest, principal: &Principal, when_busy: WhenBusy) -> Wanted {
+    let post = request.chat_id.clone().map(|chat_id| Post {
+        chat: ChatKey { principal: principal.clone(), chat_id },
+        digest: post_digest(request),
+    });
+    Wanted { principal: principal.clone(), post, when_busy }
 }
 
 /// Returns a digest that distinguishes the posts of one chat: the trigger, and the last message. Loaded messages do not

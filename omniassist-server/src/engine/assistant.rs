@@ -189,7 +189,8 @@ impl Assistant {
         let setup = &self.setup;
         check_complete(&request)?;
         Held::keep_files(&mut extensions, &request);
-        let admission = self.admit(&request, &mut extensions, principal).await?;
+        let when_busy = self.when_busy(&extensions)?.without_store();
+        let admission = self.admit(&request, &mut extensions, principal, when_busy).await?;
         let tools = self.tools_for(&request, &extensions)?.for_principal(principal.clone());
         let carried = self.carried(&request, principal);
         let keeps_seals = !setup.config.on_finish.is_empty();

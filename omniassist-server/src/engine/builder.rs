@@ -415,10 +415,12 @@ impl AssistantBuilder {
     /// - A price is not a number from 0 to 1,000,000,000.
     /// - The name of an endpoint is not valid, two objects have the same name, or providers would refuse the schema of
     ///   one.
+    /// - A [`WhenBusy`] needs a store, and there is none.
     /// - An origin, a host or a header is not valid; the error names it.
     /// - The variable of seal keys cannot be read, or there are no keys and the operating system provides no random
     ///   numbers.
     pub fn build(self) -> Result<Assistant> {
+        self.check_when_busy()?;
         let mut config = self.config;
         if let Some(prices) = &config.prices {
             prices.check()?;

@@ -60,6 +60,8 @@ pub(super) struct Config {
     pub(super) history: Option<History>,
     pub(super) limits: Arc<Limits>,
     pub(super) when_busy: WhenBusy,
+    /// The treatments that a client may choose.
+    pub(super) client_when_busy: Vec<WhenBusy>,
     pub(super) on_disconnect: OnDisconnect,
     pub(super) retention: Retention,
     pub(super) recovery: Recovery,

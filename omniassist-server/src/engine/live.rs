@@ -82,6 +82,11 @@ impl Admitted {
     pub(super) fn now_for(self, wanted: Wanted) -> Self {
         Self { wanted, ..self }
     }
+
+    /// Releases the slot, for a run that waits in a queue. The run takes one when it begins.
+    pub(super) fn release_slot(&mut self) {
+        self.slot = None;
+    }
 }
 
 pub(super) struct LiveRun {
@@ -290,6 +295,9 @@ impl LiveRuns {
     ) -> Result<(u64, Arc<LiveRun>), Error> {
         let mut table = lock(&self.table);
         let before = table.before(&wanted)?;
+        if before.is_some() && wanted.when_busy == WhenBusy::Enqueue {
+            return Err(Error::chat_busy());
+        }
         let slot = match before.as_ref().and_then(|before| before.give_slot()).or(slot) {
             Some(slot) => slot,
             None => self.slot(&wanted.principal, limits)?,

@@ -49,4 +49,5 @@ pub(crate) use stored::{Answer, Answered, Connection, Opened, Rest, View, store_
 pub use stored::{
     Conversations, Export, LoadedConversation, LoadedMessage, OnDisconnect, Recovery, StoredUsage,
 };
+pub(crate) use when_busy::AskedWhenBusy;
 pub use when_busy::WhenBusy;

@@ -94,6 +94,7 @@
 //! | 409 | `unknown_parent` | The stored chat does not have the message before the posted one; the client loads the chat again |
 //! | 410 | `chat_deleted` | The chat was deleted |
 //! | 410 | `events_expired` | The events of the run are no longer kept |
+//! | 409 | `queue_full` | As many posts of the chat as may wait for their run, with [`WhenBusy::Enqueue`](crate::WhenBusy) |
 //! | 409 | `already_answered`, `not_waiting` | The question of the run has another answer, or the run does not wait for one |
 //!
 //! The remaining errors are temporary. All but the first two have `Retry-After`:
@@ -101,7 +102,7 @@
 //! | status | code | reason |
 //! |---|---|---|
 //! | 409 | `duplicate_run` | The same message of the same chat is being answered |
-//! | 409 | `chat_busy` | The chat has a run under way, and [`WhenBusy::Reject`](crate::WhenBusy) is set |
+//! | 409 | `chat_busy` | The chat has a run under way, and [`WhenBusy::Reject`](crate::WhenBusy) is set; with the stored run in `runId` and `x-omniassist-run` |
 //! | 429 | `too_many_runs` | The principal has [`max_runs_per_principal`](Limits::max_runs_per_principal) runs under way |
 //! | 429 | `rate_limited`; below `/v1` `rate_limit_exceeded` | The [rate limit](crate::throttle) refuses the run |
 //! | 429 | `token_budget_exceeded` | The principal has no [tokens](crate::throttle) left |
@@ -132,6 +133,9 @@
 //!   questions of a run that waits are in its `RUN_FINISHED`.
 //! - **A background run** is one whose post has `Prefer: respond-async`: the answer is 202 with the run's URL in `Location`.
 //! - **A post with an `Idempotency-Key`** that is repeated gets the response of the run that it began.
+//! - **A post to a chat that is busy** is treated as [`WhenBusy`](crate::WhenBusy) says. A client can choose in
+//!   `X-Omniassist-When-Busy` what [`client_when_busy`](crate::AssistantBuilder::client_when_busy) lists. The stream of a
+//!   queued run has comments only until the run begins, and breaks off if another process begins it.
 //!
 //! The runs of other principals are not told from those that do not exist.
 //!

@@ -3,9 +3,12 @@ use http::request::Parts;
 use http::{HeaderName, HeaderValue};
 use omniassist_core::{Error, Limits};
 
+use crate::WhenBusy;
+use crate::engine::AskedWhenBusy;
 use crate::store::Post;
 
 const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
+const WHEN_BUSY: HeaderName = HeaderName::from_static("x-omniassist-when-busy");
 const PREFER: HeaderName = HeaderName::from_static("prefer");
 
 /// The name of the wish in `Prefer` and `Preference-Applied`.
@@ -15,12 +18,13 @@ pub(super) const RESPOND_ASYNC: HeaderValue = HeaderValue::from_static("respond-
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct RespondAsync;
 
-/// Reads the headers of a post that only stored runs need, and keeps them in the extensions: `Idempotency-Key` and
-/// `Prefer: respond-async`.
+/// Reads the headers of a post that only some runs need, and keeps them in the extensions: `Idempotency-Key`,
+/// `X-Omniassist-When-Busy` and `Prefer: respond-async`.
 ///
 /// # Errors
 ///
-/// Returns an error if the key is empty or longer than an id may be.
+/// Returns an error if the key is empty or longer than an id may be, or the treatment of a busy chat has another name than
+/// those of [`WhenBusy::from_name`].
 pub(super) fn keep(parts: &mut Parts, limits: &Limits) -> Result<(), Error> {
     if let Some(key) = parts.headers.get(IDEMPOTENCY_KEY) {
         let limit = limits.max_id_bytes;
@@ -31,6 +35,13 @@ pub(super) fn keep(parts: &mut Parts, limits: &Limits) -> Result<(), Error> {
             return Err(Error::limit_exceeded("max_id_bytes", limit, "Idempotency-Key".to_owned()));
         }
         parts.extensions.insert(Post::idempotency_key(Bytes::copy_from_slice(key.as_bytes())));
+    }
+    if let Some(name) = parts.headers.get(WHEN_BUSY) {
+        let when_busy = name.to_str().ok().and_then(WhenBusy::from_name).ok_or_else(|| {
+            let expected = "`supersede`, `reject`, `enqueue` or `discard`";
+            Error::invalid_field("X-Omniassist-When-Busy", expected, "another name")
+        })?;
+        parts.extensions.insert(AskedWhenBusy(when_busy));
     }
     let preferences = parts.headers.get_all(PREFER).iter().filter_map(|value| value.to_str().ok());
     let mut names = preferences.flat_map(|value| value.split(',')).filter_map(|one| one.split(';').next());

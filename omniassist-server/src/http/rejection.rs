@@ -9,6 +9,7 @@ use omniassist_core::dialect::chat_completions::error_body;
 use omniassist_core::{Error, ErrorCode};
 use serde_json::{Map, Value, json};
 
+use super::run_headers::RUN;
 use super::{AssistantBody, reply};
 use crate::Refusal;
 use crate::access::{AuthError, Refused};
@@ -36,7 +37,7 @@ pub(super) struct Rejection {
     status: StatusCode,
     code: &'static str,
     message: Cow<'static, str>,
-    /// Further members of the error object: `path`, `expected`, `found`, `limit`.
+    /// Further members of the error object: `path`, `expected`, `found`, `limit`, `runId`.
     details: Map<String, Value>,
     headers: Vec<(HeaderName, HeaderValue)>,
     retry_after: Option<Duration>,
@@ -202,6 +203,9 @@ impl From<Error> for Rejection {
             if let Some(value) = value {
                 rejection = rejection.with_detail(name, value);
             }
+        }
+        if let Some(run) = error.run() {
+            rejection = rejection.with_detail("runId", run).with_header(RUN, HeaderValue::from_str(run).ok());
         }
         match error.limit() {
             Some((name, value)) => rejection.with_limit(name, value),

@@ -57,6 +57,9 @@ pub(super) async fn stream(
         None => assistant.find_run(&scope, Which::Chat(name)).await?,
     };
     let Some(head) = head else { return Ok(client.nothing()) };
+    if head.state == RunState::Queued {
+        return client.queued(assistant, &scope, &head).await;
+    }
     let answer = match client.position {
         Position::Message => client.message(assistant, &scope, &head).await?,
         Position::After { cursor, field } => client.after(assistant, &scope, &head, cursor, field).await?,
@@ -78,6 +81,9 @@ pub(super) async fn events(
 ) -> Result<Response<AssistantBody>, Rejection> {
     let client = Client::of(parts)?;
     let (scope, head) = find(assistant, run, parts).await?;
+    if head.state == RunState::Queued {
+        return client.queued(assistant, &scope, &head).await;
+    }
     let answer = match client.position {
         Position::Message => client.rest(assistant, &scope, &head, Some(1), Place::Chunk(0)).await?,
         Position::After { cursor, field } => client.after(assistant, &scope, &head, cursor, field).await?,
@@ -153,6 +159,21 @@ impl Client {
         let name = RunName { id: head.run, epoch: view.epoch() };
         let body = AssistantBody::view(view, Box::new(encoder), assistant.limits().keep_alive);
         Ok(Some(self.response(name, body)))
+    }
+
+    /// Streams a run that waits in a queue, from its first event on. Until then, the stream has comments only.
+    async fn queued(
+        &self,
+        assistant: &Assistant,
+        scope: &Scope,
+        head: &RunHead,
+    ) -> Result<Response<AssistantBody>, Rejection> {
+        let Some(view) = assistant.view_message(scope, head.run).await? else { return Ok(self.nothing()) };
+        let always_finishes = matches!(self.position, Position::Index(_));
+        let encoder = Numbered::new(self.encoder(self.version), Cursor { epoch: 1, chunk: 0 });
+        let name = RunName { id: head.run, epoch: Some(1) };
+        let encoder = Box::new(encoder.always_finishes(always_finishes));
+        Ok(self.response(name, AssistantBody::view(view, encoder, assistant.limits().keep_alive)))
     }
 
     async fn after(

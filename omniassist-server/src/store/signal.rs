@@ -21,7 +21,7 @@ pub struct Signal {
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum SignalKind {
-    /// The run should stop.
+    /// The run should stop. A queued run, which nobody drives, is stopped as soon as the signal is stored.
     Stop,
     /// The answer to the question of this call.
     Answer(Text),

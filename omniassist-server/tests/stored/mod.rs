@@ -7,6 +7,7 @@ mod restart;
 mod resume;
 mod usage;
 mod viewers;
+mod when_busy;
 
 use bytes::Bytes;
 use http::{Request, StatusCode, header};

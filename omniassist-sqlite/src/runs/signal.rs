@@ -40,6 +40,10 @@ pub(crate) fn signal(
     failpoint::hit("signal.checked");
     record(connection, number, &key, signal, now)?;
     failpoint::hit("signal.recorded");
+    if signal.kind == SignalKind::Stop && state == RunState::Queued {
+        let stop = "update run set state = ?2, ended_at = ?3 where number = ?1";
+        connection.prepare_cached(stop)?.execute(params![number, RunState::Stopped.number(), now])?;
+    }
     refresh_due(connection, number, now)?;
     if matches!(signal.kind, SignalKind::Say(_)) && state == RunState::Waiting {
         connection.prepare_cached("update run set due_at = ?2 where number = ?1")?.execute([number, now])?;

@@ -5,10 +5,10 @@ use std::time::Duration;
 use http::Extensions;
 
 use super::AssistantBuilder;
-use crate::RunContext;
 use crate::engine::hook::{BoxError, RunHook};
-use crate::engine::{OnDisconnect, Recovery};
+use crate::engine::{OnDisconnect, Recovery, WhenBusy};
 use crate::store::{ConversationStore, Retention, RunStore};
+use crate::{Error, Result, RunContext};
 
 impl AssistantBuilder {
     /// Stores the conversations and runs of clients. Default: none, and the client holds its conversation.
@@ -88,6 +88,47 @@ impl AssistantBuilder {
     {
         self.config.recover = Some(RunHook::new(hook));
         self
+    }
+
+    /// Sets what a client may choose for a post to a busy chat, with the header `X-Omniassist-When-Busy`: `supersede`,
+    /// `reject`, `enqueue` or `discard`. Another value is refused. Default: nothing.
+    ///
+    /// A [`WhenBusy`] in the extensions of the request takes precedence over the header, and both over
+    /// [`when_busy`](Self::when_busy). A plan cannot decide it, since it is made when the run begins.
+    ///
+    /// ```
+    /// use omniassist_server::store::MemoryStore;
+    /// use omniassist_server::{Assistant, WhenBusy};
+    /// # use omniassist_server::testing::ScriptedProvider;
+    ///
+    /// let assistant = Assistant::builder(ScriptedProvider::new())
+    ///     .store(MemoryStore::new())
+    ///     .when_busy(WhenBusy::Reject)
+    ///     .client_when_busy([WhenBusy::Supersede, WhenBusy::Enqueue])
+    ///     .build()?;
+    /// # Ok::<(), omniassist_server::Error>(())
+    /// ```
+    pub fn client_when_busy(mut self, allowed: impl IntoIterator<Item = WhenBusy>) -> Self {
+        self.config.client_when_busy = allowed.into_iter().collect();
+        self
+    }
+
+    /// Checks that the treatments of busy chats are possible.
+    pub(super) fn check_when_busy(&self) -> Result<()> {
+        let config = &self.config;
+        let mut wanted = config.client_when_busy.iter().chain([&config.when_busy]);
+        if !wanted.any(|when_busy| when_busy.needs_store()) {
+            return Ok(());
+        }
+        if self.stores.both.is_none() {
+            return Err(Error::configuration("`WhenBusy::Enqueue` and `WhenBusy::Discard` need a `store`"));
+        }
+        if config.history_loader.is_some() {
+            return Err(Error::configuration(
+                "`WhenBusy::Enqueue` and `WhenBusy::Discard` need the conversations of a store, and no `history_loader`",
+            ));
+        }
+        Ok(())
     }
 
     /// Sets the fate of a stored run whose last viewer leaves. Default: [`OnDisconnect::Continue`].

@@ -11,7 +11,7 @@ use super::answers::{Answer, apply_answers};
 use super::input::Input;
 use super::journal::{LastLeg, Position};
 use super::leg::{Leg, Start};
-use super::message;
+use super::message::{self, message_id};
 use super::open::StoredPost;
 use super::recovery::Recovery;
 use super::refused;
@@ -41,7 +41,7 @@ impl Assistant {
         extensions: Extensions,
         admission: Admission,
     ) -> Result<View, Error> {
-        let StoredPost { stores, scope, chat, principal } = post;
+        let StoredPost { stores, scope, chat, principal, .. } = post;
         let head =
             stores.runs.find(scope, Which::Chat(chat)).await.map_err(|error| refused::by_store(&error))?;
         let head = head.filter(|head| head.state.is_live()).ok_or_else(Error::unknown_parent)?;
@@ -95,7 +95,13 @@ impl Assistant {
         let taken = tokio::spawn(async move {
             let claimed = stores.runs.claim(run, stores.instance, condition).await;
             match claimed.map_err(|error| refused::by_store(&error))? {
-                Some(claimed) => assistant.go_on(&stores, claimed, extensions, admission).await.map(Some),
+                Some(claimed) => {
+                    let (extensions, admission) = match stores.queue.take(run) {
+                        Some(kept) => (kept.extensions, Some(kept.admission)),
+                        None => (extensions, admission),
+                    };
+                    assistant.go_on(&stores, claimed, extensions, admission).await.map(Some)
+                }
                 None => Ok(None),
             }
         });
@@ -111,7 +117,7 @@ impl Assistant {
     ///
     /// Returns an error if the run cannot be continued. Nothing is deleted. The next beat tries again, or the run
     /// is given up.
-    async fn go_on(
+    pub(super) async fn go_on(
         &self,
         stores: &Arc<Stores>,
         claimed: Claimed,
@@ -147,6 +153,12 @@ impl Assistant {
                 stores.remember_left(run);
                 Err(error)
             }
+            Failed::Unfit(error) => {
+                tracing::warn!(run_id = %run, %error, "a queued message does not fit its chat any more");
+                let given_up = self.give_up(stores, &claimed, Ending::Failed).await;
+                given_up.map_err(|error| refused::by_store(&error))?;
+                Err(error)
+            }
             Failed::NotResumed => {
                 let given_up = self.give_up(stores, &claimed, Ending::Interrupted).await;
                 given_up.map_err(|error| refused::by_store(&error))?;
@@ -172,7 +184,8 @@ impl Assistant {
         if has_begun && self.setup.config.recovery == Recovery::Interrupt {
             return Err(Failed::NotResumed);
         }
-        let leaf = input.leaf.clone();
+        let mut leaf = input.leaf.clone();
+        let is_queued = leg.is_first() && input.was_queued();
         let branch = Branch::Leaf(if leg.is_first() { leaf.clone() } else { message_id(writer.run) });
         let mut window = Window { branch, ..Window::default() };
         let mut conversation = stores.conversations.load(&scope, &chat, &window).await?;
@@ -181,17 +194,22 @@ impl Assistant {
             window.branch = Branch::Leaf(leaf.clone());
             conversation = stores.conversations.load(&scope, &chat, &window).await?;
         }
-        let conversation =
-            conversation.ok_or_else(|| StoreError::other("the conversation is not in the store"))?;
         failpoint::hit("go_on.loaded");
-        let mut request = input.into_request(chat.clone());
-        request.messages = message::messages(&conversation.messages)?;
+        let mut request;
+        if is_queued {
+            request = input.into_post(chat.clone())?;
+        } else {
+            let conversation =
+                conversation.ok_or_else(|| StoreError::other("the conversation is not in the store"))?;
+            request = input.into_request(chat.clone());
+            request.messages = message::messages(&conversation.messages)?;
+            request.loaded_messages = request.messages.len();
+        }
         if !leg.is_first()
             && let Some(message) = request.messages.last_mut()
         {
             apply_answers(message, &answers_of(&signals)?);
         }
-        request.loaded_messages = request.messages.len();
         let principal = Principal::new(scope.owner());
         extensions.insert(principal.clone());
         if admission.is_none()
@@ -208,8 +226,18 @@ impl Assistant {
         }
         let tools = self.tools_for(&request, &extensions)?.for_principal(principal.clone());
         let carried = self.carried(&request, &principal);
-        let keeps_entries = !leg.is_first() || !self.setup.config.on_finish.is_empty();
-        let posted = verification::verify(&mut request, &principal, &tools, &TrustHistory, keeps_entries)?;
+        let posted = if is_queued {
+            let posted = self.take_queued(stores, &scope, &mut request, &tools, &principal).await;
+            let posted = posted.map_err(|error| match error.is_unavailable() || error.is_internal() {
+                true => Failed::Refused(error),
+                false => Failed::Unfit(error),
+            })?;
+            leaf = request.messages.last().map(|message| message.id.clone()).unwrap_or_default();
+            posted
+        } else {
+            let keeps_entries = !leg.is_first() || !self.setup.config.on_finish.is_empty();
+            verification::verify(&mut request, &principal, &tools, &TrustHistory, keeps_entries)?
+        };
         let start = Start { request, extensions, tools, carried, posted, admission };
         failpoint::hit("go_on.verified");
         let records = (!leg.records.is_empty()).then_some(leg.records);
@@ -246,6 +274,8 @@ enum Failed {
     /// The assistant ends runs whose server stopped.
     NotResumed,
     Refused(Error),
+    /// The post of a queued run cannot be answered.
+    Unfit(Error),
     Store(StoreError),
 }
 
@@ -259,9 +289,4 @@ impl From<StoreError> for Failed {
     fn from(error: StoreError) -> Self {
         Self::Store(error)
     }
-}
-
-/// Returns the id of the message that a run writes, unless it continues another one.
-fn message_id(run: RunId) -> Text {
-    format!("msg_{}", run.uuid().simple()).into()
 }

@@ -8,6 +8,7 @@ use omniassist_core::run::{ClientAbilities, ToolUse, Trigger};
 use omniassist_core::{ContextMessage, JsonText, ModelOptions, RunRequest, Text, ToolSpec};
 use serde::{Deserialize, Serialize};
 
+use super::message;
 use crate::store::StoreError;
 
 /// A request without its messages, which the conversation has. Later versions may add fields.
@@ -25,6 +26,17 @@ pub(super) struct Input {
     abilities: ClientAbilities,
     options: Option<ModelOptions>,
     tool_use: ToolUse,
+    /// The messages of a post whose run was queued.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    queued: Option<Queued>,
+}
+
+/// The part of a post that is compared with the conversation when its run begins.
+#[derive(Debug, Serialize, Deserialize)]
+struct Queued {
+    messages: JsonText,
+    message_id: Option<Text>,
+    is_last_only: bool,
 }
 
 impl Input {
@@ -41,7 +53,29 @@ impl Input {
             abilities: request.abilities,
             options: request.options.as_deref().cloned(),
             tool_use: request.tool_use.clone(),
+            queued: None,
         }
+    }
+
+    /// Returns the input of a run that is queued, with the messages of its post.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if a message has no JSON form.
+    pub(super) fn queued(request: &RunRequest) -> Result<Self, StoreError> {
+        let leaf = request.messages.last().map(|message| message.id.clone()).unwrap_or_default();
+        let mut input = Self::new(request, leaf);
+        input.queued = Some(Queued {
+            messages: message::to_array(&request.messages)?,
+            message_id: request.message_id.clone(),
+            is_last_only: request.awaits_history,
+        });
+        Ok(input)
+    }
+
+    /// Returns `true` if the run was queued.
+    pub(super) fn was_queued(&self) -> bool {
+        self.queued.is_some()
     }
 
     pub(super) fn to_bytes(&self) -> Result<Bytes, StoreError> {
@@ -50,6 +84,20 @@ impl Input {
 
     pub(super) fn from_bytes(bytes: &[u8]) -> Result<Self, StoreError> {
         serde_json::from_slice(bytes).map_err(StoreError::corrupt)
+    }
+
+    /// Returns the request of a queued run, as it was posted.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if its messages cannot be read.
+    pub(super) fn into_post(mut self, chat: Text) -> Result<RunRequest, StoreError> {
+        let queued = self.queued.take().ok_or_else(|| StoreError::invalid("the run was not queued"))?;
+        let mut request = self.into_request(chat);
+        request.messages = message::from_array(&queued.messages)?;
+        request.message_id = queued.message_id;
+        request.awaits_history = queued.is_last_only;
+        Ok(request)
     }
 
     /// Returns the request without its messages.

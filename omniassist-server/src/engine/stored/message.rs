@@ -1,7 +1,7 @@
 use omniassist_core::message::read;
-use omniassist_core::{Limits, Message, Text};
+use omniassist_core::{JsonText, Limits, Message, Text};
 
-use crate::store::{StoreError, StoredMessage};
+use crate::store::{RunId, StoreError, StoredMessage};
 
 /// Returns a message as a store keeps it: the JSON of the AI SDK's `UIMessage`, with the provider's state.
 ///
@@ -33,6 +33,29 @@ pub(super) fn message(stored: &StoredMessage) -> Result<Message, StoreError> {
 /// Returns an error if one of them cannot be read.
 pub(super) fn messages(stored: &[StoredMessage]) -> Result<Vec<Message>, StoreError> {
     stored.iter().map(message).collect()
+}
+
+/// Returns messages as one JSON array.
+///
+/// # Errors
+///
+/// Returns an error if a message has no JSON form.
+pub(super) fn to_array(messages: &[Message]) -> Result<JsonText, StoreError> {
+    JsonText::from_serialize(messages).map_err(StoreError::invalid)
+}
+
+/// Reads the messages of a JSON array.
+///
+/// # Errors
+///
+/// Returns an error if one of them cannot be read.
+pub(super) fn from_array(array: &JsonText) -> Result<Vec<Message>, StoreError> {
+    read::messages(array.text(), &unlimited()).map_err(StoreError::corrupt)
+}
+
+/// Returns the id of the message that a run writes, unless it continues another one.
+pub(super) fn message_id(run: RunId) -> Text {
+    format!("msg_{}", run.uuid().simple()).into()
 }
 
 /// Returns limits that no message of an answer reaches. The limits of a post do not apply to it.

@@ -6,8 +6,10 @@
 
 mod answer_call;
 mod answers;
+mod busy;
 mod connect;
 mod conversations;
+mod enqueue;
 mod export;
 mod flusher;
 mod given;
@@ -21,6 +23,7 @@ mod obligations;
 mod on_disconnect;
 mod open;
 mod post;
+mod queue;
 mod recorder;
 mod recovery;
 mod refused;

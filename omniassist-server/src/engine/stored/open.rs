@@ -2,13 +2,17 @@
 
 use std::collections::VecDeque;
 use std::sync::Arc;
+use std::time::Duration;
 
 use http::Extensions;
 use omniassist_core::message::Role;
 use omniassist_core::run::Trigger;
 use omniassist_core::verify::{HistoryPart, Verdict};
-use omniassist_core::{Error, RunRequest, Text, Verifier};
+use omniassist_core::{Error, ErrorCode, RunRequest, Text, Verifier};
+use tokio::time::{Instant, sleep};
 
+use super::busy::{Turn, busy};
+use super::enqueue::{stopped_view, was_stopped_in_queue};
 use super::input::Input;
 use super::journal::Position;
 use super::leg::{Built, Leg, Start};
@@ -17,12 +21,18 @@ use super::refused;
 use super::rest::Rest;
 use super::stores::Stores;
 use super::view::View;
-use crate::engine::admission::{Admission, post_digest};
+use crate::engine::admission::post_digest;
 use crate::engine::history::Carried;
-use crate::engine::{Assistant, Run, verification};
+use crate::engine::{Assistant, Run, WhenBusy, verification};
 use crate::quota::Held;
-use crate::store::{Begun, Change, NewRun, Post, RunId, RunState, Saved, Scope, Which};
+use crate::store::{Begun, Change, NewRun, Post, RunHead, RunId, RunState, Saved, Scope, Which};
 use crate::{Principal, failpoint};
+
+/// The time for which a post waits for the run of the same post, or of another one that came first.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// The time between two tries of such a post.
+const AGAIN: Duration = Duration::from_millis(10);
 
 /// The source of the events that answer a post.
 pub(crate) enum Opened {
@@ -38,6 +48,7 @@ pub(super) struct StoredPost<'a> {
     pub(super) scope: Scope,
     pub(super) chat: Text,
     pub(super) principal: &'a Principal,
+    pub(super) when_busy: WhenBusy,
 }
 
 impl Assistant {
@@ -60,33 +71,72 @@ impl Assistant {
         else {
             return self.try_run(request, extensions).await.map(Opened::Run);
         };
-        let post = StoredPost { stores, scope, chat, principal: &principal };
-        let opened = self.open_stored(&post, request, extensions).await;
-        opened
-            .map(Opened::View)
-            .inspect_err(|refusal| self.report_refused(&principal, Some(&post.chat), refusal))
+        let opened = match self.when_busy(&extensions) {
+            Ok(when_busy) => {
+                let post = StoredPost { stores, scope, chat: chat.clone(), principal: &principal, when_busy };
+                self.open_stored(&post, request, extensions).await
+            }
+            Err(error) => Err(error),
+        };
+        opened.map(Opened::View).inspect_err(|refusal| self.report_refused(&principal, Some(&chat), refusal))
     }
 
+    /// Opens a post. One that is repeated at the same moment, or for which the chat has become busy, is opened again.
     async fn open_stored(
         &self,
         post: &StoredPost<'_>,
-        mut request: RunRequest,
+        request: RunRequest,
         mut extensions: Extensions,
     ) -> Result<View, Error> {
         self.begin_lease(post.stores).await?;
         let key: Option<Post> = extensions.remove();
-        if let Some(key) = &key
-            && let Some(view) = self.repeated(post, key).await?
+        let until = Instant::now() + PATIENCE;
+        while key.is_some() || post.when_busy == WhenBusy::Enqueue {
+            let opened = self.open_once(post, request.clone(), extensions.clone(), key.as_ref()).await;
+            let Err(error) = opened else { return opened };
+            let may_change = match error.code() {
+                ErrorCode::DuplicateRun => key.is_some(),
+                ErrorCode::ChatBusy => post.when_busy == WhenBusy::Enqueue,
+                _ => false,
+            };
+            if !may_change || Instant::now() > until {
+                return Err(error);
+            }
+            sleep(AGAIN).await;
+        }
+        self.open_once(post, request, extensions, None).await
+    }
+
+    async fn open_once(
+        &self,
+        post: &StoredPost<'_>,
+        mut request: RunRequest,
+        mut extensions: Extensions,
+        key: Option<&Post>,
+    ) -> Result<View, Error> {
+        if let Some(key) = key
+            && let Some(head) =
+                self.find_run(&post.scope, Which::Post { chat: &post.chat, key: &key.key }).await?
         {
-            return Ok(view);
+            return self.repeated(post, &head).await;
         }
         Held::keep_files(&mut extensions, &request);
         failpoint::hit("open.leased");
-        let mut admission = self.admit(&request, &mut extensions, post.principal).await?;
+        let admitted = self.admit(&request, &mut extensions, post.principal, post.when_busy).await;
+        let mut admission = match admitted {
+            Ok(admission) => admission,
+            Err(error) => return Err(self.with_run_in_the_way(post, error).await),
+        };
         let digest = || Post::digest(post_digest(&request).to_le_bytes().to_vec());
-        let identity = key.unwrap_or_else(digest);
+        let identity = key.cloned().unwrap_or_else(digest);
         if !posts_answers(&request) {
-            self.end_earlier(post, &mut admission).await?;
+            match self.take_turn(post, key, &mut admission, &mut request).await? {
+                Turn::Now => {}
+                Turn::Repeats(head) => return self.repeated(post, &head).await,
+                Turn::After(head) => {
+                    return self.enqueue(post, &head, request, extensions, admission, identity).await;
+                }
+            }
         }
         let tools = self.tools_for(&request, &extensions)?.for_principal(post.principal.clone());
         let conversations = &*post.stores.conversations;
@@ -107,23 +157,29 @@ impl Assistant {
         self.begin_stored(post, &taken, identity, start).await
     }
 
-    /// Returns a viewer of the run that a post with the same key began.
-    async fn repeated(&self, post: &StoredPost<'_>, key: &Post) -> Result<Option<View>, Error> {
-        let which = Which::Post { chat: &post.chat, key: &key.key };
-        let Some(head) = self.find_run(&post.scope, which).await? else { return Ok(None) };
-        if head.head == 0 {
-            return Err(Error::duplicate_run());
+    /// Returns a viewer of the run that the same post began.
+    async fn repeated(&self, post: &StoredPost<'_>, head: &RunHead) -> Result<View, Error> {
+        if head.state == RunState::Queued {
+            return Ok(self.view_queued(post.stores, head));
         }
-        Ok(self.rest(&post.scope, head.run, Some(1)).await?.map(Rest::into_view))
+        if was_stopped_in_queue(head) {
+            return Ok(stopped_view(post.stores, &post.scope, head.run));
+        }
+        let rest = match head.head {
+            0 => None,
+            _ => self.rest(&post.scope, head.run, Some(1)).await?,
+        };
+        rest.map(Rest::into_view).ok_or_else(Error::duplicate_run)
     }
 
-    /// Ends the run in progress of the chat, so that the conversation has what it wrote.
-    async fn end_earlier(&self, post: &StoredPost<'_>, admission: &mut Admission) -> Result<(), Error> {
-        self.live.make_way(&mut admission.run, self.limits()).await?;
-        let head = post.stores.runs.find(&post.scope, Which::Chat(&post.chat)).await;
-        match head.map_err(|error| refused::by_store(&error))? {
-            Some(head) if head.state == RunState::Running => self.supersede(post.stores, &head).await,
-            _ => Ok(()),
+    /// Adds the run of the chat to the error that it is busy.
+    async fn with_run_in_the_way(&self, post: &StoredPost<'_>, error: Error) -> Error {
+        if error.code() != ErrorCode::ChatBusy {
+            return error;
+        }
+        match self.find_run(&post.scope, Which::Chat(&post.chat)).await {
+            Ok(Some(head)) if !head.state.is_ended() => busy(&head),
+            _ => error,
         }
     }
 
@@ -135,7 +191,7 @@ impl Assistant {
         mut start: Start,
     ) -> Result<View, Error> {
         let setup = &self.setup;
-        let StoredPost { stores, scope, chat, principal } = post;
+        let StoredPost { stores, scope, chat, principal, when_busy } = post;
         let request = &mut start.request;
         start.carried = self.carried(request, principal);
         let verifier = Stored(&*setup.verifier);
@@ -155,7 +211,7 @@ impl Assistant {
         let has_stored_answers = taken.what != What::Import;
         failpoint::hit("open.described");
         let built = self.build_leg(run, start, None, has_stored_answers)?;
-        let leg = NewLeg { new, built, leaf };
+        let leg = NewLeg { new, built, leaf, when_busy: *when_busy };
         // A client that leaves does not keep a stored run without a driver.
         let (assistant, stores) = (self.clone(), Arc::clone(stores));
         let begun = tokio::spawn(async move { assistant.begin_leg(&stores, leg).await });
@@ -163,12 +219,16 @@ impl Assistant {
     }
 
     async fn begin_leg(&self, stores: &Arc<Stores>, leg: NewLeg) -> Result<View, Error> {
-        let NewLeg { new, built, leaf } = leg;
+        let NewLeg { new, built, leaf, when_busy } = leg;
         failpoint::hit("open.built");
         let writer = loop {
             match stores.runs.begin(&new).await.map_err(|error| refused::by_store(&error))? {
                 Begun::Started(writer) => break writer,
-                Begun::Busy(head) => self.supersede(stores, &head).await?,
+                Begun::Busy(head) => match when_busy {
+                    WhenBusy::Enqueue => return Err(busy(&head)),
+                    WhenBusy::Reject if head.state != RunState::Waiting => return Err(busy(&head)),
+                    _ => self.supersede(stores, &head).await?,
+                },
                 Begun::Repeats(_) => return Err(Error::duplicate_run()),
                 Begun::Refused(refusal) => return Err(refused::by_conversation(&refusal)),
                 Begun::Queued(_) => return Err(Error::chat_busy()),
@@ -190,10 +250,11 @@ struct NewLeg {
     built: Built,
     /// The message that the run answers.
     leaf: Text,
+    when_busy: WhenBusy,
 }
 
 /// Saves a change in a store of conversations that is not the store of runs.
-async fn save(stores: &Stores, scope: &Scope, chat: &str, change: &Change) -> Result<(), Error> {
+pub(super) async fn save(stores: &Stores, scope: &Scope, chat: &str, change: &Change) -> Result<(), Error> {
     match stores.conversations.save(scope, chat, change).await.map_err(|error| refused::by_store(&error))? {
         Saved::Version(_) => Ok(()),
         Saved::Refused(refusal) => Err(refused::by_conversation(&refusal)),

@@ -165,6 +165,54 @@ impl Taken {
     }
 }
 
+/// Returns the branch that ends with a message, or the one that is shown if there is no such message.
+///
+/// # Errors
+///
+/// Returns an error if the store cannot be used.
+pub(super) async fn branch_of(
+    conversations: &dyn ConversationStore,
+    scope: &Scope,
+    chat: &str,
+    leaf: &Text,
+) -> Result<Vec<Message>, Error> {
+    let store = Stored { conversations, scope, chat };
+    let branch = store.branch(Branch::Leaf(leaf.clone())).await?;
+    if branch.is_empty() { store.branch(Branch::Head).await } else { Ok(branch) }
+}
+
+/// Returns the last message of the branch that is shown.
+///
+/// # Errors
+///
+/// Returns an error if the store cannot be used.
+pub(super) async fn head(
+    conversations: &dyn ConversationStore,
+    scope: &Scope,
+    chat: &str,
+) -> Result<Option<Message>, Error> {
+    Ok(Stored { conversations, scope, chat }.branch(Branch::Head).await?.pop())
+}
+
+/// Returns `true` if the conversation has a message with this id.
+///
+/// # Errors
+///
+/// Returns an error if the store cannot be used.
+pub(super) async fn has(
+    conversations: &dyn ConversationStore,
+    scope: &Scope,
+    chat: &str,
+    id: &Text,
+) -> Result<bool, Error> {
+    Ok(!Stored { conversations, scope, chat }.branch(Branch::Leaf(id.clone())).await?.is_empty())
+}
+
+/// Returns `true` if a message is stored as this one, which has an id of its own after an edit.
+pub(super) fn is_version(posted: &Message, stored: &Message) -> bool {
+    posted.id == stored.id || (posted.role == Role::User && id_of_edit(posted) == stored.id)
+}
+
 /// A conversation in a store.
 struct Stored<'a> {
     conversations: &'a dyn ConversationStore,

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use omniassist_core::journal;
 use omniassist_core::{Error, RunEvent};
 
+use super::enqueue::was_stopped_in_queue;
 use super::journal::{self as stored_journal, Position};
 use super::refused;
 use super::stores::Stores;
@@ -108,6 +109,7 @@ impl Assistant {
             },
         );
         read.await.map_err(|error| refused::by_store(&error))?;
+        rest.is_over |= was_stopped_in_queue(&head);
         if let Some(leg) = live.filter(|_| !rest.is_over) {
             let shown = leg.tail.after(rest.read.events);
             rest.ahead = shown.len();

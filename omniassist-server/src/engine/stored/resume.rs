@@ -9,6 +9,7 @@ use omniassist_core::journal::{self as format, Content, Record, Replay};
 use omniassist_core::{Error, RunEvent};
 use tokio::time::sleep;
 
+use super::enqueue::was_stopped_in_queue;
 use super::journal::{self, Position};
 use super::refused;
 use super::stop::head_of;
@@ -34,6 +35,12 @@ impl Assistant {
     pub(crate) async fn view_message(&self, scope: &Scope, run: RunId) -> Result<Option<View>, Error> {
         let Some(stores) = self.stores() else { return Ok(None) };
         let Some(head) = self.revived(stores, scope, run).await? else { return Ok(None) };
+        if head.state == RunState::Queued {
+            return Ok(Some(self.view_queued(stores, &head)));
+        }
+        if was_stopped_in_queue(&head) {
+            return Ok(None);
+        }
         let live = stores.live(run);
         let tail = live.as_ref().map(|leg| Arc::clone(&leg.tail));
         let (queue, read, ahead) = match &live {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use omniassist_core::event::{FinishReason, Usage};
+use omniassist_core::event::{FinishReason, RunErrorCode, Usage};
 use omniassist_core::journal::{Content, SegmentWriter};
 use omniassist_core::message::{Message, MessageCollector, Role};
 use omniassist_core::{Error, RunEvent, Text};
@@ -77,7 +77,7 @@ impl Assistant {
         if let Some(leg) = stores.live(head.run) {
             (leg.abort)(Text::from_static(reason));
             let _ = timeout(grace, leg.over.cancelled()).await;
-        } else if head.state == RunState::Running {
+        } else if matches!(head.state, RunState::Queued | RunState::Running) {
             let signal = Signal::new(SignalKind::Stop, head.scope.owner());
             stores.runs.signal(&head.scope, head.run, &signal).await?;
             let until = Instant::now() + grace;
@@ -122,6 +122,10 @@ impl Assistant {
         let event = match ending {
             Ending::Interrupted => {
                 RunEvent::Finish { reason: FinishReason::Interrupted, usage: Usage::default() }
+            }
+            Ending::Failed => {
+                let code = RunErrorCode::InvalidRequest;
+                RunEvent::Error { code, message: Text::from_static(code.safe_message()) }
             }
             _ => RunEvent::Abort { reason: Text::from_static(reason) },
         };

@@ -11,6 +11,7 @@ use tokio::time::Instant;
 
 use super::flusher::Flusher;
 use super::journal::Position;
+use super::queue::Queue;
 use super::tail::Tail;
 use crate::CancellationToken;
 use crate::store::{ConversationStore, InstanceId, RunId, RunStore};
@@ -34,6 +35,8 @@ pub(crate) struct Stores {
     pub(super) released: CancellationToken,
     flusher: OnceLock<Flusher>,
     live: Mutex<HashMap<RunId, LiveLeg>>,
+    /// The runs in queues for which this process waits.
+    pub(super) queue: Queue,
     /// Runs that this process has claimed and could not continue.
     left: Mutex<Vec<RunId>>,
     started: Instant,
@@ -71,6 +74,7 @@ impl Stores {
             released: CancellationToken::new(),
             flusher: OnceLock::new(),
             live: Mutex::default(),
+            queue: Queue::default(),
             left: Mutex::default(),
             started: Instant::now(),
         }

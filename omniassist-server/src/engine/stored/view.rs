@@ -16,6 +16,9 @@ use crate::engine::Admission;
 use crate::engine::run::EventSink;
 use crate::store::{RunId, Scope, StoreError};
 
+/// The begin of a run that is queued, as a viewer of it. `None`: the viewer is cut.
+type Begins = Pin<Box<dyn Future<Output = Option<View>> + Send>>;
+
 type Reading = Pin<Box<dyn Future<Output = Result<(Vec<RunEvent>, Position), StoreError>> + Send>>;
 
 /// The events of a stored run for one client: those of the journal, then those that follow.
@@ -34,6 +37,8 @@ pub(crate) struct View {
     live: Option<(Arc<Tail>, u64)>,
     /// Events that a slow viewer reads from the journal. The lock makes the view `Sync`; it is never held.
     reading: Mutex<Option<Reading>>,
+    /// Set while the run is queued.
+    begins: Mutex<Option<Begins>>,
 }
 
 impl View {
@@ -52,8 +57,15 @@ impl View {
             let viewer = tail.join(next);
             (tail, viewer)
         });
-        let (stores, reading) = (Arc::clone(stores), Mutex::new(None));
-        Self { stores, scope, run, queue, read, next, epoch, live, reading }
+        let (stores, reading, begins) = (Arc::clone(stores), Mutex::new(None), Mutex::new(None));
+        Self { stores, scope, run, queue, read, next, epoch, live, reading, begins }
+    }
+
+    /// Creates a viewer of a run that is queued. It becomes the one that `begins` returns.
+    pub(super) fn queued(stores: &Arc<Stores>, scope: Scope, run: RunId, begins: Begins) -> Self {
+        let mut view = Self::new(stores, scope, run, VecDeque::new(), Position::default(), None).of_epoch(1);
+        view.begins = Mutex::new(Some(begins));
+        view
     }
 
     /// Returns the id of the run.
@@ -82,6 +94,9 @@ impl View {
     pub(crate) fn detach(mut self) {
         if let Some((tail, viewer)) = self.live.take() {
             tail.detach(viewer);
+        }
+        if self.begins.get_mut().is_ok_and(|begins| begins.is_some()) {
+            self.stores.queue.detach(self.run);
         }
     }
 
@@ -123,6 +138,18 @@ impl View {
 
     /// Fills the queue. Returns `false` at the end.
     fn poll_queue(&mut self, cx: &mut Context<'_>) -> Poll<bool> {
+        let begins = self.begins.get_mut().unwrap_or_else(PoisonError::into_inner);
+        if let Some(future) = begins {
+            let view = ready!(future.as_mut().poll(cx));
+            *begins = None;
+            return Poll::Ready(match view {
+                Some(view) => {
+                    *self = view;
+                    true
+                }
+                None => false,
+            });
+        }
         let reading = self.reading.get_mut().unwrap_or_else(PoisonError::into_inner);
         if let Some(future) = reading {
             let read = ready!(future.as_mut().poll(cx));

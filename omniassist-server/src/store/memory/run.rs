@@ -178,6 +178,10 @@ impl Run {
             }
             _ => {}
         }
+        if signal.kind == SignalKind::Stop && self.state == RunState::Queued {
+            self.state = RunState::Stopped;
+            self.ended_ms = Some(now);
+        }
         let number = self.notice(now).signals.saturating_add(1);
         self.signals.push(Received::new(self.id, number, signal.clone(), now));
         let says = matches!(signal.kind, SignalKind::Say(_)) && self.state == RunState::Waiting;

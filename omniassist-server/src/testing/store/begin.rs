@@ -3,7 +3,8 @@
 use super::Factory;
 use super::case::{Case, alice, change, segment};
 use crate::store::{
-    Begun, Claim, ConversationStore, Ending, NotSaved, Post, RunState, RunStore, SegmentKind, Which, Window,
+    Begun, Claim, ConversationStore, Ending, NotSaved, Obligation, Post, RunState, RunStore, SegmentKind,
+    Signal, SignalKind, Signalled, Which, Window,
 };
 
 /// Checks all of this module.
@@ -14,6 +15,8 @@ pub async fn all<F: Factory<Store: RunStore + ConversationStore>>(factory: &F) {
     an_idempotency_key_outlasts_its_run(factory).await;
     a_lost_acknowledgement_is_repeated(factory).await;
     a_queue_has_a_limit_and_an_order(factory).await;
+    a_queued_run_starts_once_another_server_is_left(factory).await;
+    a_stop_ends_a_queued_run(factory).await;
     a_run_and_its_message_are_saved_together(factory).await;
     a_refused_change_begins_nothing(factory).await;
 }
@@ -146,6 +149,61 @@ pub async fn a_queue_has_a_limit_and_an_order<F: Factory<Store: RunStore + Conve
     assert_eq!(claim(second.run).await.unwrap(), None);
     case.settle(started.writer, 3, Ending::Finished).await;
     assert!(claim(second.run).await.unwrap().is_some());
+}
+
+/// A queued run survives the server that queued it, and any instance starts it.
+pub async fn a_queued_run_starts_once_another_server_is_left<F: Factory<Store: RunStore>>(factory: &F) {
+    let case = Case::new(factory).await;
+    let live = case.begin("c").await;
+    let mut queued = case.run("c");
+    (queued.queue, queued.input) = (1, b"\0input".as_slice().into());
+    assert_eq!(case.store.begin(&queued).await.unwrap(), Begun::Queued(1));
+    case.advance(super::case::LEASE).await;
+
+    let other = case.other().await;
+    let beat = || async { case.store.beat(other, super::case::LEASE, 10).await.unwrap().free };
+    assert_eq!(beat().await, [live.run], "the run before it goes first");
+    let claimed = case.store.claim(live.run, other, Claim::IfFree).await.unwrap().unwrap();
+    assert!(beat().await.is_empty());
+    case.settle(claimed.writer, 3, Ending::Waiting(vec![Obligation::new("call", "")])).await;
+    assert!(beat().await.is_empty(), "it waits while the run before it waits");
+    let claimed = case.store.claim(live.run, other, Claim::IfFree).await.unwrap().unwrap();
+    case.settle(claimed.writer, 5, Ending::Finished).await;
+    assert_eq!(beat().await, [queued.run]);
+    let started = case.store.claim(queued.run, other, Claim::IfFree).await.unwrap().unwrap();
+    assert_eq!((started.writer.instance, &started.input), (other, &queued.input));
+}
+
+/// A stopped run leaves the queue at once, from any place in it.
+pub async fn a_stop_ends_a_queued_run<F: Factory<Store: RunStore>>(factory: &F) {
+    let case = Case::new(factory).await;
+    let queued = || {
+        let mut new = case.run("c");
+        new.queue = 3;
+        new
+    };
+    let live = case.begin("c").await;
+    let runs = [queued(), queued(), queued()];
+    for run in &runs {
+        assert!(matches!(case.store.begin(run).await.unwrap(), Begun::Queued(_)));
+    }
+    let [first, second, third] = runs.map(|run| run.run);
+    let scope = alice();
+    let store = &case.store;
+    let stop = |run| async move {
+        let signal = Signal::new(SignalKind::Stop, "alice");
+        store.signal(&alice(), run, &signal).await.unwrap()
+    };
+    assert_eq!(stop(second).await, Signalled::Taken);
+    let head = case.store.find(&scope, Which::Run(second)).await.unwrap().unwrap();
+    assert_eq!((head.state, head.notice.stop, head.ended_ms.is_some()), (RunState::Stopped, true, true));
+    assert!(matches!(stop(second).await, Signalled::Repeats(_)));
+    assert_eq!(case.store.claim(second, case.me, Claim::Force).await.unwrap(), None);
+    assert_eq!(case.store.begin(&queued()).await.unwrap(), Begun::Queued(3), "its place is free");
+
+    assert_eq!(stop(first).await, Signalled::Taken);
+    case.settle(live, 2, Ending::Finished).await;
+    assert_eq!(case.store.beat(case.me, super::case::LEASE, 10).await.unwrap().free, [third]);
 }
 
 /// The message that a run answers is there as soon as the run.

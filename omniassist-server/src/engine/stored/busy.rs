@@ -1,0 +1,189 @@
+//! The treatment of a post to a stored chat whose run goes on.
+
+use http::Extensions;
+use omniassist_core::message::{Message, Role};
+use omniassist_core::run::Trigger;
+use omniassist_core::{Error, RunRequest};
+
+use super::message::message_id;
+use super::open::StoredPost;
+use super::post;
+use super::refused;
+use crate::engine::admission::Admission;
+use crate::engine::when_busy::AskedWhenBusy;
+use crate::engine::{Assistant, WhenBusy};
+use crate::store::{Post, RunHead, RunState, Signal, SignalKind, Which};
+
+/// The place of a post in its chat.
+pub(super) enum Turn {
+    /// The run can begin.
+    Now,
+    /// The run waits until this one and those in the queue have ended.
+    After(Box<RunHead>),
+    /// The post began this run before.
+    Repeats(Box<RunHead>),
+}
+
+impl Assistant {
+    /// Returns the treatment of a request whose chat is busy: that of the host, of the client if it may choose, or of the
+    /// assistant.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the client may not choose this one.
+    pub(in crate::engine) fn when_busy(&self, extensions: &Extensions) -> Result<WhenBusy, Error> {
+        let config = &self.setup.config;
+        if let Some(of_host) = extensions.get::<WhenBusy>() {
+            return Ok(*of_host);
+        }
+        match extensions.get::<AskedWhenBusy>() {
+            None => Ok(config.when_busy),
+            Some(AskedWhenBusy(asked)) if config.client_when_busy.contains(asked) => Ok(*asked),
+            Some(_) => Err(Error::invalid_field(
+                "X-Omniassist-When-Busy",
+                "a treatment that the assistant lets clients choose",
+                "another one",
+            )),
+        }
+    }
+
+    /// Prepares the chat for a new run. The earlier runs end, or the new one waits for them.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the post is refused, or the store is not available.
+    pub(super) async fn take_turn(
+        &self,
+        post: &StoredPost<'_>,
+        key: Option<&Post>,
+        admission: &mut Admission,
+        request: &mut RunRequest,
+    ) -> Result<Turn, Error> {
+        let when_busy = post.when_busy;
+        if when_busy != WhenBusy::Supersede
+            && let Some(head) = self.find_run(&post.scope, Which::Chat(&post.chat)).await?
+            && !head.state.is_ended()
+        {
+            match when_busy {
+                WhenBusy::Enqueue => return Ok(Turn::After(Box::new(head))),
+                WhenBusy::Reject if head.state != RunState::Waiting => {
+                    return match self.is_of_post(post, key, &head).await? {
+                        true => Ok(Turn::Repeats(Box::new(head))),
+                        false => Err(busy(&head)),
+                    };
+                }
+                WhenBusy::Discard => {
+                    if let Some(earlier) = self.end_earlier(post, key, admission).await? {
+                        return Ok(Turn::Repeats(Box::new(earlier)));
+                    }
+                    self.supersede(post.stores, &head).await?;
+                    self.leave_out(post, &head, request).await?;
+                    return Ok(Turn::Now);
+                }
+                _ => {}
+            }
+        }
+        if when_busy == WhenBusy::Enqueue {
+            // The chat may have become busy. The run is then refused when it is inserted.
+            return Ok(Turn::Now);
+        }
+        let earlier = self.end_earlier(post, key, admission).await?;
+        Ok(earlier.map_or(Turn::Now, |head| Turn::Repeats(Box::new(head))))
+    }
+
+    /// Ends the run in progress of the chat, so that the conversation has what it wrote. Returns it instead if the same post
+    /// has begun it.
+    async fn end_earlier(
+        &self,
+        post: &StoredPost<'_>,
+        key: Option<&Post>,
+        admission: &mut Admission,
+    ) -> Result<Option<RunHead>, Error> {
+        // First, since the next one begins as soon as the run in progress has ended.
+        for run in post.stores.queue.of_chat(&post.scope, &post.chat) {
+            let stop = Signal::new(SignalKind::Stop, post.scope.owner());
+            let stopped = post.stores.runs.signal(&post.scope, run, &stop).await;
+            stopped.map_err(|error| refused::by_store(&error))?;
+        }
+        self.live.make_way(&mut admission.run, self.limits()).await?;
+        let Some(head) = self.find_run(&post.scope, Which::Chat(&post.chat)).await? else { return Ok(None) };
+        if head.state == RunState::Running {
+            if self.is_of_post(post, key, &head).await? {
+                return Ok(Some(head));
+            }
+            self.supersede(post.stores, &head).await?;
+        }
+        Ok(None)
+    }
+
+    async fn is_of_post(
+        &self,
+        post: &StoredPost<'_>,
+        key: Option<&Post>,
+        head: &RunHead,
+    ) -> Result<bool, Error> {
+        let Some(key) = key else { return Ok(false) };
+        let which = Which::Post { chat: &post.chat, key: &key.key };
+        Ok(self.find_run(&post.scope, which).await?.is_some_and(|found| found.run == head.run))
+    }
+
+    /// Takes the question of a run and its answer from the messages of a request that follows them.
+    async fn leave_out(
+        &self,
+        post: &StoredPost<'_>,
+        head: &RunHead,
+        request: &mut RunRequest,
+    ) -> Result<(), Error> {
+        let conversations = &*post.stores.conversations;
+        let is_new = match request.messages.last() {
+            Some(last) if last.role == Role::User && request.trigger == Trigger::Submit => {
+                !post::has(conversations, &post.scope, &post.chat, &last.id).await?
+            }
+            _ => false,
+        };
+        if !is_new {
+            return Ok(());
+        }
+        let answer = message_id(head.run);
+        let mut before = post::branch_of(conversations, &post.scope, &post.chat, &answer).await?;
+        before.pop_if(|last| last.role == Role::Assistant);
+        let Some(question) = before.pop() else { return Ok(()) };
+        let is_left_out = |message: &Message| message.id == answer || post::is_version(message, &question);
+        let earlier = request.messages.len().saturating_sub(1);
+        if request.awaits_history || request.messages.iter().take(earlier).any(is_left_out) {
+            let last = request.messages.pop();
+            request.messages = before;
+            request.messages.extend(last);
+            request.awaits_history = false;
+        }
+        Ok(())
+    }
+
+    /// Returns `true` if a request continues a chat after a run that has not ended.
+    pub(super) async fn follows(
+        &self,
+        post: &StoredPost<'_>,
+        head: &RunHead,
+        request: &RunRequest,
+    ) -> Result<bool, Error> {
+        let is_question = request.messages.last().is_some_and(|last| last.role == Role::User);
+        if request.trigger != Trigger::Submit || !is_question {
+            return Ok(false);
+        }
+        if request.awaits_history {
+            return Ok(true);
+        }
+        let answer = message_id(head.run);
+        let conversations = &*post.stores.conversations;
+        let shown = post::head(conversations, &post.scope, &post.chat).await?;
+        let earlier = request.messages.len().saturating_sub(1);
+        Ok(request.messages.iter().take(earlier).any(|message| {
+            message.id == answer || shown.as_ref().is_some_and(|shown| post::is_version(message, shown))
+        }))
+    }
+}
+
+/// Returns the error for a post that the store did not begin, since this run comes first.
+pub(super) fn busy(head: &RunHead) -> Error {
+    Error::chat_busy().with_run(head.run.to_string())
+}

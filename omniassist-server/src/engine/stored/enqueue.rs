@@ -1,0 +1,277 @@
+//! Runs that wait until the earlier ones of their chat have ended.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+
+use http::Extensions;
+use omniassist_core::{Error, Message, RunEvent, RunRequest, Text};
+use tokio::time::sleep;
+use uuid::Uuid;
+
+use super::input::Input;
+use super::journal::Position;
+use super::message::message_id;
+use super::open::{Stored, StoredPost, save};
+use super::post;
+use super::queue::Kept;
+use super::refused;
+use super::rest::Rest;
+use super::stores::Stores;
+use super::view::View;
+use crate::engine::admission::Admission;
+use crate::engine::live::LiveRuns;
+use crate::engine::setup::Setup;
+use crate::engine::{Assistant, verification};
+use crate::quota::Held;
+use crate::store::{Begun, Claim, Claimed, NewRun, Post, RunHead, RunId, RunState, Scope, Which};
+use crate::tool::ToolSnapshot;
+use crate::{CancellationToken, Principal};
+
+/// The number of runs of a chat that may wait.
+const MOST_QUEUED: u32 = 8;
+
+/// The shortest and the longest time between two looks at a queue.
+const LOOK: (Duration, Duration) = (Duration::from_millis(20), Duration::from_secs(1));
+
+/// The time in which the viewers of a run that begins join it.
+const JOIN: Duration = Duration::from_secs(1);
+
+const STOPPED: &str = "The run was stopped.";
+
+impl Assistant {
+    /// Stores a post whose run begins when `before` and those in the queue have ended, and returns a viewer of it.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the post is refused, the queue is full, or the store is not available.
+    pub(super) async fn enqueue(
+        &self,
+        post: &StoredPost<'_>,
+        before: &RunHead,
+        mut request: RunRequest,
+        mut extensions: Extensions,
+        mut admission: Admission,
+        identity: Post,
+    ) -> Result<View, Error> {
+        let StoredPost { stores, scope, chat, principal, .. } = post;
+        if let Some(last) = request.messages.last_mut().filter(|last| last.id.is_empty()) {
+            last.id = format!("msg_{}", Uuid::now_v7().simple()).into();
+        }
+        let tools = self.tools_for(&request, &extensions)?.for_principal((*principal).clone());
+        if self.follows(post, before, &request).await? {
+            let last = request.messages.pop();
+            request.messages.clear();
+            request.messages.extend(last);
+            request.awaits_history = true;
+        }
+        // What cannot be answered is refused now.
+        let mut checked = request.clone();
+        if !request.awaits_history {
+            post::take(&*stores.conversations, scope, chat, &mut checked, &tools).await?;
+        }
+        verification::verify(&mut checked, principal, &tools, &Stored(&*self.setup.verifier), false)?;
+        let run = RunId::random();
+        let mut new = NewRun::new(run, scope.clone(), chat.clone(), stores.instance);
+        new.post = Some(identity);
+        new.queue = MOST_QUEUED;
+        let input = Input::queued(&request).and_then(|input| input.to_bytes());
+        new.input = input.map_err(|error| refused::by_store(&error))?;
+        admission.run.release_slot();
+        extensions.remove::<Held>();
+        let kept = Kept { extensions, admission };
+        // A client that leaves does not keep a run without a driver.
+        let (assistant, stores) = (self.clone(), Arc::clone(stores));
+        let begun = tokio::spawn(async move { assistant.begin_queued(&stores, new, kept).await });
+        begun.await.unwrap_or_else(|_| Err(Error::internal()))
+    }
+
+    async fn begin_queued(&self, stores: &Arc<Stores>, new: NewRun, kept: Kept) -> Result<View, Error> {
+        let run = new.run;
+        // Before the run can be claimed.
+        let over = stores.queue.keep(run, &new.scope, &new.chat, kept);
+        let begun = stores.runs.begin(&new).await.map_err(|error| refused::by_store(&error));
+        let refusal = match begun {
+            Ok(Begun::Queued(_)) => {
+                self.spawn_wait(new.scope.clone(), run);
+                return Ok(self.queued_view(stores, new.scope, run, over));
+            }
+            Ok(Begun::Started(writer)) => {
+                let kept = stores.queue.take(run);
+                stores.queue.end(run);
+                let Some(Kept { extensions, admission }) = kept else { return Err(Error::internal()) };
+                let mut head = RunHead::new(run, new.scope, new.chat, RunState::Running);
+                (head.epoch, head.head) = (writer.epoch, 1);
+                let claimed = Claimed::new(writer, head, new.input);
+                return self.go_on(stores, claimed, extensions, Some(admission)).await;
+            }
+            Ok(Begun::Busy(_)) => Error::queue_full(usize::try_from(MOST_QUEUED).unwrap_or(usize::MAX)),
+            Ok(Begun::Repeats(_)) => Error::duplicate_run(),
+            Ok(Begun::Refused(refusal)) => refused::by_conversation(&refusal),
+            Err(error) => error,
+        };
+        stores.queue.end(run);
+        Err(refusal)
+    }
+
+    /// Returns a viewer of a run that waits in a queue.
+    pub(super) fn view_queued(&self, stores: &Arc<Stores>, head: &RunHead) -> View {
+        let (over, is_new) = stores.queue.join(head);
+        if is_new {
+            self.spawn_wait(head.scope.clone(), head.run);
+        }
+        self.queued_view(stores, head.scope.clone(), head.run, over)
+    }
+
+    fn queued_view(&self, stores: &Arc<Stores>, scope: Scope, run: RunId, over: CancellationToken) -> View {
+        let (assistant, its_stores, its_scope) = (self.clone(), Arc::clone(stores), scope.clone());
+        let begins = Box::pin(async move {
+            over.cancelled().await;
+            match assistant.view_begun(&its_stores, &its_scope, run).await {
+                Ok(view) => view,
+                Err(error) => {
+                    tracing::error!(run_id = %run, %error, "a run that was queued cannot be read; its viewer is cut");
+                    None
+                }
+            }
+        });
+        View::queued(stores, scope, run, begins)
+    }
+
+    /// Returns a viewer of a run that was queued, from its first event. `None` if it still is, or went on after its server
+    /// had stopped, so that its client has to come back.
+    async fn view_begun(
+        &self,
+        stores: &Arc<Stores>,
+        scope: &Scope,
+        run: RunId,
+    ) -> Result<Option<View>, Error> {
+        let Some(head) = self.find_run(scope, Which::Run(run)).await? else { return Ok(None) };
+        if head.state == RunState::Queued {
+            return Ok(None);
+        }
+        if was_stopped_in_queue(&head) {
+            return Ok(Some(stopped_view(stores, scope, run)));
+        }
+        let rest = self.rest(scope, run, Some(1)).await?;
+        Ok(rest.filter(|rest| rest.epoch == 1).map(Rest::into_view))
+    }
+
+    fn spawn_wait(&self, scope: Scope, run: RunId) {
+        tokio::spawn(wait(Arc::downgrade(&self.setup), Arc::downgrade(&self.live), scope, run));
+    }
+
+    /// Begins a queued run if it is its turn.
+    async fn look_at_queue(&self, stores: &Arc<Stores>, scope: &Scope, run: RunId) -> Result<Look, Error> {
+        let Some(head) = self.find_run(scope, Which::Run(run)).await? else { return Ok(Look::Over) };
+        let is_driven_here = head.instance == Some(stores.instance);
+        match head.state {
+            RunState::Queued => {}
+            // It was claimed, and its leg is not listed yet.
+            RunState::Running if is_driven_here && stores.live(run).is_none() => {
+                return Ok(Look::Waits(None));
+            }
+            _ => return Ok(Look::Over),
+        }
+        let first = self.find_run(scope, Which::Chat(&head.chat)).await?;
+        let Some(first) = first.filter(|first| first.run != run) else {
+            let view = self.take_over(stores, run, Claim::IfFree, Extensions::new(), None).await?;
+            return Ok(view.map_or(Look::Waits(None), Look::Begun));
+        };
+        Ok(Look::Waits(Some(first.run)))
+    }
+
+    /// Completes the request of a run that was queued with the conversation as it is now, and stores its new messages, as for
+    /// a run that begins at once. Returns the posted messages for the host.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the post does not fit the conversation, or the store is not available.
+    pub(super) async fn take_queued(
+        &self,
+        stores: &Stores,
+        scope: &Scope,
+        request: &mut RunRequest,
+        tools: &ToolSnapshot,
+        principal: &Principal,
+    ) -> Result<Option<Vec<Message>>, Error> {
+        let chat = request.chat_id.clone().unwrap_or_default();
+        let taken = post::take(&*stores.conversations, scope, &chat, request, tools).await?;
+        let keeps_seals = !self.setup.config.on_finish.is_empty();
+        let verifier = Stored(&*self.setup.verifier);
+        let posted = verification::verify(request, principal, tools, &verifier, keeps_seals)?;
+        let change = taken.change(&request.messages).map_err(|error| refused::by_store(&error))?;
+        save(stores, scope, &chat, &change).await?;
+        Ok(posted)
+    }
+}
+
+/// The result of a look at a queue.
+enum Look {
+    /// The run does not wait any more.
+    Over,
+    /// The run begins here.
+    Begun(View),
+    /// Another run comes first, or somebody begins this one.
+    Waits(Option<RunId>),
+}
+
+/// Begins a queued run when the earlier ones have ended, and lets its viewers know.
+async fn wait(setup: Weak<Setup>, live: Weak<LiveRuns>, scope: Scope, run: RunId) {
+    let mut delay = LOOK.0;
+    loop {
+        let (Some(setup), Some(live)) = (setup.upgrade(), live.upgrade()) else { return };
+        let assistant = Assistant { setup, live };
+        let Some(stores) = assistant.stores().cloned() else { return };
+        if assistant.is_draining() {
+            stores.queue.end(run);
+            return;
+        }
+        let leg = match assistant.look_at_queue(&stores, &scope, run).await {
+            Ok(Look::Begun(view)) => {
+                if stores.queue.end(run) {
+                    view.detach();
+                } else {
+                    // A run without a viewer may end; see `OnDisconnect`.
+                    sleep(JOIN).await;
+                    drop(view);
+                }
+                return;
+            }
+            Ok(Look::Over) => {
+                stores.queue.end(run);
+                return;
+            }
+            Ok(Look::Waits(first)) => first.and_then(|first| stores.live(first)),
+            // It was logged.
+            Err(_) => None,
+        };
+        let released = stores.released.clone();
+        drop((assistant, stores));
+        let ended = async {
+            match &leg {
+                Some(leg) => leg.over.cancelled().await,
+                None => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            () = ended => delay = LOOK.0,
+            () = released.cancelled() => {}
+            () = sleep(delay) => delay = (delay * 2).min(LOOK.1),
+        }
+    }
+}
+
+/// Returns `true` if a run ended without having begun.
+pub(super) fn was_stopped_in_queue(head: &RunHead) -> bool {
+    head.state.is_ended() && head.epoch == 0
+}
+
+/// Returns a viewer of a run that was stopped in its queue.
+pub(super) fn stopped_view(stores: &Arc<Stores>, scope: &Scope, run: RunId) -> View {
+    let events = [
+        RunEvent::Start { message_id: message_id(run), metadata: None },
+        RunEvent::Abort { reason: Text::from_static(STOPPED) },
+    ];
+    View::new(stores, scope.clone(), run, VecDeque::from(events), Position::default(), None).of_epoch(1)
+}

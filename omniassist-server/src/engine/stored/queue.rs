@@ -1,0 +1,81 @@
+//! The runs in queues for which this process waits: their clients are connected to it, or it has their requests.
+
+use std::collections::HashMap;
+use std::sync::Mutex;
+
+use http::Extensions;
+use omniassist_core::Text;
+
+use crate::CancellationToken;
+use crate::engine::admission::Admission;
+use crate::store::{RunHead, RunId, Scope};
+use crate::sync::lock;
+
+/// The part of a request that is not stored. A run that begins in another process does without it.
+pub(super) struct Kept {
+    pub(super) extensions: Extensions,
+    pub(super) admission: Admission,
+}
+
+#[derive(Default)]
+pub(super) struct Queue(Mutex<HashMap<RunId, Entry>>);
+
+struct Entry {
+    scope: Scope,
+    chat: Text,
+    kept: Option<Kept>,
+    over: CancellationToken,
+    /// `true` if the client does not wait for the answer.
+    is_detached: bool,
+}
+
+impl Entry {
+    fn new(scope: &Scope, chat: &Text) -> Self {
+        let (scope, chat) = (scope.clone(), chat.clone());
+        Self { scope, chat, kept: None, over: CancellationToken::new(), is_detached: false }
+    }
+}
+
+impl Queue {
+    /// Keeps the rest of a request until its run begins.
+    pub(super) fn keep(&self, run: RunId, scope: &Scope, chat: &Text, kept: Kept) -> CancellationToken {
+        let entry = Entry { kept: Some(kept), ..Entry::new(scope, chat) };
+        let over = entry.over.clone();
+        lock(&self.0).insert(run, entry);
+        over
+    }
+
+    /// Returns the runs of a chat.
+    pub(super) fn of_chat(&self, scope: &Scope, chat: &str) -> Vec<RunId> {
+        let entries = lock(&self.0);
+        let of_chat = entries.iter().filter(|(_, entry)| entry.scope == *scope && entry.chat == *chat);
+        of_chat.map(|(run, _)| *run).collect()
+    }
+
+    /// Returns the token that is cancelled when this process no longer waits for the run, and `true` if it did not wait.
+    pub(super) fn join(&self, head: &RunHead) -> (CancellationToken, bool) {
+        let mut entries = lock(&self.0);
+        let is_new = !entries.contains_key(&head.run);
+        let entry = entries.entry(head.run).or_insert_with(|| Entry::new(&head.scope, &head.chat));
+        (entry.over.clone(), is_new)
+    }
+
+    /// Takes what was kept of the request of a run that begins.
+    pub(super) fn take(&self, run: RunId) -> Option<Kept> {
+        lock(&self.0).get_mut(&run)?.kept.take()
+    }
+
+    /// Records that the client does not wait for the answer.
+    pub(super) fn detach(&self, run: RunId) {
+        if let Some(entry) = lock(&self.0).get_mut(&run) {
+            entry.is_detached = true;
+        }
+    }
+
+    /// Ends the wait for a run. Returns `true` if its client does not wait for the answer.
+    pub(super) fn end(&self, run: RunId) -> bool {
+        let Some(entry) = lock(&self.0).remove(&run) else { return false };
+        entry.over.cancel();
+        entry.is_detached
+    }
+}

@@ -1,0 +1,49 @@
+//! Posts with one `Idempotency-Key` at the same moment.
+
+use super::*;
+
+async fn post(assistant: &Assistant, id: &str) -> Response<AssistantBody> {
+    let mut posted = request(&ask(id, id));
+    posted.headers_mut().insert("idempotency-key", "k-1".parse().unwrap());
+    AssistantService::new(assistant.clone()).handle(posted).await
+}
+
+#[tokio::test(start_paused = true)]
+async fn both_get_the_same_run() {
+    for when_busy in [WhenBusy::Supersede, WhenBusy::Reject, WhenBusy::Enqueue, WhenBusy::Discard] {
+        for is_elsewhere in [false, true] {
+            let store = MemoryStore::new();
+            let (first, model) = server(&store, when_busy);
+            let (other, other_model) = server(&store, when_busy);
+            let second = if is_elsewhere { &other } else { &first };
+            let (one, two, three) = tokio::join!(post(&first, "u1"), post(second, "u1"), post(second, "u1"));
+            for response in [&one, &two, &three] {
+                assert_eq!(response.status(), StatusCode::OK, "{when_busy:?} {is_elsewhere}");
+            }
+            assert_eq!(run_of(&one), run_of(&two), "{when_busy:?} {is_elsewhere}");
+            assert_eq!(run_of(&one), run_of(&three), "{when_busy:?} {is_elsewhere}");
+            if !is_elsewhere {
+                let (one, two) = tokio::join!(read(one), read(two));
+                assert!(one.contains("Answer 1 ") && one == two, "{one}{two}");
+            }
+            settled(&store).await;
+            assert_eq!(said(&store).await, ["u1", "Answer 1 done"]);
+            assert_eq!(model.payloads().len() + other_model.payloads().len(), 1);
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn both_get_the_same_queued_run() {
+    let store = MemoryStore::new();
+    let (assistant, model) = server(&store, WhenBusy::Enqueue);
+    let first = send(&assistant, &ask("u0", "Zero"), None).await;
+    let (one, two) = tokio::join!(post(&assistant, "u1"), post(&assistant, "u1"));
+    assert_eq!(run_of(&one), run_of(&two));
+    let later = post(&assistant, "u1").await;
+    assert_eq!(run_of(&one), run_of(&later));
+    read(first).await;
+    let (one, two, later) = tokio::join!(read(one), read(two), read(later));
+    assert!(one.contains("Answer 2 ") && one == two && two == later, "{one}{two}{later}");
+    assert_eq!(model.payloads().len(), 2);
+}
