@@ -54,9 +54,10 @@ async fn said(store: &SqliteStore) -> Vec<String> {
 #[test]
 fn they_begin_in_order_after_a_restart() {
     let folder = Folder::new();
+    let path = folder.path();
     let server_of_posts = runtime();
     server_of_posts.block_on(async {
-        let store = SqliteStore::open(folder.path()).unwrap();
+        let store = SqliteStore::open(&path).unwrap();
         let model = ScriptedProvider::new().otherwise(|_| Turn::text("Half").then(Turn::pending()));
         let assistant = server(store.clone(), model, WhenBusy::Enqueue);
         for number in 0..=8 {
@@ -72,7 +73,7 @@ fn they_begin_in_order_after_a_restart() {
     drop(server_of_posts);
 
     runtime().block_on(async {
-        let store = SqliteStore::open(folder.path()).unwrap();
+        let store = SqliteStore::open(&path).unwrap();
         let model = ScriptedProvider::new()
             .otherwise(|payload| text(format!("Answer {}", payload.transcript.len().div_ceil(2))));
         let assistant = server(store.clone(), model.clone(), WhenBusy::Enqueue);
