@@ -7,7 +7,8 @@ use std::time::{Duration, Instant};
 use omniassist_server::store::{
     Appended, Beat, Begun, Change, Claim, Claimed, Conversation, ConversationStore, Delete, Deleted,
     Durability, InstanceId, Listing, NewRun, Page, Retention, RunHead, RunId, RunStore, Saved, Scope,
-    Segment, Settled, Signal, Signalled, StoreError, StoreFuture, Swept, Tail, TailOf, Which, Window,
+    Segment, Settled, Signal, Signalled, StoreError, StoreFuture, Swept, Tail, TailOf, UsageListing,
+    UsageQuery, Which, Window,
 };
 use omniassist_sqlite::SqliteStore;
 
@@ -66,6 +67,14 @@ impl RunStore for TimedStore {
 
     fn claim(&self, run: RunId, me: InstanceId, condition: Claim) -> StoreFuture<'_, Option<Claimed>> {
         self.store.claim(run, me, condition)
+    }
+
+    fn usage<'a>(&'a self, query: &'a UsageQuery, page: &'a Page) -> StoreFuture<'a, UsageListing> {
+        self.store.usage(query, page)
+    }
+
+    fn delete_usage<'a>(&'a self, scope: &'a Scope) -> StoreFuture<'a, ()> {
+        self.store.delete_usage(scope)
     }
 
     fn sweep<'a>(&'a self, policy: &'a Retention, at_most: usize) -> StoreFuture<'a, Swept> {
