@@ -76,6 +76,7 @@ for (const [state, { call, is, answer }] of Object.entries(STATES)) {
       const stored = await (await fetch(`${app.server.origin}/assistant/threads/${id}/messages`)).json();
       assert.deepEqual(messages.map(comparable), stored.messages.map(comparable));
       assert.deepEqual([await view.answers.count(), await view.page.locator('#chat-error').count()], [1, 0]);
+      assert.equal(await view.page.locator('.mark').count(), 0, 'the answer is complete');
       if (call) assert.equal(await view.page.locator('.tool').count(), 1);
       await view.screenshot(`react-stored-${`${loss} ${state}`.replaceAll(' ', '-')}`);
       forgive(view);
@@ -91,6 +92,16 @@ onPage('react: a tool of the page runs once, before a reload', async (view) => {
   await shows(view, 'before');
   assert.equal(await view.page.getAttribute('#view', 'data-page'), 'orders', 'the page was not opened again');
   assert.equal(view.runs.length, 2, 'the output was posted once');
+});
+
+onPage('react: stop ends the run of a stored chat', async (view) => {
+  script = () => ({ text: TEXT, end: 'hang' });
+  await view.type('Hello');
+  await shows(view, TEXT.trim());
+  await view.page.click('#chat-stop');
+  await view.settled();
+  await until(() => model.requests.at(-1).closedAt, 'the request to the model is closed');
+  await view.answer().getByText('Stopped: this answer is incomplete.').waitFor();
 });
 
 /** Returns a message without the parts of calls and texts that a replay or the store does not have. */

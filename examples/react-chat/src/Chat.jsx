@@ -29,7 +29,7 @@ export async function restore() {
   const saved = kept();
   if (!saved.stored) return saved;
   const response = await fetch(`/assistant/threads/${saved.id}/messages`).catch(() => null);
-  return response?.ok ? { ...saved, messages: (await response.json()).messages } : saved;
+  return response?.ok ? { ...saved, messages: (await response.json()).messages, cut: [] } : saved;
 }
 function kept() {
   try {
@@ -79,7 +79,7 @@ export function Chat({ saved, tools, context, onFinish }) {
       }
     },
     onFinish({ message, isAbort, isError }) {
-      if (isAbort || isError) setCut((before) => [...before, message.id]);
+      setCut((before) => [...before.filter((id) => id !== message.id), ...(isAbort || isError ? [message.id] : [])]);
       onFinish();
     },
   });
@@ -118,6 +118,8 @@ export function Chat({ saved, tools, context, onFinish }) {
     else again();
   }
   function onStop() {
+    // The run of a stored chat goes on without its page.
+    if (stored.current) fetch(`/assistant/${id}/stop`, { method: 'POST' }).catch(() => {});
     stop();
     input.current.focus();
   }
