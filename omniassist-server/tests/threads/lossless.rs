@@ -1,7 +1,5 @@
 //! Stored messages are the posted ones, whatever they contain.
 
-use std::thread;
-
 use bytes::Bytes;
 use http::{Request, StatusCode, header};
 use http_body_util::{BodyExt, Full};
@@ -22,8 +20,10 @@ use serde_json::{Value, json};
 
 use super::Site;
 
+// The strategies are boxed: the frames of an unoptimized build would not fit the stack of a test.
+
 /// Texts with all kinds of characters, and those that databases and escapes treat in a special way.
-fn texts() -> impl Strategy<Value = Text> {
+fn texts() -> BoxedStrategy<Text> {
     let special = prop_oneof![
         Just("\0"),
         Just("a\0b"),
@@ -31,11 +31,11 @@ fn texts() -> impl Strategy<Value = Text> {
         Just("\"\\\n\r\u{7f}"),
         Just("🙂👩‍👩‍👧é\u{301}")
     ];
-    prop_oneof![any::<String>().prop_map(Text::from), special.prop_map(Text::from)]
+    prop_oneof![any::<String>().prop_map(Text::from), special.prop_map(Text::from)].boxed()
 }
 
 /// JSON of tools, with numbers that no double has.
-fn values() -> impl Strategy<Value = JsonText> {
+fn values() -> BoxedStrategy<JsonText> {
     let number = prop_oneof![
         Just("123456789012345678901234567890"),
         Just("-9007199254740993"),
@@ -53,24 +53,27 @@ fn values() -> impl Strategy<Value = JsonText> {
     let field = (texts(), leaf).prop_map(|(name, value)| {
         format!(r#"{{{}:{value},"list":[{value}]}}"#, serde_json::to_string(name.as_str()).unwrap())
     });
-    field.prop_map(|json| JsonText::parse(json).unwrap())
+    field.prop_map(|json| JsonText::parse(json).unwrap()).boxed()
 }
 
-fn metadata() -> impl Strategy<Value = Option<ProviderMetadata>> {
+fn metadata() -> BoxedStrategy<Option<ProviderMetadata>> {
     proptest::option::of((prop_oneof![Just("openai"), Just("x")], texts()).prop_map(|(provider, text)| {
         let state = json!({"itemId": text.as_str(), "n": u64::MAX, "nested": {"a": [null, "\0"]}});
         ProviderMetadata::of(provider, state.as_object().cloned().unwrap())
     }))
+    .boxed()
 }
 
-fn files() -> impl Strategy<Value = Part> {
-    (proptest::option::of(texts()), metadata()).prop_map(|(filename, metadata)| {
-        let url = "data:text/plain;base64,aGVsbG8=".into();
-        Part::File(FilePart { media_type: "text/plain".into(), url, filename, metadata })
-    })
+fn files() -> BoxedStrategy<Part> {
+    (proptest::option::of(texts()), metadata())
+        .prop_map(|(filename, metadata)| {
+            let url = "data:text/plain;base64,aGVsbG8=".into();
+            Part::File(FilePart { media_type: "text/plain".into(), url, filename, metadata })
+        })
+        .boxed()
 }
 
-fn states() -> impl Strategy<Value = ToolState> {
+fn states() -> BoxedStrategy<ToolState> {
     let output = (values(), values()).prop_map(|(input, output)| ToolState::OutputAvailable {
         input,
         output,
@@ -82,10 +85,10 @@ fn states() -> impl Strategy<Value = ToolState> {
         let decision = Decision { approved: false, reason: Some(reason) };
         ToolState::OutputDenied { input, approval: Approval::new("a").decided(decision) }
     });
-    prop_oneof![output, error, denied]
+    prop_oneof![output, error, denied].boxed()
 }
 
-fn parts() -> impl Strategy<Value = Part> {
+fn parts() -> BoxedStrategy<Part> {
     prop_oneof![
         (texts(), metadata()).prop_map(|(text, metadata)| Part::Text(TextPart { text, metadata })),
         (texts(), metadata()).prop_map(|(text, metadata)| Part::Reasoning(ReasoningPart { text, metadata })),
@@ -98,6 +101,7 @@ fn parts() -> impl Strategy<Value = Part> {
         values().prop_map(|data| Part::Data(DataPart { name: "chart".into(), id: Some("d".into()), data })),
         Just(Part::StepStart),
     ]
+    .boxed()
 }
 
 /// Turns of a question and an answer, and a last question.
@@ -121,12 +125,8 @@ fn conversations() -> impl Strategy<Value = Vec<Message>> {
 
 /// Posts a conversation that the store does not know. Returns what the application loads, a page gets, and an export has.
 fn kept(path: &'static str, body: String) -> [Vec<Message>; 3] {
-    // The futures of an unoptimized build, below the frames of the property test, are too large for the stack of a test.
-    let thread = thread::Builder::new().stack_size(16 << 20).spawn(move || {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        runtime.block_on(post(path, body))
-    });
-    thread.unwrap().join().unwrap()
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(post(path, body))
 }
 
 async fn post(path: &str, body: String) -> [Vec<Message>; 3] {

@@ -92,7 +92,9 @@ impl Assistant {
         let key: Option<Post> = extensions.remove();
         let until = Instant::now() + PATIENCE;
         while key.is_some() || post.when_busy == WhenBusy::Enqueue {
-            let opened = self.open_once(post, request.clone(), extensions.clone(), key.as_ref()).await;
+            // Boxed, since the future is large and would double here.
+            let opened =
+                Box::pin(self.open_once(post, request.clone(), extensions.clone(), key.as_ref())).await;
             let Err(error) = opened else { return opened };
             let may_change = match error.code() {
                 ErrorCode::DuplicateRun => key.is_some(),
@@ -104,7 +106,7 @@ impl Assistant {
             }
             sleep(AGAIN).await;
         }
-        self.open_once(post, request, extensions, None).await
+        Box::pin(self.open_once(post, request, extensions, None)).await
     }
 
     async fn open_once(
