@@ -71,6 +71,7 @@
 //! [`RunStore`]: omniassist_server::store::RunStore
 //! [`ConversationStore`]: omniassist_server::store::ConversationStore
 
+mod budget;
 mod conversations;
 mod failure;
 mod file_system;
@@ -87,5 +88,6 @@ mod time;
 mod usage;
 mod writer;
 
+pub use budget::SqliteTokenBudget;
 pub use options::SqliteOptions;
 pub use store::SqliteStore;

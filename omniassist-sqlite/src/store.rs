@@ -79,7 +79,7 @@ impl SqliteStore {
         self.readers.path()
     }
 
-    fn on_writer<T: Send + 'static>(
+    pub(crate) fn on_writer<T: Send + 'static>(
         &self,
         how: Durability,
         work: impl Fn(&Connection) -> Result<T, Failure> + Send + 'static,

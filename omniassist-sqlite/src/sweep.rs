@@ -5,7 +5,7 @@ use omniassist_server::store::{Retention, Swept};
 use rusqlite::{Connection, Params};
 
 use crate::failure::Failure;
-use crate::{conversations, time, usage};
+use crate::{budget, conversations, time, usage};
 
 pub(crate) fn sweep(connection: &Connection, policy: &Retention, at_most: usize) -> Result<Swept, Failure> {
     let at_most = i64::try_from(at_most).unwrap_or(i64::MAX);
@@ -35,7 +35,7 @@ pub(crate) fn sweep(connection: &Connection, policy: &Retention, at_most: usize)
     }
     swept.journals = runs.len();
     let first_day = Day::of_ms(time::loaded(before(policy.usage)));
-    swept.usage = usage::sweep(connection, first_day, at_most)?;
+    swept.usage = usage::sweep(connection, first_day, at_most)? + budget::sweep(connection, at_most)?;
     let mut statement = connection.prepare_cached(
         "delete from conversation where id in (select id from conversation where deleted_at <= ?1 limit ?2)",
     )?;

@@ -37,7 +37,7 @@ pub struct Swept {
     pub journals: usize,
     /// The tombstones.
     pub tombstones: usize,
-    /// The entries of usage.
+    /// The entries of usage, and of budgets of earlier days.
     pub usage: usize,
 }
 

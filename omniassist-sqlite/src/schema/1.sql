@@ -115,3 +115,21 @@ create table usage_day (
     primary key (day, owner, model)
 ) strict, without rowid;
 create index usage_owner on usage_day (owner, day, model);
+
+create table budget (
+    account text not null,
+    -- As in `usage_day`.
+    day integer not null,
+    spent integer not null,
+    primary key (account, day)
+) strict, without rowid;
+create index budget_day on budget (day);
+
+create table reservation (
+    id text primary key,
+    account text not null,
+    tokens integer not null,
+    expires_at integer not null
+) strict, without rowid;
+create index reservation_account on reservation (account, expires_at);
+create index reservation_expired on reservation (expires_at);

@@ -108,6 +108,23 @@ create table usage_day (
 ) strict, without rowid;
 create index usage_owner on usage_day (owner, day, model);
 
+create table budget (
+    account text not null,
+    day integer not null,
+    spent integer not null,
+    primary key (account, day)
+) strict, without rowid;
+create index budget_day on budget (day);
+
+create table reservation (
+    id text primary key,
+    account text not null,
+    tokens integer not null,
+    expires_at integer not null
+) strict, without rowid;
+create index reservation_account on reservation (account, expires_at);
+create index reservation_expired on reservation (expires_at);
+
 insert into schema_version (version, applied_at) values (1, 1795449600000);
 
 insert into conversation (id, owner, chat, title, head, version, meta, created_at, updated_at, deleted_at) values

@@ -188,8 +188,8 @@ impl Conversations {
     /// Returns the number of conversations.
     ///
     /// Other data under the principal's id is not deleted: the names of the conversations until the end of
-    /// [`Retention::tombstones`](crate::store::Retention::tombstones), stored files, and the application's logs and audit
-    /// log.
+    /// [`Retention::tombstones`](crate::store::Retention::tombstones), the tokens of a budget in the store until the day
+    /// after, stored files, and the application's logs and audit log.
     ///
     /// # Errors
     ///
