@@ -29,6 +29,7 @@ impl Factory for InMemory {
 #[tokio::test(start_paused = true)]
 async fn the_store_in_memory_passes() {
     store::all(&InMemory).await;
+    store::keys::all(&InMemory).await;
 }
 
 /// A store with a fault.

@@ -1,5 +1,6 @@
 //! Conversations and their messages.
 
+use bytes::Bytes;
 use omniassist_server::core::Text;
 use omniassist_server::store::{
     Branch, Change, Conversation, ConversationInfo, Delete, Deleted, Listing, NotSaved, Page, Scope,
@@ -15,6 +16,14 @@ pub(crate) struct ConversationRow {
     pub(crate) id: i64,
     pub(crate) is_deleted: bool,
     version: u32,
+    key: Option<Vec<u8>>,
+}
+
+impl ConversationRow {
+    /// Returns `true` if a key is given and the conversation has another one, or none.
+    pub(crate) fn has_other_key(&self, key: Option<&Bytes>) -> bool {
+        key.is_some_and(|key| self.key.as_deref() != Some(&**key))
+    }
 }
 
 /// Finds the row of a conversation.
@@ -24,20 +33,31 @@ pub(crate) fn row(
     chat: &str,
 ) -> Result<Option<ConversationRow>, Failure> {
     let mut query = connection.prepare_cached(
-        "select id, deleted_at is not null, version from conversation where owner = ?1 and chat = ?2",
+        "select id, deleted_at is not null, version, key from conversation where owner = ?1 and chat = ?2",
     )?;
     let found = query.query_row([scope.owner(), chat], |row| {
-        Ok(ConversationRow { id: row.get(0)?, is_deleted: row.get(1)?, version: row.get(2)? })
+        Ok(ConversationRow {
+            id: row.get(0)?,
+            is_deleted: row.get(1)?,
+            version: row.get(2)?,
+            key: row.get(3)?,
+        })
     });
     Ok(found.optional()?)
 }
 
 /// Inserts the row of a conversation.
-pub(crate) fn create(connection: &Connection, scope: &Scope, chat: &str, now: i64) -> Result<i64, Failure> {
+pub(crate) fn create(
+    connection: &Connection,
+    scope: &Scope,
+    chat: &str,
+    key: Option<&Bytes>,
+    now: i64,
+) -> Result<i64, Failure> {
     let mut statement = connection.prepare_cached(
-        "insert into conversation (owner, chat, created_at, updated_at) values (?1, ?2, ?3, ?3)",
+        "insert into conversation (owner, chat, key, created_at, updated_at) values (?1, ?2, ?3, ?4, ?4)",
     )?;
-    Ok(statement.insert(params![scope.owner(), chat, now])?)
+    Ok(statement.insert(params![scope.owner(), chat, key.map(|key| &**key), now])?)
 }
 
 /// Saves a change, and returns the new version. A refusal is an error, so that the transaction is undone.
@@ -52,11 +72,17 @@ pub(crate) fn save(
     if row.as_ref().is_some_and(|row| row.is_deleted) {
         return Err(Failure::Refused(NotSaved::Deleted));
     }
+    if row.as_ref().is_some_and(|row| row.has_other_key(change.key.as_ref())) {
+        return Err(Failure::Refused(NotSaved::OtherKey));
+    }
     let version = row.as_ref().map_or(0, |row| row.version);
     if change.version.is_some_and(|expected| expected != version) {
         return Err(Failure::Refused(NotSaved::Conflict(version)));
     }
-    let conversation = row.map_or_else(|| create(connection, scope, chat, now), |row| Ok(row.id))?;
+    let conversation = match row {
+        Some(row) => row.id,
+        None => create(connection, scope, chat, change.key.as_ref(), now)?,
+    };
     for message in &change.messages {
         save_message(connection, conversation, message, now)?;
     }
@@ -109,7 +135,7 @@ pub(crate) fn load(
     window: &Window,
 ) -> Result<Option<Conversation>, Failure> {
     let mut query = connection.prepare_cached(
-        "select id, chat, title, head, version, meta, created_at, updated_at from conversation
+        "select id, chat, title, head, version, meta, created_at, updated_at, key from conversation
          where owner = ?1 and chat = ?2 and deleted_at is null",
     )?;
     let Some((id, info)) = query.query_row([scope.owner(), chat], info).optional()? else { return Ok(None) };
@@ -174,7 +200,7 @@ fn messages(query: &mut CachedStatement<'_>, parameters: impl Params) -> Result<
     Ok(found.collect::<Result<_, _>>()?)
 }
 
-/// Reads the columns `id, chat, title, head, version, meta, created_at, updated_at`.
+/// Reads the columns `id, chat, title, head, version, meta, created_at, updated_at, key`.
 fn info(row: &Row<'_>) -> rusqlite::Result<(i64, ConversationInfo)> {
     let mut info = ConversationInfo::new(rows::text(row, 1)?, rows::time(row, 6)?);
     info.title = rows::some_text(row, 2)?;
@@ -182,13 +208,14 @@ fn info(row: &Row<'_>) -> rusqlite::Result<(i64, ConversationInfo)> {
     info.version = row.get(4)?;
     info.meta = rows::some_bytes(row, 5)?;
     info.updated_ms = rows::time(row, 7)?;
+    info.key = rows::some_bytes(row, 8)?;
     Ok((row.get(0)?, info))
 }
 
 pub(crate) fn list(connection: &Connection, scope: &Scope, page: &Page) -> Result<Listing, Failure> {
     let (updated, id) = page.cursor.as_deref().map_or(Ok((i64::MAX, i64::MAX)), parse_cursor)?;
     let mut query = connection.prepare_cached(
-        "select id, chat, title, head, version, meta, created_at, updated_at from conversation
+        "select id, chat, title, head, version, meta, created_at, updated_at, key from conversation
          where owner = ?1 and deleted_at is null and (updated_at, id) < (?2, ?3)
          order by updated_at desc, id desc limit ?4",
     )?;
@@ -237,7 +264,8 @@ pub(crate) fn bury(connection: &Connection, conversation: i64) -> Result<(), Fai
     connection.prepare_cached("delete from run where conversation = ?1")?.execute([conversation])?;
     connection.prepare_cached("delete from message where conversation = ?1")?.execute([conversation])?;
     let mut statement = connection.prepare_cached(
-        "update conversation set title = null, head = null, meta = null, version = 0, deleted_at = ?2 where id = ?1",
+        "update conversation set title = null, head = null, meta = null, key = null, version = 0,
+         deleted_at = ?2 where id = ?1",
     )?;
     statement.execute([conversation, time::now()])?;
     Ok(())

@@ -75,6 +75,7 @@ mod budget;
 mod conversations;
 mod failure;
 mod file_system;
+mod keys;
 mod liveness;
 mod open;
 mod options;

@@ -2,12 +2,13 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use bytes::Bytes;
 use omniassist_server::failpoint;
 use omniassist_server::store::{
-    Appended, Beat, Begun, Change, Claim, Claimed, Conversation, ConversationStore, Delete, Deleted,
-    Durability, InstanceId, Listing, NewRun, Page, Retention, RunHead, RunId, RunStore, Saved, Scope,
-    Segment, Settled, Signal, Signalled, StoreError, StoreFuture, Swept, Tail, TailOf, UsageListing,
-    UsageQuery, Which, Window,
+    Appended, Beat, Begun, Change, Claim, Claimed, Conversation, ConversationKey, ConversationStore, Delete,
+    Deleted, Durability, InstanceId, KeyOf, KeyStore, Listing, NewRun, Page, Retention, RunHead, RunId,
+    RunStore, Saved, Scope, Segment, Settled, Signal, Signalled, StoreError, StoreFuture, Swept, Tail,
+    TailOf, UsageListing, UsageQuery, Which, Window,
 };
 use rusqlite::Connection;
 
@@ -15,7 +16,7 @@ use crate::failure::Failure;
 use crate::liveness::Liveness;
 use crate::readers::Readers;
 use crate::writer::Writer;
-use crate::{SqliteOptions, conversations, file_system, open, runs, schema, sweep, usage};
+use crate::{SqliteOptions, conversations, file_system, keys, open, runs, schema, sweep, usage};
 
 /// A store of runs and conversations in a SQLite file.
 ///
@@ -227,5 +228,32 @@ impl ConversationStore for SqliteStore {
             }),
             _ => Box::pin(async { Err(StoreError::invalid("an unknown kind of deletion")) }),
         }
+    }
+}
+
+impl KeyStore for SqliteStore {
+    fn key<'a>(&'a self, of: KeyOf<'a>) -> StoreFuture<'a, Option<ConversationKey>> {
+        match of {
+            KeyOf::Chat(scope, chat) => {
+                let (scope, chat) = (scope.clone(), chat.to_owned());
+                self.on_reader(move |connection| keys::key(connection, KeyOf::Chat(&scope, &chat)))
+            }
+            KeyOf::Run(run) => self.on_reader(move |connection| keys::key(connection, KeyOf::Run(run))),
+            _ => Box::pin(async { Err(StoreError::invalid("an unknown kind of question for a key")) }),
+        }
+    }
+
+    fn keys<'a>(
+        &'a self,
+        after: Option<&'a ConversationKey>,
+        at_most: usize,
+    ) -> StoreFuture<'a, Vec<ConversationKey>> {
+        let after = after.cloned();
+        self.on_reader(move |connection| keys::keys(connection, after.as_ref(), at_most))
+    }
+
+    fn replace_key<'a>(&'a self, known: &'a ConversationKey, new: &'a Bytes) -> StoreFuture<'a, bool> {
+        let (known, new) = (known.clone(), new.clone());
+        self.on_writer(Durability::Hard, move |connection| keys::replace(connection, &known, &new))
     }
 }

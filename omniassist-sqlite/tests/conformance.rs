@@ -40,6 +40,11 @@ async fn scopes_are_separate() {
 }
 
 #[tokio::test]
+async fn keys_belong_to_conversations() {
+    store::keys::all(&Folder::new()).await;
+}
+
+#[tokio::test]
 async fn deletions_are_complete() {
     store::deletion::all(&Folder::new()).await;
 }

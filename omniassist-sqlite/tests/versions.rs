@@ -44,6 +44,7 @@ async fn conversations_of_every_version_are_read() {
             (loaded.info.meta.as_deref(), loaded.info.updated_ms),
             (Some(&b"{}"[..]), 1_795_449_603_000)
         );
+        assert_eq!(loaded.info.key.as_deref(), Some(&[0, 255][..]));
         let bodies: Vec<_> = loaded.messages.iter().map(|message| &message.body[..]).collect();
         assert_eq!(bodies, [&b"Where is it?"[..], &[0, 255]]);
         let mut all = Window::default();

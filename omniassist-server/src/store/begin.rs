@@ -20,6 +20,8 @@ pub struct NewRun {
     /// The change of the conversation that the run answers. It is saved if the run starts, and not if it is queued.
     /// Default: none.
     pub change: Option<Change>,
+    /// The wrapped key of the conversation, as for [`Change::key`]. Default: none.
+    pub key: Option<Bytes>,
     /// The input that a claim needs. The store does not read it. Default: empty.
     pub input: Bytes,
     /// The data of the first segment, a consequence. Default: empty.
@@ -42,6 +44,7 @@ impl NewRun {
             instance,
             post: None,
             change: None,
+            key: None,
             input: Bytes::new(),
             first: Bytes::new(),
             events: 0,

@@ -39,6 +39,10 @@ pub struct Change {
     pub meta: Option<Bytes>,
     /// The version that the conversation must have; 0 for one that does not exist. Default: `None`, for any.
     pub version: Option<u32>,
+    /// The wrapped key with which an encrypting store has encrypted the change. A new conversation gets it. One that has
+    /// another key, or none, is not changed. [`settle`](super::RunStore::settle) does not read it. Default: `None`, which is
+    /// not compared.
+    pub key: Option<Bytes>,
 }
 
 impl Change {
@@ -59,6 +63,8 @@ pub enum NotSaved {
     UnknownMessage(Text),
     /// The conversation has this version.
     Conflict(u32),
+    /// The conversation does not have the key of the change, or of the run.
+    OtherKey,
     /// The conversation was deleted.
     Deleted,
 }
@@ -118,6 +124,8 @@ pub struct ConversationInfo {
     pub version: u32,
     /// Content of the application.
     pub meta: Option<Bytes>,
+    /// The wrapped key of the content. Default: `None`, for content that is not encrypted.
+    pub key: Option<Bytes>,
     /// The time of the first save, in milliseconds since 1970.
     pub created_ms: u64,
     /// The time of the last save, in milliseconds since 1970.
@@ -134,6 +142,7 @@ impl ConversationInfo {
             head: None,
             version: 0,
             meta: None,
+            key: None,
             created_ms: now_ms,
             updated_ms: now_ms,
         }

@@ -11,8 +11,9 @@ pub(crate) fn begin(connection: &Connection, new: &NewRun) -> Result<Begun, Fail
     let now = time::now();
     let conversation = match conversations::row(connection, &new.scope, &new.chat)? {
         Some(row) if row.is_deleted => return Ok(Begun::Refused(NotSaved::Deleted)),
+        Some(row) if row.has_other_key(new.key.as_ref()) => return Ok(Begun::Refused(NotSaved::OtherKey)),
         Some(row) => row.id,
-        None => conversations::create(connection, &new.scope, &new.chat, now)?,
+        None => conversations::create(connection, &new.scope, &new.chat, new.key.as_ref(), now)?,
     };
     if let Some(begun) = begun(connection, new, conversation)? {
         return Ok(begun);

@@ -13,6 +13,8 @@ create table conversation (
     head text,
     version integer not null default 0,
     meta blob,
+    -- The wrapped key of the content. Null: the content is not encrypted, or was deleted.
+    key blob,
     created_at integer not null,
     updated_at integer not null,
     -- A tombstone has a time here, and neither messages nor runs.

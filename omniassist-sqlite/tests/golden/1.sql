@@ -13,6 +13,7 @@ create table conversation (
     head text,
     version integer not null default 0,
     meta blob,
+    key blob,
     created_at integer not null,
     updated_at integer not null,
     deleted_at integer,
@@ -127,12 +128,12 @@ create index reservation_expired on reservation (expires_at);
 
 insert into schema_version (version, applied_at) values (1, 1795449600000);
 
-insert into conversation (id, owner, chat, title, head, version, meta, created_at, updated_at, deleted_at) values
-    (1, 'alice', 'ended', 'Order 17', 'a1', 3, x'7b7d', 1795449600000, 1795449603000, null),
-    (2, 'alice', 'waiting', null, 'u1', 1, null, 1795449600000, 1795449602000, null),
-    (3, 'alice', 'running', null, 'u1', 1, null, 1795449600000, 1795449601000, null),
-    (4, 'alice', 'deleted', null, null, 0, null, 1795449600000, 1795449600000, 1795449604000),
-    (5, 'bob', 'ended', null, null, 1, null, 1795449600000, 1795449600000, null);
+insert into conversation (id, owner, chat, title, head, version, meta, key, created_at, updated_at, deleted_at) values
+    (1, 'alice', 'ended', 'Order 17', 'a1', 3, x'7b7d', x'00ff', 1795449600000, 1795449603000, null),
+    (2, 'alice', 'waiting', null, 'u1', 1, null, null, 1795449600000, 1795449602000, null),
+    (3, 'alice', 'running', null, 'u1', 1, null, null, 1795449600000, 1795449601000, null),
+    (4, 'alice', 'deleted', null, null, 0, null, null, 1795449600000, 1795449600000, 1795449604000),
+    (5, 'bob', 'ended', null, null, 1, null, null, 1795449600000, 1795449600000, null);
 
 -- The body of 'a1' holds a byte that is no text.
 insert into message (number, conversation, id, parent, body, created_at) values

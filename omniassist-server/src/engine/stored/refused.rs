@@ -23,6 +23,7 @@ pub(super) fn by_store(error: &StoreError) -> Error {
 pub(super) fn by_conversation(reason: &NotSaved) -> Error {
     match reason {
         NotSaved::Deleted => Error::chat_deleted(),
+        NotSaved::OtherKey => Error::internal(),
         NotSaved::UnknownMessage(_) | NotSaved::Conflict(_) => Error::unknown_parent(),
     }
 }

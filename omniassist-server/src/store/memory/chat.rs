@@ -1,5 +1,6 @@
 use std::collections::HashSet;
 
+use bytes::Bytes;
 use omniassist_core::Text;
 
 use crate::store::{Branch, Change, Conversation, ConversationInfo, NotSaved, StoredMessage, Window};
@@ -27,6 +28,11 @@ impl Chat {
         self.deleted_ms = Some(now);
     }
 
+    /// Returns `true` if a key is given and the conversation has another one, or none.
+    pub(super) fn has_other_key(&self, key: Option<&Bytes>) -> bool {
+        key.is_some_and(|key| self.info.key.as_ref() != Some(key))
+    }
+
     fn message(&self, id: &str) -> Option<&StoredMessage> {
         self.messages.iter().find(|message| message.id == *id)
     }
@@ -35,6 +41,9 @@ impl Chat {
     pub(super) fn check(chat: Option<&Self>, change: &Change) -> Result<(), NotSaved> {
         if chat.is_some_and(|chat| chat.deleted_ms.is_some()) {
             return Err(NotSaved::Deleted);
+        }
+        if chat.is_some_and(|chat| chat.has_other_key(change.key.as_ref())) {
+            return Err(NotSaved::OtherKey);
         }
         let version = chat.map_or(0, |chat| chat.info.version);
         if change.version.is_some_and(|expected| expected != version) {

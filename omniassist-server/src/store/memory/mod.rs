@@ -1,4 +1,5 @@
 mod chat;
+mod keys;
 mod run;
 mod runs;
 mod state;

@@ -10,12 +10,12 @@ use crate::store::{
 
 impl State {
     pub(super) fn begin(&mut self, new: &NewRun, now: u64) -> Result<Begun, StoreError> {
-        if self
-            .chats
-            .get(&(new.scope.clone(), new.chat.clone()))
-            .is_some_and(|chat| chat.deleted_ms.is_some())
-        {
-            return Ok(Begun::Refused(NotSaved::Deleted));
+        match self.chats.get(&(new.scope.clone(), new.chat.clone())) {
+            Some(chat) if chat.deleted_ms.is_some() => return Ok(Begun::Refused(NotSaved::Deleted)),
+            Some(chat) if chat.has_other_key(new.key.as_ref()) => {
+                return Ok(Begun::Refused(NotSaved::OtherKey));
+            }
+            _ => {}
         }
         if let Some(run) = self.runs.get(&new.run) {
             return self.begun(run, new, now);
@@ -43,7 +43,7 @@ impl State {
             return Ok(Begun::Refused(refused));
         }
         let is_queued = ahead > 0;
-        let chat = self.chat_mut(&new.scope, &new.chat, now);
+        let chat = self.chat_mut(&new.scope, &new.chat, new.key.as_ref(), now);
         if let Some(change) = new.change.as_ref().filter(|_| !is_queued) {
             chat.apply(change, now);
         }

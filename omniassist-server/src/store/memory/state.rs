@@ -1,5 +1,6 @@
 use std::collections::{BTreeMap, HashMap};
 
+use bytes::Bytes;
 use omniassist_core::{Day, Text};
 
 use super::chat::Chat;
@@ -33,10 +34,20 @@ impl State {
         self.chats.get(&(scope.clone(), chat.into())).filter(|chat| chat.deleted_ms.is_none())
     }
 
-    /// Returns a conversation, a new one if there is none.
-    pub(super) fn chat_mut(&mut self, scope: &Scope, chat: &Text, now: u64) -> &mut Chat {
+    /// Returns a conversation, a new one with a key if there is none.
+    pub(super) fn chat_mut(
+        &mut self,
+        scope: &Scope,
+        chat: &Text,
+        key: Option<&Bytes>,
+        now: u64,
+    ) -> &mut Chat {
         let number = self.next_number();
-        let new = || Chat::new(chat.clone(), number, now);
+        let new = || {
+            let mut new = Chat::new(chat.clone(), number, now);
+            new.info.key = key.cloned();
+            new
+        };
         self.chats.entry((scope.clone(), chat.clone())).or_insert_with(new)
     }
 
@@ -52,7 +63,7 @@ impl State {
         now: u64,
     ) -> Result<u32, NotSaved> {
         self.check(scope, chat, change)?;
-        Ok(self.chat_mut(scope, &chat.into(), now).apply(change, now))
+        Ok(self.chat_mut(scope, &chat.into(), change.key.as_ref(), now).apply(change, now))
     }
 
     pub(super) fn list(&self, scope: &Scope, page: &Page) -> Result<Listing, StoreError> {

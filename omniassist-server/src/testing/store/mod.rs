@@ -7,6 +7,8 @@
 //! 3. Call [`all`] for a store of runs and conversations, or [`conversations::all`] for a store of conversations alone, in
 //!    a test with a runtime of tokio. To find a failure, call the functions of a module alone: `all` ends at the first one.
 //!
+//! [`keys::all`] checks in addition a store that keeps the keys of encrypted conversations.
+//!
 //! `examples/own-tables` in the repository checks a [`ConversationStore`] over two tables of an application.
 //!
 //! ```
@@ -50,6 +52,7 @@ pub mod conversations;
 pub mod deletion;
 mod factory;
 pub mod journal;
+pub mod keys;
 pub mod leases;
 pub mod scopes;
 pub mod settle;
