@@ -10,6 +10,8 @@ mod cancel;
 mod clock;
 mod cost;
 mod decoder;
+#[cfg(feature = "encryption")]
+pub mod encryption;
 pub mod endpoint;
 mod engine;
 mod error;

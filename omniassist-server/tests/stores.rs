@@ -4,6 +4,7 @@ use std::panic::AssertUnwindSafe;
 use std::time::Duration;
 
 use futures_util::FutureExt;
+use omniassist_server::encryption::{Encrypted, EncryptionKeys};
 use omniassist_server::store::{
     Appended, Beat, Begun, Change, Claim, Claimed, Conversation, ConversationStore, Delete, Deleted,
     Durability, InstanceId, Listing, MemoryStore, NewRun, Page, Retention, RunHead, RunId, RunStore, Saved,
@@ -30,6 +31,26 @@ impl Factory for InMemory {
 async fn the_store_in_memory_passes() {
     store::all(&InMemory).await;
     store::keys::all(&InMemory).await;
+}
+
+struct EncryptedInMemory;
+
+impl Factory for EncryptedInMemory {
+    type Store = Encrypted<MemoryStore>;
+
+    async fn create(&self) -> Self::Store {
+        let keys = EncryptionKeys::new("1", "at least thirty-two bytes of randomness").unwrap();
+        Encrypted::new(MemoryStore::new(), keys)
+    }
+
+    async fn advance(&self, _store: &Self::Store, by: Duration) {
+        tokio::time::advance(by).await;
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_encrypted_store_passes() {
+    store::all(&EncryptedInMemory).await;
 }
 
 /// A store with a fault.

@@ -64,7 +64,7 @@ pub(crate) fn alice() -> Scope {
 }
 
 /// Begins a run that answers a message.
-pub(crate) async fn begin(store: &SqliteStore, me: InstanceId, chat: &str, text: &str) -> Writer {
+pub(crate) async fn begin(store: &impl RunStore, me: InstanceId, chat: &str, text: &str) -> Writer {
     store.beat(me, LEASE, 0).await.unwrap();
     let mut new = NewRun::new(RunId::random(), alice(), chat, me);
     new.change = Some(Change::messages([StoredMessage::new("u1", None, text.to_owned())]));

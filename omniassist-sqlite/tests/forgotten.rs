@@ -19,7 +19,7 @@ use tracing_subscriber::fmt::MakeWriter;
 
 use crate::folder::Folder;
 
-const CANARY: &str = "canary-0b51e2";
+pub(crate) const CANARY: &str = "canary-0b51e2";
 
 #[derive(Clone, Default)]
 struct Log(Arc<Mutex<Vec<u8>>>);
@@ -42,17 +42,27 @@ impl<'a> MakeWriter<'a> for Log {
     }
 }
 
-async fn post(assistant: &Assistant, chat: &str) -> AssistantBody {
-    let message = json!({ "id": "m1", "role": "user", "content": format!("{CANARY}, please") });
+/// Returns a post of a message.
+pub(crate) fn request(chat: &str, id: &str) -> Request<Full<bytes::Bytes>> {
+    let message = json!({ "id": id, "role": "user", "content": format!("{CANARY}, please") });
     let body = json!({ "id": chat, "message": message }).to_string();
     let mut request = Request::post("/").header(header::CONTENT_TYPE, "application/json");
     request.extensions_mut().unwrap().insert(Principal::new("ada"));
-    let request = request.body(Full::<bytes::Bytes>::from(body)).unwrap();
+    request.body(Full::<bytes::Bytes>::from(body)).unwrap()
+}
+
+pub(crate) async fn post(assistant: &Assistant, chat: &str) -> AssistantBody {
+    let request = request(chat, "m1");
     AssistantService::new(assistant.clone()).handle(request).await.into_body()
 }
 
+/// Posts a message, and reads the whole answer.
+pub(crate) async fn send(assistant: &Assistant, chat: &str) {
+    post(assistant, chat).await.collect().await.unwrap();
+}
+
 /// Returns the number of occurrences in all files of the folder, after a checkpoint.
-fn hits(path: &Path) -> usize {
+pub(crate) fn hits(path: &Path) -> usize {
     let connection = Connection::open(path).unwrap();
     connection.busy_timeout(Duration::from_secs(5)).unwrap();
     connection.query_row("pragma wal_checkpoint(truncate)", [], |_row| Ok(())).unwrap();
@@ -61,7 +71,7 @@ fn hits(path: &Path) -> usize {
     files.map(|file| count(&fs::read(file.unwrap().path()).unwrap_or_default())).sum()
 }
 
-fn count(bytes: &[u8]) -> usize {
+pub(crate) fn count(bytes: &[u8]) -> usize {
     bytes.windows(CANARY.len()).filter(|window| *window == CANARY.as_bytes()).count()
 }
 
@@ -86,7 +96,7 @@ async fn a_forgotten_user_is_in_no_file_and_in_no_log() {
     let store = SqliteStore::open(&path).unwrap();
     let assistant = Assistant::builder(model.clone()).tool(find).tool(refund).store(store).build().unwrap();
     for chat in ["ended", "waiting"] {
-        post(&assistant, chat).await.collect().await.unwrap();
+        send(&assistant, chat).await;
     }
     let mut live = post(&assistant, "live").await;
     let _ = live.frame().await;

@@ -9,6 +9,7 @@
 
 mod budget;
 mod conformance;
+mod encrypted;
 mod faults;
 mod file;
 mod folder;

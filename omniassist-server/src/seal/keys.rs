@@ -126,7 +126,7 @@ impl SealKeys {
     }
 
     /// Returns a hash keyed with the key of this name.
-    pub(super) fn mac(&self, id: &str) -> Option<&Mac> {
+    pub(crate) fn mac(&self, id: &str) -> Option<&Mac> {
         self.keys.iter().find(|key| *key.id == *id).map(|key| &key.mac)
     }
 }

@@ -26,6 +26,7 @@ enum Kind {
     ReadOnly,
     Corrupt,
     Incompatible,
+    MissingKey,
     Invalid,
     Other,
 }
@@ -54,6 +55,11 @@ impl StoreError {
     /// Creates the error of a store with tables that this version of the crate does not know.
     pub fn incompatible(source: impl Into<BoxError>) -> Self {
         Self::new(Kind::Incompatible, source)
+    }
+
+    /// Creates the error of a store whose content is encrypted with a key that is not given.
+    pub fn missing_key(source: impl Into<BoxError>) -> Self {
+        Self::new(Kind::MissingKey, source)
     }
 
     /// Creates the error of a call that breaks the contract of its method.
@@ -100,6 +106,13 @@ impl StoreError {
         self.kind == Kind::Incompatible
     }
 
+    /// Returns `true` if the content is encrypted with a key that is not given, or that has another secret. The source
+    /// names the key.
+    #[must_use]
+    pub fn is_missing_key(&self) -> bool {
+        self.kind == Kind::MissingKey
+    }
+
     /// Returns `true` if the call broke the contract of its method.
     #[must_use]
     pub fn is_invalid(&self) -> bool {
@@ -115,6 +128,7 @@ impl fmt::Display for StoreError {
             Kind::ReadOnly => "The store cannot be written to.",
             Kind::Corrupt => "The content of the store cannot be read.",
             Kind::Incompatible => "The store is not one that this version can use.",
+            Kind::MissingKey => "The content of the store is encrypted with another key.",
             Kind::Invalid => "The store was called with invalid values.",
             Kind::Other => "The store failed.",
         })

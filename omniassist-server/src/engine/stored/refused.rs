@@ -13,7 +13,7 @@ const RETRY: Duration = Duration::from_secs(2);
 /// Logs the error of a store, and returns the one for the client.
 pub(super) fn by_store(error: &StoreError) -> Error {
     tracing::error!(error = %one_line::chain(error), "the store of conversations failed");
-    if error.is_unavailable() || error.is_full() || error.is_read_only() {
+    if error.is_unavailable() || error.is_full() || error.is_read_only() || error.is_missing_key() {
         return Error::store_unavailable(RETRY);
     }
     Error::internal()
