@@ -159,17 +159,3 @@ fn spend(connection: &Connection, account: &str, today: u32, tokens: i64) -> Res
     statement.execute(params![account, today, tokens])?;
     Ok(())
 }
-
-/// Deletes what earlier days have spent and reserved, and returns the number of entries.
-pub(crate) fn sweep(connection: &Connection, at_most: i64) -> Result<usize, Failure> {
-    let now = time::now();
-    let today = Day::of_ms(time::loaded(now)).number();
-    let mut spent = connection.prepare_cached(
-        "delete from budget where (account, day) in (select account, day from budget where day < ?1 limit ?2)",
-    )?;
-    let mut reserved = connection.prepare_cached(
-        "delete from reservation where id in (select id from reservation where expires_at <= ?1 limit ?2)",
-    )?;
-    let yesterday = now.saturating_sub(time::stored(MS_OF_DAY));
-    Ok(spent.execute(params![today, at_most])? + reserved.execute(params![yesterday, at_most])?)
-}

@@ -2,10 +2,12 @@ use std::time::Duration;
 
 use omniassist_server::core::Day;
 use omniassist_server::store::{Retention, Swept};
-use rusqlite::{Connection, Params};
+use rusqlite::{Connection, Params, params};
 
 use crate::failure::Failure;
-use crate::{budget, conversations, time, usage};
+use crate::{conversations, time, usage};
+
+const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
 pub(crate) fn sweep(connection: &Connection, policy: &Retention, at_most: usize) -> Result<Swept, Failure> {
     let at_most = i64::try_from(at_most).unwrap_or(i64::MAX);
@@ -35,12 +37,26 @@ pub(crate) fn sweep(connection: &Connection, policy: &Retention, at_most: usize)
     }
     swept.journals = runs.len();
     let first_day = Day::of_ms(time::loaded(before(policy.usage)));
-    swept.usage = usage::sweep(connection, first_day, at_most)? + budget::sweep(connection, at_most)?;
+    swept.usage = usage::sweep(connection, first_day, at_most)? + budgets(connection, at_most)?;
     let mut statement = connection.prepare_cached(
         "delete from conversation where id in (select id from conversation where deleted_at <= ?1 limit ?2)",
     )?;
     swept.tombstones = statement.execute([before(policy.tombstones), at_most])?;
     Ok(swept)
+}
+
+/// Deletes what earlier days have spent and reserved, and returns the number of entries.
+fn budgets(connection: &Connection, at_most: i64) -> Result<usize, Failure> {
+    let now = time::now();
+    let today = Day::of_ms(time::loaded(now)).number();
+    let mut spent = connection.prepare_cached(
+        "delete from budget where (account, day) in (select account, day from budget where day < ?1 limit ?2)",
+    )?;
+    let mut reserved = connection.prepare_cached(
+        "delete from reservation where id in (select id from reservation where expires_at <= ?1 limit ?2)",
+    )?;
+    let yesterday = now.saturating_sub(time::millis(DAY));
+    Ok(spent.execute(params![today, at_most])? + reserved.execute(params![yesterday, at_most])?)
 }
 
 fn ids(connection: &Connection, sql: &str, parameters: impl Params) -> Result<Vec<i64>, Failure> {

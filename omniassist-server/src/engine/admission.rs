@@ -91,7 +91,8 @@ impl Assistant {
         extensions.insert(Early { of: Arc::clone(&self.live), admission });
     }
 
-    fn early_admission(&self, extensions: &mut Extensions) -> Option<Admission> {
+    /// Takes the admission from the extensions of its request.
+    pub(super) fn early_admission(&self, extensions: &mut Extensions) -> Option<Admission> {
         let early: Early = extensions.remove()?;
         if Arc::ptr_eq(&early.of, &self.live) { lock(&early.admission).take() } else { None }
     }

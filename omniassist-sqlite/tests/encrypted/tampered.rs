@@ -119,7 +119,7 @@ async fn wrapped_keys_cannot_be_moved() {
     }
 }
 
-/// What a run needs in order to end is empty if it was changed, so that the run is interrupted.
+/// Changed data that a run needs in order to end is empty, so that the run is interrupted.
 #[tokio::test]
 async fn a_run_with_changed_answers_can_be_claimed() {
     let case = Case::new().await;

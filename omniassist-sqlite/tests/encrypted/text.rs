@@ -1,4 +1,4 @@
-//! What users and models wrote is in no byte of the files, while it is stored.
+//! The text of users and models is in no byte of the files, while it is stored.
 
 use std::fs;
 use std::path::Path;

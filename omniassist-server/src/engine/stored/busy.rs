@@ -6,9 +6,9 @@ use omniassist_core::run::Trigger;
 use omniassist_core::{Error, RunRequest};
 
 use super::message::message_id;
-use super::open::StoredPost;
 use super::post;
 use super::refused;
+use super::stored_post::StoredPost;
 use crate::engine::admission::Admission;
 use crate::engine::when_busy::AskedWhenBusy;
 use crate::engine::{Assistant, WhenBusy};

@@ -12,12 +12,13 @@ use uuid::Uuid;
 use super::input::Input;
 use super::journal::Position;
 use super::message::message_id;
-use super::open::{Stored, StoredPost, save};
 use super::post;
-use super::queue::Kept;
+use super::queue::was_stopped_in_queue;
 use super::refused;
 use super::rest::Rest;
+use super::stored_post::StoredPost;
 use super::stores::Stores;
+use super::verifier::Stored;
 use super::view::View;
 use crate::engine::admission::Admission;
 use crate::engine::live::LiveRuns;
@@ -79,17 +80,22 @@ impl Assistant {
         new.input = input.map_err(|error| refused::by_store(&error))?;
         admission.run.release_slot();
         extensions.remove::<Held>();
-        let kept = Kept { extensions, admission };
+        self.keep_admission(admission, &mut extensions);
         // A client that leaves does not keep a run without a driver.
         let (assistant, stores) = (self.clone(), Arc::clone(stores));
-        let begun = tokio::spawn(async move { assistant.begin_queued(&stores, new, kept).await });
+        let begun = tokio::spawn(async move { assistant.begin_queued(&stores, new, extensions).await });
         begun.await.unwrap_or_else(|_| Err(Error::internal()))
     }
 
-    async fn begin_queued(&self, stores: &Arc<Stores>, new: NewRun, kept: Kept) -> Result<View, Error> {
+    async fn begin_queued(
+        &self,
+        stores: &Arc<Stores>,
+        new: NewRun,
+        extensions: Extensions,
+    ) -> Result<View, Error> {
         let run = new.run;
         // Before the run can be claimed.
-        let over = stores.queue.keep(run, &new.scope, &new.chat, kept);
+        let over = stores.queue.keep(run, &new.scope, &new.chat, extensions);
         let begun = stores.runs.begin(&new).await.map_err(|error| refused::by_store(&error));
         let refusal = match begun {
             Ok(Begun::Queued(_)) => {
@@ -99,11 +105,12 @@ impl Assistant {
             Ok(Begun::Started(writer)) => {
                 let kept = stores.queue.take(run);
                 stores.queue.end(run);
-                let Some(Kept { extensions, admission }) = kept else { return Err(Error::internal()) };
+                let Some(mut extensions) = kept else { return Err(Error::internal()) };
+                let admission = self.early_admission(&mut extensions);
                 let mut head = RunHead::new(run, new.scope, new.chat, RunState::Running);
                 (head.epoch, head.head) = (writer.epoch, 1);
                 let claimed = Claimed::new(writer, head, new.input);
-                return self.go_on(stores, claimed, extensions, Some(admission)).await;
+                return self.go_on(stores, claimed, extensions, admission).await;
             }
             Ok(Begun::Busy(_)) => Error::queue_full(usize::try_from(MOST_QUEUED).unwrap_or(usize::MAX)),
             Ok(Begun::Repeats(_)) => Error::duplicate_run(),
@@ -201,7 +208,7 @@ impl Assistant {
         let verifier = Stored(&*self.setup.verifier);
         let posted = verification::verify(request, principal, tools, &verifier, keeps_seals)?;
         let change = taken.change(&request.messages).map_err(|error| refused::by_store(&error))?;
-        save(stores, scope, &chat, &change).await?;
+        stores.save(scope, &chat, &change).await?;
         Ok(posted)
     }
 }
@@ -260,11 +267,6 @@ async fn wait(setup: Weak<Setup>, live: Weak<LiveRuns>, scope: Scope, run: RunId
             () = sleep(delay) => delay = (delay * 2).min(LOOK.1),
         }
     }
-}
-
-/// Returns `true` if a run ended without having begun.
-pub(super) fn was_stopped_in_queue(head: &RunHead) -> bool {
-    head.state.is_ended() && head.epoch == 0
 }
 
 /// Returns a viewer of a run that was stopped in its queue.

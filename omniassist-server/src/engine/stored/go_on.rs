@@ -12,9 +12,9 @@ use super::input::Input;
 use super::journal::{LastLeg, Position};
 use super::leg::{Leg, Start};
 use super::message::{self, message_id};
-use super::open::StoredPost;
 use super::recovery::Recovery;
 use super::refused;
+use super::stored_post::StoredPost;
 use super::stores::Stores;
 use super::view::View;
 use crate::engine::admission::Admission;
@@ -97,7 +97,10 @@ impl Assistant {
             match claimed.map_err(|error| refused::by_store(&error))? {
                 Some(claimed) => {
                     let (extensions, admission) = match stores.queue.take(run) {
-                        Some(kept) => (kept.extensions, Some(kept.admission)),
+                        Some(mut kept) => {
+                            let admission = assistant.early_admission(&mut kept);
+                            (kept, admission)
+                        }
                         None => (extensions, admission),
                     };
                     assistant.go_on(&stores, claimed, extensions, admission).await.map(Some)

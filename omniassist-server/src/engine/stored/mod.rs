@@ -31,11 +31,13 @@ mod release;
 mod rest;
 mod resume;
 mod stop;
+mod stored_post;
 mod stores;
 mod sweep;
 mod tail;
 mod task;
 mod usage;
+mod verifier;
 mod view;
 
 pub(crate) use answer_call::Answered;

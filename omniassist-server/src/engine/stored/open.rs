@@ -7,25 +7,27 @@ use std::time::Duration;
 use http::Extensions;
 use omniassist_core::message::Role;
 use omniassist_core::run::Trigger;
-use omniassist_core::verify::{HistoryPart, Verdict};
-use omniassist_core::{Error, ErrorCode, RunRequest, Text, Verifier};
+use omniassist_core::{Error, ErrorCode, RunRequest, Text};
 use tokio::time::{Instant, sleep};
 
 use super::busy::{Turn, busy};
-use super::enqueue::{stopped_view, was_stopped_in_queue};
+use super::enqueue::stopped_view;
 use super::input::Input;
 use super::journal::Position;
 use super::leg::{Built, Leg, Start};
 use super::post::{self, Taken, What};
+use super::queue::was_stopped_in_queue;
 use super::refused;
 use super::rest::Rest;
+use super::stored_post::StoredPost;
 use super::stores::Stores;
+use super::verifier::Stored;
 use super::view::View;
 use crate::engine::admission::post_digest;
 use crate::engine::history::Carried;
 use crate::engine::{Assistant, Run, WhenBusy, verification};
 use crate::quota::Held;
-use crate::store::{Begun, Change, NewRun, Post, RunHead, RunId, RunState, Saved, Scope, Which};
+use crate::store::{Begun, NewRun, Post, RunHead, RunId, RunState, Scope, Which};
 use crate::{Principal, failpoint};
 
 /// The time for which a post waits for the run of the same post, or of another one that came first.
@@ -40,15 +42,6 @@ pub(crate) enum Opened {
     Run(Run),
     /// A viewer of a stored run.
     View(View),
-}
-
-/// A post to a stored conversation.
-pub(super) struct StoredPost<'a> {
-    pub(super) stores: &'a Arc<Stores>,
-    pub(super) scope: Scope,
-    pub(super) chat: Text,
-    pub(super) principal: &'a Principal,
-    pub(super) when_busy: WhenBusy,
 }
 
 impl Assistant {
@@ -208,7 +201,7 @@ impl Assistant {
             Input::new(request, leaf.clone()).to_bytes().map_err(|error| refused::by_store(&error))?;
         match stores.is_one {
             true => new.change = Some(change),
-            false => save(stores, scope, chat, &change).await?,
+            false => stores.save(scope, chat, &change).await?,
         }
         let has_stored_answers = taken.what != What::Import;
         failpoint::hit("open.described");
@@ -255,25 +248,8 @@ struct NewLeg {
     when_busy: WhenBusy,
 }
 
-/// Saves a change in a store of conversations that is not the store of runs.
-pub(super) async fn save(stores: &Stores, scope: &Scope, chat: &str, change: &Change) -> Result<(), Error> {
-    match stores.conversations.save(scope, chat, change).await.map_err(|error| refused::by_store(&error))? {
-        Saved::Version(_) => Ok(()),
-        Saved::Refused(refusal) => Err(refused::by_conversation(&refusal)),
-    }
-}
-
 /// Returns `true` if the post can have answers for a run that waits. It ends no run.
 fn posts_answers(request: &RunRequest) -> bool {
     let last = request.messages.last();
     request.trigger == Trigger::Submit && last.is_some_and(|message| message.role == Role::Assistant)
-}
-
-/// Accepts what comes from the store, and leaves the rest to the assistant's verifier.
-pub(super) struct Stored<'a>(pub(super) &'a dyn Verifier);
-
-impl Verifier for Stored<'_> {
-    fn verify(&self, part: HistoryPart<'_>) -> Verdict {
-        if part.is_loaded { Verdict::Accept } else { self.0.verify(part) }
-    }
 }

@@ -7,15 +7,8 @@ use http::Extensions;
 use omniassist_core::Text;
 
 use crate::CancellationToken;
-use crate::engine::admission::Admission;
 use crate::store::{RunHead, RunId, Scope};
 use crate::sync::lock;
-
-/// The part of a request that is not stored. A run that begins in another process does without it.
-pub(super) struct Kept {
-    pub(super) extensions: Extensions,
-    pub(super) admission: Admission,
-}
 
 #[derive(Default)]
 pub(super) struct Queue(Mutex<HashMap<RunId, Entry>>);
@@ -23,7 +16,8 @@ pub(super) struct Queue(Mutex<HashMap<RunId, Entry>>);
 struct Entry {
     scope: Scope,
     chat: Text,
-    kept: Option<Kept>,
+    /// The part of the request that is not stored. A run that begins in another process does without it.
+    kept: Option<Extensions>,
     over: CancellationToken,
     /// `true` if the client does not wait for the answer.
     is_detached: bool,
@@ -37,9 +31,15 @@ impl Entry {
 }
 
 impl Queue {
-    /// Keeps the rest of a request until its run begins.
-    pub(super) fn keep(&self, run: RunId, scope: &Scope, chat: &Text, kept: Kept) -> CancellationToken {
-        let entry = Entry { kept: Some(kept), ..Entry::new(scope, chat) };
+    /// Keeps the extensions of a request, with its admission, until its run begins.
+    pub(super) fn keep(
+        &self,
+        run: RunId,
+        scope: &Scope,
+        chat: &Text,
+        extensions: Extensions,
+    ) -> CancellationToken {
+        let entry = Entry { kept: Some(extensions), ..Entry::new(scope, chat) };
         let over = entry.over.clone();
         lock(&self.0).insert(run, entry);
         over
@@ -60,8 +60,8 @@ impl Queue {
         (entry.over.clone(), is_new)
     }
 
-    /// Takes what was kept of the request of a run that begins.
-    pub(super) fn take(&self, run: RunId) -> Option<Kept> {
+    /// Takes the extensions of the request of a run that begins.
+    pub(super) fn take(&self, run: RunId) -> Option<Extensions> {
         lock(&self.0).get_mut(&run)?.kept.take()
     }
 
@@ -78,4 +78,9 @@ impl Queue {
         entry.over.cancel();
         entry.is_detached
     }
+}
+
+/// Returns `true` if a run ended without having begun.
+pub(super) fn was_stopped_in_queue(head: &RunHead) -> bool {
+    head.state.is_ended() && head.epoch == 0
 }

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use omniassist_core::journal;
 use omniassist_core::{Error, RunEvent};
 
-use super::enqueue::was_stopped_in_queue;
 use super::journal::{self as stored_journal, Position};
+use super::queue::was_stopped_in_queue;
 use super::refused;
 use super::stores::Stores;
 use super::tail::Tail;

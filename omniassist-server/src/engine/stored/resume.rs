@@ -9,8 +9,8 @@ use omniassist_core::journal::{self as format, Content, Record, Replay};
 use omniassist_core::{Error, RunEvent};
 use tokio::time::sleep;
 
-use super::enqueue::was_stopped_in_queue;
 use super::journal::{self, Position};
+use super::queue::was_stopped_in_queue;
 use super::refused;
 use super::stop::head_of;
 use super::stores::Stores;

@@ -5,16 +5,17 @@ use std::sync::{Arc, Mutex, Once, OnceLock};
 use std::time::Duration;
 
 use omniassist_core::message::Message;
-use omniassist_core::{JsonText, Text};
+use omniassist_core::{Error, JsonText, Text};
 use tokio::sync::OnceCell;
 use tokio::time::Instant;
 
 use super::flusher::Flusher;
 use super::journal::Position;
 use super::queue::Queue;
+use super::refused;
 use super::tail::Tail;
 use crate::CancellationToken;
-use crate::store::{ConversationStore, InstanceId, RunId, RunStore};
+use crate::store::{Change, ConversationStore, InstanceId, RunId, RunStore, Saved, Scope};
 use crate::sync::lock;
 
 /// The time between two writes of text.
@@ -59,6 +60,19 @@ pub(super) struct LiveLeg {
 }
 
 impl Stores {
+    /// Saves a change in a store of conversations that is not the store of runs.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the change is refused, or the store is not available.
+    pub(super) async fn save(&self, scope: &Scope, chat: &str, change: &Change) -> Result<(), Error> {
+        let saved = self.conversations.save(scope, chat, change).await;
+        match saved.map_err(|error| refused::by_store(&error))? {
+            Saved::Version(_) => Ok(()),
+            Saved::Refused(refusal) => Err(refused::by_conversation(&refusal)),
+        }
+    }
+
     pub(crate) fn new(
         runs: Arc<dyn RunStore>,
         conversations: Arc<dyn ConversationStore>,

@@ -17,7 +17,7 @@ pub trait Factory: Send + Sync {
     ///
     /// A store that uses tokio's clock calls `tokio::time::advance` in a test with a paused clock. A store that uses the
     /// clock of its database moves the times back by which it decides: the last change and the deletion of conversations,
-    /// and for a store of runs the ends of leases, questions, watches and runs, and the days of usage by whole days. The
+    /// and for a store of runs the ends of leases, questions, watches and runs. The days of usage move by whole days. The
     /// times of messages stay.
     fn advance(&self, store: &Self::Store, by: Duration) -> impl Future<Output = ()> + Send;
 }
