@@ -106,18 +106,6 @@ async function begin(host, cell) {
 
 const resume = ({ page, waits }) => page.resume([{ interruptId: page.interrupts()[0].id, ...waits }]);
 
-/** Connects a page, until that succeeds. */
-async function connect(cell) {
-  for (let tries = 1; ; tries += 1) {
-    try {
-      return await cell.page.connect();
-    } catch (error) {
-      if (tries === 8) throw error;
-      await new Promise((resolve) => setTimeout(resolve, 500));
-    }
-  }
-}
-
 /** Goes on where the page was, and waits for the end of the run. */
 async function goOn(host, cell) {
   const { page, waits, isContinued } = cell;
@@ -140,7 +128,8 @@ async function disturb(host, name, cells) {
   const each = (list, run) => Promise.all(list.filter(({ failure }) => !failure).map((cell) => run(cell).catch((error) => { cell.failure = error; })));
   await each(cells, async (cell) => {
     if (name === 'reload') cell.page = await open(host.client, host.app.api, cell.key);
-    await connect(cell);
+    // Once: CopilotKit does not repeat a connection that was refused.
+    await cell.page.connect();
   });
   for (const cell of cells) await each([cell], () => goOn(host, cell));
   await each(cells, async (cell) => {
