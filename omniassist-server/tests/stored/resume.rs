@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use http::Response;
+use omniassist_server::core::FinishReason;
 
 use super::*;
 
@@ -46,7 +47,7 @@ fn slow() -> (Assistant, MemoryStore) {
     let turn = Turn::text_chunks(["One ", "two "])
         .then(Turn::delay(Duration::from_secs(5)))
         .then(Turn::text_chunks(["three"]))
-        .then(Turn::finish(omniassist_server::core::FinishReason::Stop));
+        .then(Turn::finish(FinishReason::Stop));
     let model = ScriptedProvider::new().turn(turn);
     (Assistant::builder(model).store(store.clone()).build().unwrap(), store)
 }
@@ -102,6 +103,44 @@ async fn a_client_gets_the_rest_after_a_cursor() {
     let last = get(&assistant, &format!("/{workflow}/stream?startIndex=-2"), "ada").await;
     assert_eq!(last.headers()["x-workflow-stream-tail-index"], (done - 1).to_string());
     assert_eq!(read_all(last).await, events[done - 2..].concat());
+}
+
+/// A message that waited for the page has two legs. A client that comes back gets both, with the metadata of both.
+#[tokio::test(start_paused = true)]
+async fn a_continued_message_is_resumed_whole() {
+    let store = MemoryStore::new();
+    let rest = Turn::text_chunks(["One "]).then(Turn::delay(Duration::from_secs(5)));
+    let rest = rest.then(Turn::text_chunks(["two"])).then(Turn::finish(FinishReason::Stop));
+    let model = ScriptedProvider::new().turn(call("page", json!({}))).turn(rest);
+    let page =
+        Tool::front_end_with_schema("page", "Opens a page", json!({"type": "object"})).title("Open page");
+    let assistant = Assistant::builder(model).tool(page).store(store.clone()).build().unwrap();
+    post(&assistant, &ask("m1", "Open it")).await;
+    assert_eq!(settled(&store).await, RunState::Waiting);
+
+    // A page with the stored messages must not execute the call again.
+    let waiting = read_all(get(&assistant, "/c/stream?startIndex=0", "ada").await).await;
+    assert_eq!(types(&waiting), ["finish"]);
+    let mut message = serde_json::to_value(messages(&store).await.last().unwrap()).unwrap();
+    for part in message["parts"].as_array_mut().unwrap() {
+        if part["state"] == "input-available" {
+            part["state"] = "output-available".into();
+            part["output"] = "opened".into();
+        }
+    }
+    let mut body = open(&assistant, &json!({"id": "c", "message": message})).await;
+    read_until(&mut body, "One").await;
+    drop(body);
+    let whole = read_all(get(&assistant, "/c/stream?startIndex=0", "ada").await).await;
+    assert_eq!(text_of(&whole), "One two");
+    for part in ["opened", "Open page"] {
+        assert!(whole.contains(part), "{whole}");
+    }
+    assert!(!whole.contains("tool-input-available"), "{whole}");
+    settled(&store).await;
+    let stored = messages(&store).await;
+    let metadata = stored.last().unwrap().metadata.as_ref().unwrap();
+    assert!(metadata["omniassist"]["tools"].to_string().contains("Open page"), "{metadata}");
 }
 
 #[tokio::test(start_paused = true)]
