@@ -154,6 +154,8 @@ fn assistant(api: Api, provider: SocketAddr, variant: Variant<'_>) -> Result<Ass
     limits.run_timeout = Duration::from_secs(3600);
     // Clients that do not read must stay connected during the measurement.
     limits.write_timeout = Duration::from_secs(3600);
+    // The clients with a principal have the same one.
+    limits.max_runs_per_principal = usize::MAX;
     let base = format!("http://{provider}/v1");
     let builder = match api {
         Api::Responses => {
