@@ -80,7 +80,9 @@ impl Assistant {
             }
         }
         let left = stores.take_left().into_iter().map(|run| (run, Claim::Again));
-        let free = beat.free.into_iter().map(|run| (run, Claim::IfFree));
+        // A run whose viewers wait here is started by the task that lets them know.
+        let free = beat.free.into_iter().filter(|run| !stores.queue.has(*run));
+        let free = free.map(|run| (run, Claim::IfFree));
         for (run, condition) in left.chain(free) {
             // Errors were logged.
             if let Ok(Some(_)) = self.take_over(stores, run, condition, Extensions::new(), None).await {

@@ -45,6 +45,11 @@ impl Queue {
         over
     }
 
+    /// Returns `true` if this process waits for a run.
+    pub(super) fn has(&self, run: RunId) -> bool {
+        lock(&self.0).contains_key(&run)
+    }
+
     /// Returns the runs of a chat.
     pub(super) fn of_chat(&self, scope: &Scope, chat: &str) -> Vec<RunId> {
         let entries = lock(&self.0);

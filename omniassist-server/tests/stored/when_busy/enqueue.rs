@@ -182,6 +182,21 @@ async fn a_post_that_does_not_fit_is_refused_before_it_is_queued() {
     assert_eq!(json_of(refused).await["error"]["code"], "unknown_parent");
 }
 
+#[tokio::test(start_paused = true)]
+async fn posts_to_two_servers_at_the_same_moment_stop_no_run() {
+    let store = MemoryStore::new();
+    let ((first, _), (second, _)) = (server(&store, WhenBusy::Enqueue), server(&store, WhenBusy::Enqueue));
+    let (one, two) = (ask("u1", "One"), ask("u2", "Two"));
+    let (one, two) = tokio::join!(send(&first, &one, None), send(&second, &two, None));
+    for run in [run_of(&one), run_of(&two)] {
+        while !head(&store, run).await.state.is_ended() {
+            sleep(Duration::from_secs(1)).await;
+        }
+        assert_eq!(head(&store, run).await.state, RunState::Finished);
+    }
+    assert_eq!(said(&store).await.len(), 4);
+}
+
 /// Begins a run of another server, which is settled by hand.
 async fn begin_elsewhere(store: &MemoryStore) -> Settled {
     let me = InstanceId::random();
