@@ -23,7 +23,7 @@ async fn send(assistant: &Assistant, uri: &str, owner: &str, body: &Value) -> Re
     *request.uri_mut() = uri.parse().unwrap();
     match owner {
         "" => request.extensions_mut().remove::<Principal>(),
-        owner => request.extensions_mut().insert(Principal::new(owner.to_owned())),
+        owner => request.extensions_mut().insert(Principal::new(owner)),
     };
     AssistantService::new(assistant.clone()).handle(request).await
 }
@@ -242,7 +242,7 @@ async fn copilotkit_lists_and_changes_the_threads() {
         let uri = format!("/copilotkit{path}");
         let mut request = request(&body);
         (*request.method_mut(), *request.uri_mut()) = (method.parse().unwrap(), uri.parse().unwrap());
-        request.extensions_mut().insert(Principal::new(owner.to_owned()));
+        request.extensions_mut().insert(Principal::new(owner));
         let own = AssistantService::new(assistant.clone()).handle(request).await;
         let status = own.status();
         let own = String::from_utf8(own.into_body().collect().await.unwrap().to_bytes().into()).unwrap();
