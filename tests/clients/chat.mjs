@@ -92,6 +92,6 @@ export const shape = (message) => message.parts.map((part) => part.type);
  */
 export function plain({ callProviderMetadata, resultProviderMetadata, title, rawInput, ...part }) {
   // Versions 5 and 6 store the arguments of a call that cannot run in a separate field.
-  if (part.input === undefined && typeof rawInput === 'string') part.input = JSON.parse(rawInput);
+  if (part.input === undefined && typeof rawInput !== 'string') part.input = rawInput;
   return JSON.parse(JSON.stringify(part));
 }

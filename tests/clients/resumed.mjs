@@ -253,9 +253,14 @@ const isSettled = (chat) => chat.status === 'ready' || chat.status === 'error';
 const comparable = (messages) =>
   JSON.parse(JSON.stringify(messages)).map(({ parts, ...message }) => ({
     ...message,
-    parts: parts.map(plain).map(({ approval, ...part }) => ({
+    parts: parts.map(withArguments).map(plain).map(({ approval, ...part }) => ({
       ...(['text', 'reasoning'].includes(part.type) && { state: 'done' }),
       ...part,
       ...(!part.state?.startsWith('output-') && { approval }),
     })),
   }));
+
+/** Returns a part with the parsed arguments of a call that cannot run. Versions 5 and 6 store them as text. */
+function withArguments(part) {
+  return part.input === undefined && typeof part.rawInput === 'string' ? { ...part, input: JSON.parse(part.rawInput) } : part;
+}
