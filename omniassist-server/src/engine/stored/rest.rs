@@ -10,7 +10,7 @@ use super::journal::{self as stored_journal, Position};
 use super::queue::was_stopped_in_queue;
 use super::refused;
 use super::stores::Stores;
-use super::tail::Tail;
+use super::tail::{Shown, Tail};
 use super::view::View;
 use crate::engine::Assistant;
 use crate::store::{RunHead, RunId, Scope, Which};
@@ -69,9 +69,10 @@ impl Assistant {
             return Ok(None);
         }
         let live = stores.live(run);
-        if let Some(leg) = &live {
-            leg.tail.begun().await;
-        }
+        let shown = match &live {
+            Some(leg) => leg.tail.begun().await,
+            None => Shown::default(),
+        };
         let mut rest = Rest {
             events: Vec::new(),
             kept: 0,
@@ -111,7 +112,7 @@ impl Assistant {
         read.await.map_err(|error| refused::by_store(&error))?;
         rest.is_over |= was_stopped_in_queue(&head);
         if let Some(leg) = live.filter(|_| !rest.is_over) {
-            let shown = leg.tail.after(rest.read.events);
+            let shown = shown.after(rest.read.events);
             rest.ahead = shown.len();
             rest.events.extend(shown);
             if let Some(earlier) = leg.earlier.filter(|_| epoch.is_none()) {

@@ -45,11 +45,11 @@ impl Assistant {
         let tail = live.as_ref().map(|leg| Arc::clone(&leg.tail));
         let (queue, read, ahead) = match &live {
             Some(leg) => {
-                leg.tail.begun().await;
+                let shown = leg.tail.begun().await;
                 let (mut records, at) = journal::records_after(&*stores.runs, scope, run, leg.from)
                     .await
                     .map_err(|error| refused::by_store(&error))?;
-                let shown = leg.tail.after(at.events);
+                let shown = shown.after(at.events);
                 let ahead = shown.len();
                 let record = |event| Record::from(Content::Event(event));
                 records.extend(shown.into_iter().map(record));

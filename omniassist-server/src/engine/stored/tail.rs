@@ -53,6 +53,22 @@ enum End {
     Broken,
 }
 
+/// The events of a tail at one time.
+#[derive(Default)]
+pub(super) struct Shown {
+    /// The number of the first of `events`.
+    first: u64,
+    events: Vec<RunEvent>,
+}
+
+impl Shown {
+    /// Returns the events from `next` on.
+    pub(super) fn after(mut self, next: u64) -> Vec<RunEvent> {
+        let at = usize::try_from(next.saturating_sub(self.first)).unwrap_or(usize::MAX);
+        self.events.split_off(at.min(self.events.len()))
+    }
+}
+
 /// The result of a viewer's read.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Took {
@@ -111,17 +127,13 @@ impl Tail {
         self.begun.cancel();
     }
 
-    /// Waits until a recovery withdraws nothing more. The events before, and [`after`](Self::after) them, are then those that
-    /// remain.
-    pub(super) async fn begun(&self) {
+    /// Waits until a recovery withdraws nothing more, and returns the events that the tail has. Those before are in the
+    /// journal. A caller reads the journal afterwards: a write in between would drop events from the tail that the caller
+    /// has not read.
+    pub(super) async fn begun(&self) -> Shown {
         self.begun.cancelled().await;
-    }
-
-    /// Returns the events from `next` on that the tail has.
-    pub(super) fn after(&self, next: u64) -> Vec<RunEvent> {
         let state = lock(&self.state);
-        let at = next.checked_sub(state.first).and_then(|at| usize::try_from(at).ok());
-        at.map(|at| state.events.iter().skip(at).cloned().collect()).unwrap_or_default()
+        Shown { first: state.first, events: state.events.iter().cloned().collect() }
     }
 
     pub(super) fn admission(&self) -> Admission {
@@ -225,5 +237,23 @@ impl State {
         while self.first < keep && self.events.pop_front().is_some() {
             self.first += 1;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn events_that_become_durable_are_not_lost_for_a_reader_of_the_journal() {
+        let tail = Tail::new(2, 1);
+        tail.publish(&mut vec![RunEvent::StepReset, RunEvent::StepStart]);
+        tail.begin();
+        for (next, left) in [(2, 2), (3, 1), (4, 0), (9, 0)] {
+            assert_eq!(tail.begun().await.after(next).len(), left, "{next}");
+        }
+        let shown = tail.begun().await;
+        tail.is_durable(4);
+        assert_eq!(shown.after(2), [RunEvent::StepReset, RunEvent::StepStart]);
     }
 }
