@@ -10,23 +10,48 @@
 #[inline]
 pub const fn hit(_name: &'static str) {}
 
-/// Passes a point.
+/// Calls a function at each point, with `true` if the process dies there. The first function stays.
+#[cfg(not(feature = "__failpoints"))]
+#[inline]
+pub const fn watch(_watcher: fn(&'static str, bool)) {}
+
 #[cfg(feature = "__failpoints")]
-pub fn hit(name: &'static str) {
+pub use compiled::{hit, watch};
+
+#[cfg(feature = "__failpoints")]
+mod compiled {
     use std::io::Write;
-    use std::sync::LazyLock;
     use std::sync::atomic::{AtomicU32, Ordering};
+    use std::sync::{LazyLock, OnceLock};
 
     static WANTED: LazyLock<Option<String>> = LazyLock::new(|| std::env::var("OMNIASSIST_KILL").ok());
     static PASSED: AtomicU32 = AtomicU32::new(0);
+    static WATCHER: OnceLock<fn(&'static str, bool)> = OnceLock::new();
 
-    let Some(wanted) = WANTED.as_deref() else { return };
-    if wanted == "?" {
-        drop(writeln!(std::io::stderr(), "@point {name}"));
-    } else if let Some((point, number)) = wanted.split_once(':')
-        && point == name
-        && number.parse() == Ok(PASSED.fetch_add(1, Ordering::SeqCst) + 1)
-    {
-        std::process::abort();
+    /// Passes a point.
+    pub fn hit(name: &'static str) {
+        let is_death = is_death(name);
+        if let Some(watcher) = WATCHER.get() {
+            watcher(name, is_death);
+        }
+        if is_death {
+            std::process::abort();
+        }
+    }
+
+    /// Calls a function at each point, with `true` if the process dies there. The first function stays.
+    pub fn watch(watcher: fn(&'static str, bool)) {
+        let _ = WATCHER.set(watcher);
+    }
+
+    fn is_death(name: &str) -> bool {
+        let Some(wanted) = WANTED.as_deref() else { return false };
+        if wanted == "?" {
+            drop(writeln!(std::io::stderr(), "@point {name}"));
+            return false;
+        }
+        wanted.split_once(':').is_some_and(|(point, number)| {
+            point == name && number.parse() == Ok(PASSED.fetch_add(1, Ordering::SeqCst) + 1)
+        })
     }
 }

@@ -27,7 +27,7 @@ use crate::engine::{Assistant, verification};
 use crate::quota::Held;
 use crate::store::{Begun, Claim, Claimed, NewRun, Post, RunHead, RunId, RunState, Scope, Which};
 use crate::tool::ToolSnapshot;
-use crate::{CancellationToken, Principal};
+use crate::{CancellationToken, Principal, failpoint};
 
 /// The number of runs of a chat that may wait.
 const MOST_QUEUED: u32 = 8;
@@ -96,7 +96,9 @@ impl Assistant {
         let run = new.run;
         // Before the run can be claimed.
         let over = stores.queue.keep(run, &new.scope, &new.chat, extensions);
+        failpoint::hit("queue.kept");
         let begun = stores.runs.begin(&new).await.map_err(|error| refused::by_store(&error));
+        failpoint::hit("queue.begun");
         let refusal = match begun {
             Ok(Begun::Queued(_)) => {
                 self.spawn_wait(new.scope.clone(), run);
@@ -182,6 +184,7 @@ impl Assistant {
         }
         let first = self.find_run(scope, Which::Chat(&head.chat)).await?;
         let Some(first) = first.filter(|first| first.run != run) else {
+            failpoint::hit("queue.first");
             let view = self.take_over(stores, run, Claim::IfFree, Extensions::new(), None).await?;
             return Ok(view.map_or(Look::Waits(None), Look::Begun));
         };
@@ -208,7 +211,9 @@ impl Assistant {
         let verifier = Stored(&*self.setup.verifier);
         let posted = verification::verify(request, principal, tools, &verifier, keeps_seals)?;
         let change = taken.change(&request.messages).map_err(|error| refused::by_store(&error))?;
+        failpoint::hit("queue.taken");
         stores.save(scope, &chat, &change).await?;
+        failpoint::hit("queue.saved");
         Ok(posted)
     }
 }
