@@ -1,49 +1,69 @@
 //! The process that is killed: an assistant, and the one client of its chat.
 
 use std::io::Write;
+use std::path::Path;
 use std::time::Duration;
 
 use bytes::Bytes;
 use http::{Request, StatusCode, header};
 use http_body_util::{BodyExt, Full};
 use omniassist_server::http::AssistantService;
-use omniassist_server::store::{ConversationStore, RunState, RunStore, Scope, Which, Window};
-use omniassist_server::{Assistant, Principal, failpoint};
+use omniassist_server::store::{RunState, Which, Window};
+use omniassist_server::{Assistant, Principal, WhenBusy, failpoint};
 use omniassist_sqlite::SqliteStore;
 use serde_json::{Value, json};
 
-use crate::shape;
+use crate::moments::{self, BEAT};
+use crate::shape::{self, Shape};
+use crate::store::{Store, encrypted, runs, scope};
 
 pub(crate) const CHAT: &str = "c";
 
-pub(crate) fn scope() -> Scope {
-    Scope::new("ada")
-}
-
-/// Leads the run of the chat to its end, or to the question that it asks. What the viewer sees goes to the standard output.
-pub(crate) fn run(path: &str, ledger: &str, case: &str, shape: &str) {
+/// Leads the runs of the chat to their end, or to the question that they ask. What the viewer sees goes to the standard
+/// output.
+pub(crate) fn run(path: &str, ledger: &str, case: &str, shape: &str, is_encrypted: bool) {
+    failpoint::watch(moments::at_point);
+    let shape = Shape::ALL.into_iter().find(|known| known.name() == shape).unwrap();
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
     runtime.block_on(async {
+        tokio::spawn(beat());
         failpoint::hit("child.start");
-        let store = SqliteStore::open(path).unwrap();
-        failpoint::hit("child.opened");
-        let builder = Assistant::builder(shape::model()).store(store.clone());
-        let builder =
-            shape::tools(ledger, case).into_iter().fold(builder, |builder, tool| builder.tool(tool));
-        let service = AssistantService::new(builder.build().unwrap());
-        lead(&store, &service, shape).await;
+        if is_encrypted {
+            serve(encrypted(Path::new(path)), ledger, case, shape).await;
+        } else {
+            serve(SqliteStore::open(path).unwrap(), ledger, case, shape).await;
+        }
         failpoint::hit("child.end");
     });
     say("@end");
 }
 
-async fn lead(store: &SqliteStore, service: &AssistantService, shape: &str) {
+/// Shows how late timers fire.
+async fn beat() {
+    loop {
+        moments::happens("beat");
+        tokio::time::sleep(BEAT).await;
+    }
+}
+
+async fn serve<S: Store>(store: S, ledger: &str, case: &str, shape: Shape) {
+    failpoint::hit("child.opened");
+    let builder = Assistant::builder(shape::recorded_model()).store(store.clone());
+    let builder = shape::tools(ledger, case).into_iter().fold(builder, |builder, tool| builder.tool(tool));
+    let service = AssistantService::new(builder.build().unwrap());
+    match shape {
+        Shape::Queue => lead_both(&store, &service).await,
+        _ => lead(&store, &service, shape).await,
+    }
+}
+
+async fn lead<S: Store>(store: &S, service: &AssistantService, shape: Shape) {
     let (mut has_posted, mut is_awake) = (false, false);
     loop {
         let head = store.find(&scope(), Which::Chat(CHAT)).await.unwrap();
         let Some(head) = head else {
             has_posted = true;
-            view(service, &question(CHAT, "m1", &format!("shape-{shape}"))).await;
+            view(service, request(&question(CHAT, "m1", &shape.question(1)))).await;
             continue;
         };
         let is_asked = head.obligations.iter().any(|question| question.answer.is_none());
@@ -52,13 +72,11 @@ async fn lead(store: &SqliteStore, service: &AssistantService, shape: &str) {
             RunState::Waiting if is_asked => {
                 has_posted = true;
                 let body = json!({ "id": CHAT, "message": approved(store).await });
-                view(service, &body).await;
+                view(service, request(&body)).await;
             }
             RunState::Running | RunState::Waiting => {
                 if !std::mem::replace(&mut is_awake, true) {
-                    // The first request of a process makes it take runs over.
-                    let chat = format!("wake-{}", std::process::id());
-                    post(service, &question(&chat, "m1", "Are you there?"), |_| {}).await;
+                    wake(service).await;
                 }
                 tokio::time::sleep(Duration::from_millis(2)).await;
             }
@@ -70,12 +88,62 @@ async fn lead(store: &SqliteStore, service: &AssistantService, shape: &str) {
     }
 }
 
+/// Makes the process take runs over, as its first request does.
+async fn wake(service: &AssistantService) {
+    let chat = format!("wake-{}", std::process::id());
+    post(service, request(&question(&chat, "m1", "Are you there?")), |_| {}).await;
+}
+
+/// Posts both questions until both runs have ended, the second one as soon as the first run is stored. A client whose
+/// server has died may not come back: the runs that are stored then go on without it.
+async fn lead_both<S: Store>(store: &S, service: &AssistantService) {
+    let is_stored = runs(store, Shape::Queue).await.iter().all(Option::is_some);
+    if is_stored && fastrand::bool() {
+        wake(service).await;
+        while runs(store, Shape::Queue).await.iter().flatten().any(|run| !run.state.is_ended()) {
+            tokio::time::sleep(Duration::from_millis(2)).await;
+        }
+    }
+    loop {
+        let second = async {
+            while store.find(&scope(), Which::Chat(CHAT)).await.unwrap().is_none() {
+                tokio::time::sleep(Duration::from_millis(1)).await;
+            }
+            let mut second = repeatable(2);
+            second.extensions_mut().insert(WhenBusy::Enqueue);
+            view(service, second).await;
+        };
+        tokio::join!(view(service, repeatable(1)), second);
+        let runs = runs(store, Shape::Queue).await;
+        if runs.iter().flatten().filter(|run| run.state.is_ended()).count() == runs.len() {
+            say("@state both ended");
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+}
+
+/// Creates a post that has its effect once, as often as it is sent.
+fn repeatable(number: usize) -> Request<Full<Bytes>> {
+    let id = format!("m{number}");
+    let mut request = request(&question(CHAT, &id, &Shape::Queue.question(number)));
+    request.headers_mut().insert("idempotency-key", id.parse().unwrap());
+    request
+}
+
 pub(crate) fn question(chat: &str, id: &str, text: &str) -> Value {
     json!({"id": chat, "message": {"id": id, "role": "user", "parts": [{"type": "text", "text": text}]}})
 }
 
+pub(crate) fn request(body: &Value) -> Request<Full<Bytes>> {
+    let request = Request::post("/").header(header::CONTENT_TYPE, "application/json");
+    let mut request = request.body(Full::from(body.to_string())).unwrap();
+    request.extensions_mut().insert(Principal::new("ada"));
+    request
+}
+
 /// Returns the stored message with all its calls approved.
-async fn approved(store: &SqliteStore) -> Value {
+async fn approved<S: Store>(store: &S) -> Value {
     let conversation = store.load(&scope(), CHAT, &Window::default()).await.unwrap().unwrap();
     let mut message: Value = serde_json::from_slice(&conversation.messages.last().unwrap().body).unwrap();
     for part in message["parts"].as_array_mut().unwrap() {
@@ -87,19 +155,20 @@ async fn approved(store: &SqliteStore) -> Value {
     message
 }
 
-async fn view(service: &AssistantService, body: &Value) {
-    let status = post(service, body, say).await;
+async fn view(service: &AssistantService, request: Request<Full<Bytes>>) {
+    let status = post(service, request, say).await;
     if status != StatusCode::OK {
         say(&format!("@status {status}"));
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
 }
 
-/// Posts a body, and passes the lines of the answer on.
-pub(crate) async fn post(service: &AssistantService, body: &Value, line: impl Fn(&str)) -> StatusCode {
-    let request = Request::post("/").header(header::CONTENT_TYPE, "application/json");
-    let mut request = request.body(Full::<Bytes>::from(body.to_string())).unwrap();
-    request.extensions_mut().insert(Principal::new("ada"));
+/// Posts a request, and passes the lines of the answer on.
+pub(crate) async fn post(
+    service: &AssistantService,
+    request: Request<Full<Bytes>>,
+    line: impl Fn(&str),
+) -> StatusCode {
     let response = service.handle(request).await;
     let status = response.status();
     let mut body = response.into_body();
@@ -111,7 +180,7 @@ pub(crate) async fn post(service: &AssistantService, body: &Value, line: impl Fn
 }
 
 /// Writes a line that survives the death of this process.
-fn say(line: &str) {
+pub(crate) fn say(line: &str) {
     let mut output = std::io::stdout().lock();
     drop(writeln!(output, "{line}").and_then(|()| output.flush()));
 }

@@ -11,8 +11,11 @@ use std::time::{Duration, Instant};
 use fastrand::Rng;
 use omniassist_sqlite::SqliteStore;
 
-use crate::killed::{Kill, child};
+use crate::killed::{Case, Ended, Kill, child};
+use crate::lost::{self, Lost};
+use crate::moments::Moments;
 use crate::shape::Shape;
+use crate::store::encrypted;
 use crate::{ledger, verdict};
 
 /// The cases that run at the same time. They mostly wait.
@@ -21,8 +24,8 @@ const LANES: usize = 4;
 /// The limit of deaths of one case.
 const MOST_DEATHS: u32 = 4;
 
-/// The limit of lost text: the time between two writes, and that of a commit beside other processes.
-const MOST_LOST: Duration = Duration::from_millis(250);
+/// One case of this many has an encrypted database.
+const ENCRYPTED: usize = 4;
 
 /// The failpoints that a run of each shape passes, and how often.
 type Points = BTreeMap<(Shape, String), u32>;
@@ -36,7 +39,7 @@ struct Torment {
     kills: AtomicU32,
     cases: AtomicUsize,
     killed_at: Mutex<BTreeSet<(Shape, String)>>,
-    lost: Mutex<Vec<Duration>>,
+    lost: Mutex<Vec<Lost>>,
     found: Mutex<Vec<String>>,
 }
 
@@ -78,9 +81,10 @@ fn passed(ledger: &str) -> Points {
     for shape in Shape::ALL {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.db");
+        let case = Case { path: &path, ledger, name: "trace", shape, is_encrypted: false };
         // A run that waits goes on in another process.
         for part in 0..2 {
-            let ended = child(&path, ledger, "trace", shape.name(), &Kill::None, true);
+            let ended = child(case, &Kill::None, true);
             assert!(ended.fault.is_none(), "{shape:?}: {:?}", ended.fault);
             if part == 0 || shape == Shape::Approval {
                 for name in ended.points {
@@ -107,23 +111,27 @@ impl Torment {
         let step = self.seed as usize % self.points.len();
         let (place, count) = self.points.iter().nth((number * 97 + step) % self.points.len()).unwrap();
         let (shape, name) = place.clone();
-        match rng.u8(..) {
-            0..32 => (shape, Kill::After(Duration::from_millis(rng.u64(0..300)))),
-            _ => (shape, Kill::At(name, rng.u32(1..=*count))),
+        // Text is lost at any time, and a failpoint passes at few.
+        let share = if shape == Shape::Text { 128 } else { 32 };
+        if rng.u8(..) < share {
+            return (shape, Kill::After(Duration::from_millis(rng.u64(0..300))));
         }
+        (shape, Kill::At(name, rng.u32(1..=*count)))
     }
 
     fn case(&self, number: usize, runtime: &tokio::runtime::Runtime) {
         let mut rng = Rng::with_seed(self.seed.wrapping_mul(1_000_003).wrapping_add(number as u64));
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.db");
-        let case = format!("case-{number}");
+        let name = format!("case-{number}");
         let (shape, mut kill) = self.first(number, &mut rng);
         let (mut lines, mut kills, mut deaths, mut rounds) = (Vec::new(), Vec::new(), 0, 0);
+        let is_encrypted = number % ENCRYPTED == ENCRYPTED - 1;
+        let case = Case { path: &path, ledger: &self.ledger, name: &name, shape, is_encrypted };
         let mut found = Vec::new();
         loop {
             rounds += 1;
-            let ended = child(&path, &self.ledger, &case, shape.name(), &kill, false);
+            let ended = child(case, &kill, false);
             if ended.was_killed && ended.fault.is_none() {
                 self.kills.fetch_add(1, Ordering::Relaxed);
                 deaths += 1;
@@ -132,15 +140,11 @@ impl Torment {
                 }
                 kills.push(kill.clone());
             }
-            let has_ended = ended.lines.iter().any(|(_, line)| line.starts_with("@state"));
-            if ended.was_killed && shape == Shape::Text && deaths == 1 && path.exists() {
-                let store = SqliteStore::open(&path).unwrap();
-                let lost = runtime.block_on(verdict::lost_text(&store, &ended.lines));
-                if let Some(lost) = lost {
-                    self.lost.lock().unwrap().push(lost);
-                    if lost > MOST_LOST {
-                        found.push(format!("{lost:?} of text are lost"));
-                    }
+            let has_ended = ended.lines.iter().any(|line| line.starts_with("@state"));
+            if let Some(lost) = lost(case, &ended, runtime) {
+                self.lost.lock().unwrap().push(lost);
+                if lost.age > lost.bound() {
+                    found.push(format!("text is lost: {lost:?}"));
                 }
             }
             lines.extend(ended.lines);
@@ -161,22 +165,27 @@ impl Torment {
                 Kill::None
             };
         }
-        let effects = ledger::take(&self.ledger, &case);
+        let effects = ledger::take(&self.ledger, &name);
         if found.is_empty() {
-            let store = SqliteStore::open(&path).unwrap();
-            found =
-                runtime.block_on(verdict::violations(&store, shape, &lines, &effects, deaths, &self.ledger));
+            found = runtime.block_on(async {
+                if is_encrypted {
+                    verdict::violations(&encrypted(&path), case, &lines, &effects, deaths).await
+                } else {
+                    let store = SqliteStore::open(&path).unwrap();
+                    verdict::violations(&store, case, &lines, &effects, deaths).await
+                }
+            });
         }
         if !found.is_empty() {
-            let told = format!("case {number}, {shape:?}, {kills:?}:\n    {}", found.join("\n    "));
+            let content = if is_encrypted { ", encrypted" } else { "" };
+            let told = format!("case {number}, {shape:?}{content}, {kills:?}:\n    {}", found.join("\n    "));
             println!("{told}");
             self.found.lock().unwrap().push(told);
         }
     }
 
     fn report(&self, took: Duration) -> ExitCode {
-        let mut lost = self.lost.lock().unwrap().clone();
-        lost.sort_unstable();
+        let lost = self.lost.lock().unwrap();
         let killed_at = self.killed_at.lock().unwrap();
         let names: BTreeSet<&String> = killed_at.iter().map(|(_, name)| name).collect();
         let found = self.found.lock().unwrap();
@@ -188,10 +197,39 @@ impl Torment {
             killed_at.len(),
             took.as_secs_f32()
         );
-        if let (Some(most), Some(middle)) = (lost.last(), lost.get(lost.len() / 2)) {
-            println!("lost text of {} killed answers: p50 {middle:.1?}, most {most:.1?}", lost.len());
-        }
+        println!("lost text of {} killed answers:", lost.len());
+        show("age of the oldest", lost.iter().map(|lost| lost.age));
+        show("longest commit", lost.iter().map(|lost| lost.commit));
+        show("latest timer", lost.iter().map(|lost| lost.late));
+        show("left of the bound", lost.iter().map(|lost| lost.bound().saturating_sub(lost.age)));
         println!("{} cases with violations", found.len());
         if found.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
     }
+}
+
+/// Returns the text that a death has lost, if the child wrote any.
+fn lost(case: Case<'_>, ended: &Ended, runtime: &tokio::runtime::Runtime) -> Option<Lost> {
+    let death = ended.death?;
+    let moments = Moments::read(ended.lines.iter().map(String::as_str), death);
+    if moments.deltas.is_empty() {
+        return None;
+    }
+    let copy = tempfile::tempdir().unwrap();
+    lost::copy(case.path.parent().unwrap(), copy.path());
+    let path = copy.path().join(case.path.file_name().unwrap());
+    runtime.block_on(async {
+        if case.is_encrypted {
+            lost::lost(&encrypted(&path), case.shape, &moments, death).await
+        } else {
+            lost::lost(&SqliteStore::open(&path).unwrap(), case.shape, &moments, death).await
+        }
+    })
+}
+
+fn show(what: &str, times: impl Iterator<Item = Duration>) {
+    let mut times: Vec<Duration> = times.collect();
+    times.sort_unstable();
+    let Some(last) = times.len().checked_sub(1) else { return };
+    let at = |percent: usize| times[last * percent / 100];
+    println!("  {what}: least {:.1?}, p50 {:.1?}, p99 {:.1?}, most {:.1?}", at(0), at(50), at(99), at(100));
 }

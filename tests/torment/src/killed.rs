@@ -6,7 +6,10 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::mpsc;
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
+
+use crate::moments::{self, now};
+use crate::shape::Shape;
 
 /// The time after which a child hangs.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -25,18 +28,31 @@ pub(crate) enum Kill {
 #[derive(Debug)]
 pub(crate) struct Ended {
     pub(crate) was_killed: bool,
-    /// The lines that the viewer saw, and the times of their arrival.
-    pub(crate) lines: Vec<(Instant, String)>,
+    /// The time of its death.
+    pub(crate) death: Option<Duration>,
+    /// What the viewer saw, and the moments that the child wrote.
+    pub(crate) lines: Vec<String>,
     /// The failpoints that it passed, if they were traced.
     pub(crate) points: Vec<String>,
     /// The error, unless it was killed or ended by itself.
     pub(crate) fault: Option<String>,
 }
 
+/// A case: children on one file.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Case<'a> {
+    pub(crate) path: &'a Path,
+    pub(crate) ledger: &'a str,
+    pub(crate) name: &'a str,
+    pub(crate) shape: Shape,
+    pub(crate) is_encrypted: bool,
+}
+
 /// Runs a child until it ends.
-pub(crate) fn child(path: &Path, ledger: &str, case: &str, shape: &str, kill: &Kill, trace: bool) -> Ended {
+pub(crate) fn child(case: Case<'_>, kill: &Kill, trace: bool) -> Ended {
     let mut command = Command::new(std::env::current_exe().unwrap());
-    command.arg("child").arg(path).args([ledger, case, shape]);
+    command.arg("child").arg(case.path).args([case.ledger, case.name, case.shape.name()]);
+    command.arg(if case.is_encrypted { "encrypted" } else { "plain" });
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     match kill {
         Kill::At(point, n) => command.env("OMNIASSIST_KILL", format!("{point}:{n}")),
@@ -48,7 +64,7 @@ pub(crate) fn child(path: &Path, ledger: &str, case: &str, shape: &str, kill: &K
     let (send, ended) = mpsc::channel::<()>();
     let reader = thread::spawn(move || {
         let lines = BufReader::new(output).lines().map_while(Result::ok);
-        let lines: Vec<_> = lines.map(|line| (Instant::now(), line)).collect();
+        let lines: Vec<String> = lines.collect();
         drop(send);
         lines
     });
@@ -62,13 +78,15 @@ pub(crate) fn child(path: &Path, ledger: &str, case: &str, shape: &str, kill: &K
         _ => (PATIENCE, false),
     };
     let has_ended = ended.recv_timeout(limit) != Err(mpsc::RecvTimeoutError::Timeout);
-    if !has_ended {
+    let shot = (!has_ended).then(|| {
         drop(child.kill());
-    }
+        now()
+    });
     let status = child.wait().unwrap();
     let (lines, errors) = (reader.join().unwrap(), errors.join().unwrap());
     let points = errors.lines().filter_map(|line| line.strip_prefix("@point ")).map(str::to_owned).collect();
     let was_killed = status.signal().is_some();
+    let death = shot.or_else(|| moments::death(lines.iter().map(String::as_str)));
     let fault = if !has_ended && !is_ours {
         Some(format!("a child hangs: {}", tail(&errors)))
     } else if !was_killed && !status.success() {
@@ -76,7 +94,7 @@ pub(crate) fn child(path: &Path, ledger: &str, case: &str, shape: &str, kill: &K
     } else {
         None
     };
-    Ended { was_killed, lines, points, fault }
+    Ended { was_killed, death, lines, points, fault }
 }
 
 fn tail(text: &str) -> String {

@@ -3,20 +3,20 @@
 use omniassist_server::core::LlmPayload;
 use omniassist_server::http::AssistantService;
 use omniassist_server::{AnthropicProvider, Assistant, GeminiProvider, OpenAiChatProvider, OpenAiProvider};
-use omniassist_sqlite::SqliteStore;
 use serde_json::Value;
 
-use crate::child::{CHAT, post, question};
+use crate::child::{CHAT, post, question, request};
+use crate::store::Store;
 use crate::{legal, shape};
 
 /// Asks the next question of a chat, and returns the faults of the request that each provider would send.
-pub(crate) async fn faults(store: &SqliteStore, ledger: &str) -> Vec<String> {
+pub(crate) async fn faults<S: Store>(store: &S, ledger: &str) -> Vec<String> {
     let model = shape::model();
     let builder = Assistant::builder(model.clone()).store(store.clone());
     let tools = shape::tools(ledger, "next");
     let builder = tools.into_iter().fold(builder, |builder, tool| builder.tool(tool));
     let service = AssistantService::new(builder.build().unwrap());
-    let status = post(&service, &question(CHAT, "m2", "Is that all?"), |_| {}).await;
+    let status = post(&service, request(&question(CHAT, "next", "Is that all?")), |_| {}).await;
     let payloads = model.payloads();
     let Some(payload) = payloads.last().filter(|_| status.is_success()) else {
         return vec![format!("the next post ends with {status}, and {} requests", payloads.len())];

@@ -3,19 +3,23 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use omniassist_server::core::{LlmPayload, TranscriptItem};
+use futures_util::StreamExt;
+use omniassist_server::core::{LlmEvent, LlmPayload, TranscriptItem};
+use omniassist_server::provider::from_fn;
 use omniassist_server::testing::{ScriptedProvider, Turn};
 use omniassist_server::tool::{Tool, ToolContext, ToolError};
-use omniassist_server::{Approval, failpoint};
+use omniassist_server::{Approval, LlmProvider, failpoint};
 use serde_json::{Value, json};
 
-use crate::ledger;
+use crate::{ledger, moments};
 
 /// The delay between two words.
 const PACE: Duration = Duration::from_millis(4);
 
-/// The number of words of a long answer.
-pub(crate) const WORDS: usize = 50;
+/// The words before a call, of an answer, and of a long answer.
+const LEAD: usize = 2;
+const SHORT: usize = 4;
+const LONG: usize = 50;
 
 /// A shape of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -32,11 +36,13 @@ pub(crate) enum Shape {
     Approval,
     /// A call in each of two steps.
     Steps,
+    /// A question that is posted while the run of another goes on, and waits for its end. Each has a call.
+    Queue,
 }
 
 impl Shape {
-    pub(crate) const ALL: [Self; 6] =
-        [Self::Text, Self::Call, Self::Parallel, Self::Idempotent, Self::Approval, Self::Steps];
+    pub(crate) const ALL: [Self; 7] =
+        [Self::Text, Self::Call, Self::Parallel, Self::Idempotent, Self::Approval, Self::Steps, Self::Queue];
 
     pub(crate) const fn name(self) -> &'static str {
         match self {
@@ -46,6 +52,7 @@ impl Shape {
             Self::Idempotent => "idempotent",
             Self::Approval => "approval",
             Self::Steps => "steps",
+            Self::Queue => "queue",
         }
     }
 
@@ -57,44 +64,89 @@ impl Shape {
             Self::Parallel => &[&[("refund", "a"), ("refund", "b"), ("charge", "c")]],
             Self::Idempotent => &[&[("charge", "a")]],
             Self::Approval => &[&[("pay", "a")]],
-            Self::Steps => &[&[("refund", "a")], &[("refund", "b")]],
+            Self::Steps | Self::Queue => &[&[("refund", "a")], &[("refund", "b")]],
         }
+    }
+
+    /// Returns the number of questions.
+    pub(crate) const fn questions(self) -> usize {
+        if matches!(self, Self::Queue) { 2 } else { 1 }
+    }
+
+    /// Returns the text of a question, counted from 1.
+    pub(crate) fn question(self, number: usize) -> String {
+        format!("shape-{}-{number}", self.name())
+    }
+
+    /// Returns the calls of each step of the answer to a question.
+    fn steps_of(self, question: usize) -> &'static [&'static [(&'static str, &'static str)]] {
+        match self {
+            Self::Queue => &self.steps()[question - 1..question],
+            _ => self.steps(),
+        }
+    }
+
+    /// Returns the number of words of each text of the answer to a question.
+    pub(crate) fn texts(self, question: usize) -> Vec<usize> {
+        let mut texts = vec![LEAD; self.steps_of(question).len()];
+        texts.push(if self == Self::Text { LONG } else { SHORT });
+        texts
     }
 }
 
-/// Creates the model. It answers by the last message of the user, and the results after it.
+/// Creates the model of a child. It writes each delta to the output of the child before the engine gets it.
+pub(crate) fn recorded_model() -> impl LlmProvider {
+    let model = model();
+    from_fn("recorded", move |payload| {
+        model.stream(payload).inspect(|event| {
+            if let Ok(LlmEvent::TextDelta { delta, .. }) = event
+                && delta.ends_with(' ')
+            {
+                moments::happens(&format!("delta {delta}"));
+            }
+        })
+    })
+}
+
+/// Creates a model. It answers by the last message of the user, and the results after it.
 pub(crate) fn model() -> ScriptedProvider {
     ScriptedProvider::new().otherwise(answer)
 }
 
 fn answer(payload: &LlmPayload) -> Turn {
-    // A model that is asked again gives its calls other ids.
-    static CALLS: AtomicU32 = AtomicU32::new(0);
+    // A model that is asked again writes other words, and gives its calls other ids.
+    static TURNS: AtomicU32 = AtomicU32::new(0);
     let is_user = |item: &TranscriptItem| matches!(item, TranscriptItem::User { .. });
     let last = payload.transcript.iter().rposition(is_user).unwrap_or(0);
-    let question = format!("{:?}", payload.transcript.get(last));
-    let shape = Shape::ALL.into_iter().find(|shape| question.contains(&format!("shape-{}", shape.name())));
-    let Some(shape) = shape else { return Turn::text("Yes.") };
-    let done =
+    let asked = format!("{:?}", payload.transcript.get(last));
+    let questions =
+        Shape::ALL.into_iter().flat_map(|shape| (1..=shape.questions()).map(move |number| (shape, number)));
+    let question = questions.into_iter().find(|(shape, number)| asked.contains(&shape.question(*number)));
+    let Some((shape, number)) = question else { return Turn::text("Yes.") };
+    let turn = format!("{}.{}", std::process::id(), TURNS.fetch_add(1, Ordering::Relaxed));
+    let mut done =
         payload.transcript[last..].iter().filter(|item| matches!(item, TranscriptItem::Result(_))).count();
-    let mut before = 0;
-    for calls in shape.steps() {
-        before += calls.len();
-        if done < before {
-            let mut turn = Turn::text("Let me").then(Turn::text(" see."));
-            for (tool, order) in *calls {
-                let id = format!("call_{}_{}", std::process::id(), CALLS.fetch_add(1, Ordering::Relaxed));
-                turn = turn.then(Turn::call_with_id(id, *tool, json!({ "order": order })));
-            }
-            return turn;
+    for (calls, words) in shape.steps_of(number).iter().zip(shape.texts(number)) {
+        if done >= calls.len() {
+            done -= calls.len();
+            continue;
         }
+        let calls = calls.iter().enumerate().map(|(at, (tool, order))| {
+            Turn::call_with_id(format!("call_{turn}.{at}"), *tool, json!({ "order": order }))
+        });
+        return calls.fold(text(&turn, words, Duration::ZERO), Turn::then);
     }
-    let words = if shape == Shape::Text { WORDS } else { 4 };
-    let mut turn = Turn::new();
-    for word in 0..words {
-        turn = turn.then(Turn::text(format!("w{word} "))).then(Turn::delay(PACE));
-    }
-    turn
+    text(&turn, shape.texts(number).pop().unwrap(), PACE)
+}
+
+/// Creates a block of words. Each names its turn, so that no two deltas are equal.
+fn text(turn: &str, words: usize, pace: Duration) -> Turn {
+    let word = |number| {
+        let delta = format!("w{turn}.{number} ").into();
+        Turn::event(LlmEvent::TextDelta { block: 0, delta }).then(Turn::delay(pace))
+    };
+    let end = Turn::event(LlmEvent::TextEnd { block: 0, metadata: None });
+    (0..words).map(word).collect::<Turn>().then(end)
 }
 
 /// Creates the tools. Each takes effect in the ledger, and returns the receipt.

@@ -1,98 +1,49 @@
 //! Comparison of what the viewers saw, the ledger, and what is stored.
 
-use std::time::{Duration, Instant};
-
-use omniassist_server::core::RunEvent;
-use omniassist_server::core::journal::{self, Content};
-use omniassist_server::store::{ConversationStore, RunState, RunStore, TailOf, Which, Window};
-use omniassist_sqlite::SqliteStore;
+use omniassist_server::store::{RunState, Window};
 use serde_json::Value;
 
-use crate::child::{CHAT, scope};
+use crate::child::CHAT;
+use crate::killed::Case;
 use crate::ledger::Effect;
-use crate::next;
 use crate::shape::Shape;
-
-type Lines = [(Instant, String)];
-
-fn events(lines: &Lines) -> impl Iterator<Item = (Instant, Value)> {
-    lines
-        .iter()
-        .filter_map(|(at, line)| Some((*at, serde_json::from_str(line.strip_prefix("data: ")?).ok()?)))
-}
-
-/// Returns the time of the text that the last viewer saw, and the journal does not have.
-pub(crate) async fn lost_text(store: &SqliteStore, lines: &Lines) -> Option<Duration> {
-    let deltas: Vec<_> = events(lines).filter(|(_, event)| event["type"] == "text-delta").collect();
-    let (last, _) = deltas.last()?;
-    let head = store.find(&scope(), Which::Chat(CHAT)).await.ok()??;
-    if head.state.is_ended() {
-        return Some(Duration::ZERO);
-    }
-    let tails = store.read(&[TailOf::new(scope(), head.run, 0)], usize::MAX).await.ok()?;
-    let mut kept = 0;
-    for segment in &tails.first()?.as_ref()?.segments {
-        // The mark of a claim has no data.
-        for record in journal::read(&segment.data).unwrap_or_default() {
-            let text = match &record.content {
-                Content::Event(RunEvent::TextDelta { delta, .. }) => delta.to_string(),
-                Content::Event(RunEvent::StepReset) => {
-                    kept = 0;
-                    continue;
-                }
-                Content::Deltas(deltas) => match deltas.merged() {
-                    RunEvent::TextDelta { delta, .. } => delta.to_string(),
-                    _ => continue,
-                },
-                _ => continue,
-            };
-            kept += text.matches('w').count();
-        }
-    }
-    let Some((seen, _)) = kept.checked_sub(1).and_then(|at| deltas.get(at)) else {
-        // Nothing was written yet.
-        return deltas.first().map(|(first, _)| last.duration_since(*first));
-    };
-    Some(last.saturating_duration_since(*seen))
-}
+use crate::store::{Store, runs, scope};
+use crate::{answers, next, plain_text};
 
 /// Returns the violations of a case that has ended.
-pub(crate) async fn violations(
-    store: &SqliteStore,
-    shape: Shape,
-    lines: &Lines,
+pub(crate) async fn violations<S: Store>(
+    store: &S,
+    case: Case<'_>,
+    lines: &[String],
     effects: &[Effect],
     deaths: u32,
-    ledger: &str,
 ) -> Vec<String> {
     let mut found = Vec::new();
-    let head = store.find(&scope(), Which::Chat(CHAT)).await.unwrap();
-    let state = head.map(|head| head.state);
-    let is_given_up = state == Some(RunState::Interrupted) && deaths >= 3;
-    if state != Some(RunState::Finished) && !is_given_up {
-        found.push(format!("the run ended as {state:?} after {deaths} deaths"));
+    let runs = runs(store, case.shape).await;
+    let states: Vec<_> = runs.iter().map(|head| head.as_ref().map(|head| head.state)).collect();
+    let is_given_up = deaths >= 3 && states.contains(&Some(RunState::Interrupted));
+    if !is_given_up && states.iter().any(|state| *state != Some(RunState::Finished)) {
+        found.push(format!("the runs ended as {states:?} after {deaths} deaths"));
     }
     let conversation = store.load(&scope(), CHAT, &Window::default()).await.unwrap();
     let bodies = conversation.map(|conversation| conversation.messages).unwrap_or_default();
     let messages: Vec<Value> =
         bodies.iter().map(|message| serde_json::from_slice(&message.body).unwrap()).collect();
-    let roles: Vec<&str> = messages.iter().filter_map(|message| message["role"].as_str()).collect();
-    if roles != ["user", "assistant"] && !is_given_up {
-        found.push(format!("the messages are {roles:?}"));
-    }
-    let stored = messages.last().cloned().unwrap_or_default();
-    let calls: Vec<&Value> = stored["parts"]
-        .as_array()
-        .into_iter()
+    let calls: Vec<&Value> = messages
+        .iter()
+        .filter_map(|message| message["parts"].as_array())
         .flatten()
         .filter(|part| part["toolCallId"].is_string())
         .collect();
     check_effects(effects, &calls, is_given_up, &mut found);
     if !is_given_up {
-        check_calls(shape, &calls, &mut found);
+        answers::check(case.shape, &messages, &mut found);
+        check_calls(case.shape, &calls, &mut found);
+        plain_text::check(case.path.parent().unwrap(), &messages, case.is_encrypted, &mut found);
     }
-    let text = stored.to_string();
-    for (_, event) in events(lines) {
+    let text = Value::from(messages.clone()).to_string();
+    let data = lines.iter().filter_map(|line| line.strip_prefix("data: "));
+    for event in data.filter_map(|data| serde_json::from_str::<Value>(data).ok()) {
         let shown = match event["type"].as_str() {
             Some("tool-output-available") => &event["output"],
             Some("tool-approval-request") => &event["toolCallId"],
@@ -102,10 +53,10 @@ pub(crate) async fn violations(
             found.push(format!("a viewer saw {shown}, and it is not stored"));
         }
     }
-    for (_, line) in lines.iter().filter(|(_, line)| line.starts_with("@status")) {
+    for line in lines.iter().filter(|line| line.starts_with("@status")) {
         found.push(format!("a post was refused: {line}"));
     }
-    found.extend(next::faults(store, ledger).await);
+    found.extend(next::faults(store, case.ledger).await);
     if !found.is_empty() {
         found.push(format!("effects {effects:?}, stored {text}"));
     }
