@@ -30,7 +30,7 @@ pub(crate) struct Ended {
     pub(crate) was_killed: bool,
     /// The time of its death.
     pub(crate) death: Option<Duration>,
-    /// What the viewer saw, and the moments that the child wrote.
+    /// The output: the answers that the viewer saw, and the moments that the child wrote.
     pub(crate) lines: Vec<String>,
     /// The failpoints that it passed, if they were traced.
     pub(crate) points: Vec<String>,

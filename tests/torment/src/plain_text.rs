@@ -1,4 +1,4 @@
-//! What can be read in the files of a database without its key.
+//! The search of the files of a database for content that its key should hide.
 
 use std::fs;
 use std::path::Path;
