@@ -3,6 +3,7 @@
 mod connect;
 mod drain;
 mod outage;
+mod own_store;
 mod restart;
 mod resume;
 mod usage;

@@ -5,6 +5,8 @@ use omniassist_core::run::ToolCatalog;
 use omniassist_core::{JsonText, Text, ToolSide};
 use serde::{Deserialize, Serialize};
 
+use crate::store::{Received, SignalKind, StoreError};
+
 /// An answer to an open call.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -45,7 +47,7 @@ pub(super) fn owed(stored: &Message, posted: &Message, tools: &dyn ToolCatalog) 
         .collect()
 }
 
-/// Writes answers into the open calls of a message, as the official clients do.
+/// Writes answers into the open calls of a message, as the official clients do. A call that is settled stays as it is.
 pub(super) fn apply_answers<'a>(
     message: &mut Message,
     answers: impl IntoIterator<Item = &'a (Text, Answer)>,
@@ -55,10 +57,30 @@ pub(super) fn apply_answers<'a>(
             Part::Tool(part) if part.call_id == *call_id => Some(part),
             _ => None,
         });
-        if let Some(part) = part {
+        if let Some(part) = part.filter(|part| awaits_answer(&part.state)) {
             answer.apply(part);
         }
     }
+}
+
+/// Returns the answers among the signals of a run.
+///
+/// # Errors
+///
+/// Returns an error if one of them cannot be read.
+pub(super) fn answers_of(signals: &[Received]) -> Result<Vec<(Text, Answer)>, StoreError> {
+    let answer = |received: &Received| match &received.signal.kind {
+        SignalKind::Answer(call) => {
+            let answer = serde_json::from_slice(&received.signal.data).map_err(StoreError::corrupt);
+            Some(answer.map(|answer| (call.clone(), answer)))
+        }
+        _ => None,
+    };
+    signals.iter().filter_map(answer).collect()
+}
+
+fn awaits_answer(state: &ToolState) -> bool {
+    matches!(state, ToolState::InputAvailable { .. } | ToolState::ApprovalRequested { .. })
 }
 
 /// Returns `true` if the client settles the call. Only the server can give the result of a call that it runs itself.

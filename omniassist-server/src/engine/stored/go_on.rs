@@ -7,9 +7,9 @@ use http::Extensions;
 use omniassist_core::event::{FinishReason, RunErrorCode, Usage};
 use omniassist_core::{Error, RunEvent, Text, TrustHistory};
 
-use super::answers::{Answer, apply_answers};
-use super::input::Input;
-use super::journal::{LastLeg, Position};
+use super::answers::Answer;
+use super::journal::Position;
+use super::last_leg::LastLeg;
 use super::leg::{Leg, Start};
 use super::message::{self, message_id};
 use super::recovery::Recovery;
@@ -20,8 +20,7 @@ use super::view::View;
 use crate::engine::admission::Admission;
 use crate::engine::{Assistant, verification};
 use crate::store::{
-    Branch, Claim, Claimed, Ending, Received, RunId, RunState, Signal, SignalKind, Signalled, StoreError,
-    Which, Window,
+    Branch, Claim, Claimed, Ending, RunId, RunState, Signal, SignalKind, Signalled, StoreError, Which, Window,
 };
 use crate::{Principal, RunContext, failpoint, panics};
 
@@ -177,22 +176,23 @@ impl Assistant {
         mut extensions: Extensions,
         admission: Option<Admission>,
     ) -> Result<View, Failed> {
-        let Claimed { writer, head, input, signals, .. } = claimed;
-        let (scope, chat) = (head.scope, head.chat);
         failpoint::hit("go_on.claimed");
-        let input = Input::from_bytes(&input)?;
-        let leg = LastLeg::read(&*stores.runs, &scope, writer.run).await?;
+        let leg = LastLeg::read(&*stores.runs, &claimed).await?;
         failpoint::hit("go_on.read");
-        let has_begun = !leg.records.is_empty() || (leg.is_first() && writer.epoch > 1);
+        let Claimed { writer, head, .. } = claimed;
+        let (scope, chat) = (head.scope, head.chat);
+        let is_first = leg.is_first();
+        let LastLeg { input, from, at, records, earlier } = leg;
+        let has_begun = !records.is_empty() || (is_first && writer.epoch > 1);
         if has_begun && self.setup.config.recovery == Recovery::Interrupt {
             return Err(Failed::NotResumed);
         }
         let mut leaf = input.leaf.clone();
-        let is_queued = leg.is_first() && input.was_queued();
-        let branch = Branch::Leaf(if leg.is_first() { leaf.clone() } else { message_id(writer.run) });
+        let is_queued = is_first && input.was_queued();
+        let branch = Branch::Leaf(if is_first { leaf.clone() } else { message_id(writer.run) });
         let mut window = Window { branch, ..Window::default() };
         let mut conversation = stores.conversations.load(&scope, &chat, &window).await?;
-        if conversation.is_none() && !leg.is_first() {
+        if conversation.is_none() && !is_first {
             // The run continued a message that an earlier run began.
             window.branch = Branch::Leaf(leaf.clone());
             conversation = stores.conversations.load(&scope, &chat, &window).await?;
@@ -206,12 +206,11 @@ impl Assistant {
                 conversation.ok_or_else(|| StoreError::other("the conversation is not in the store"))?;
             request = input.into_request(chat.clone());
             request.messages = message::messages(&conversation.messages)?;
+            if let Some(earlier) = earlier {
+                request.messages.pop_if(|last| last.id == earlier.id);
+                request.messages.push(earlier);
+            }
             request.loaded_messages = request.messages.len();
-        }
-        if !leg.is_first()
-            && let Some(message) = request.messages.last_mut()
-        {
-            apply_answers(message, &answers_of(&signals)?);
         }
         let principal = Principal::new(scope.owner());
         extensions.insert(principal.clone());
@@ -238,16 +237,15 @@ impl Assistant {
             leaf = request.messages.last().map(|message| message.id.clone()).unwrap_or_default();
             posted
         } else {
-            let keeps_entries = !leg.is_first() || !self.setup.config.on_finish.is_empty();
+            let keeps_entries = !is_first || !self.setup.config.on_finish.is_empty();
             verification::verify(&mut request, &principal, &tools, &TrustHistory, keeps_entries)?
         };
         let start = Start { request, extensions, tools, carried, posted, admission };
         failpoint::hit("go_on.verified");
-        let records = (!leg.records.is_empty()).then_some(leg.records);
+        let records = (!records.is_empty()).then_some(records);
         let built = self.build_leg(writer.run, start, records, true)?;
         failpoint::hit("go_on.built");
-        let at = leg.at;
-        let leg = Leg { writer, scope: scope.clone(), chat, parent: Some(leaf), from: leg.from, at };
+        let leg = Leg { writer, scope: scope.clone(), chat, parent: Some(leaf), from, at };
         let tail = self.spawn_leg(stores, built, leg);
         Ok(View::new(stores, scope, writer.run, VecDeque::new(), at, Some(tail)))
     }
@@ -258,18 +256,6 @@ fn ended(stores: &Arc<Stores>, claimed: Claimed) -> View {
     let end = RunEvent::Finish { reason: FinishReason::Interrupted, usage: Usage::default() };
     let (run, scope) = (claimed.writer.run, claimed.head.scope);
     View::new(stores, scope, run, VecDeque::from([end]), Position::default(), None)
-}
-
-/// Returns the answers among the signals of a run.
-fn answers_of(signals: &[Received]) -> Result<Vec<(Text, Answer)>, StoreError> {
-    let answer = |received: &Received| match &received.signal.kind {
-        SignalKind::Answer(call) => {
-            let answer = serde_json::from_slice(&received.signal.data).map_err(StoreError::corrupt);
-            Some(answer.map(|answer| (call.clone(), answer)))
-        }
-        _ => None,
-    };
-    signals.iter().filter_map(answer).collect()
 }
 
 /// The reason why a run was not continued.

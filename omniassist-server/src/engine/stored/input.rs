@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use bytes::Bytes;
+use omniassist_core::message::Role;
 use omniassist_core::run::{ClientAbilities, ToolUse, Trigger};
-use omniassist_core::{ContextMessage, JsonText, ModelOptions, RunRequest, Text, ToolSpec};
+use omniassist_core::{ContextMessage, JsonText, Message, ModelOptions, RunRequest, Text, ToolSpec};
 use serde::{Deserialize, Serialize};
 
 use super::message;
@@ -26,6 +27,9 @@ pub(super) struct Input {
     abilities: ClientAbilities,
     options: Option<ModelOptions>,
     tool_use: ToolUse,
+    /// The message that the run continues, of an imported conversation that ends with one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    continued: Option<JsonText>,
     /// The messages of a post whose run was queued.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     queued: Option<Queued>,
@@ -40,8 +44,15 @@ struct Queued {
 }
 
 impl Input {
-    pub(super) fn new(request: &RunRequest, leaf: Text) -> Self {
-        Self {
+    /// Returns the input of a run that answers this message, the last one of the request.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if a message that the run continues has no JSON form.
+    pub(super) fn new(request: &RunRequest, leaf: Text) -> Result<Self, StoreError> {
+        let continued = request.messages.last().filter(|last| last.role == Role::Assistant);
+        let continued = continued.map(|last| message::to_array(std::slice::from_ref(last))).transpose()?;
+        Ok(Self {
             leaf,
             trigger: request.trigger,
             context: request.context.clone(),
@@ -53,8 +64,9 @@ impl Input {
             abilities: request.abilities,
             options: request.options.as_deref().cloned(),
             tool_use: request.tool_use.clone(),
+            continued,
             queued: None,
-        }
+        })
     }
 
     /// Returns the input of a run that is queued, with the messages of its post.
@@ -64,13 +76,23 @@ impl Input {
     /// Returns an error if a message has no JSON form.
     pub(super) fn queued(request: &RunRequest) -> Result<Self, StoreError> {
         let leaf = request.messages.last().map(|message| message.id.clone()).unwrap_or_default();
-        let mut input = Self::new(request, leaf);
+        let mut input = Self::new(request, leaf)?;
         input.queued = Some(Queued {
             messages: message::to_array(&request.messages)?,
             message_id: request.message_id.clone(),
             is_last_only: request.awaits_history,
         });
         Ok(input)
+    }
+
+    /// Returns the message that the run continues, as it was before the run. `None` if the run begins one.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if it cannot be read.
+    pub(super) fn continued(&self) -> Result<Option<Message>, StoreError> {
+        let array = self.continued.as_ref().map(message::from_array).transpose()?;
+        Ok(array.and_then(|mut messages| messages.pop()))
     }
 
     /// Returns `true` if the run was queued.

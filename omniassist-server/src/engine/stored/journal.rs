@@ -1,7 +1,7 @@
 //! Reading the journal of a stored run.
 
 use omniassist_core::RunEvent;
-use omniassist_core::journal::{self, Content, Record};
+use omniassist_core::journal::{self, Record};
 
 use crate::store::{RunId, RunStore, Scope, Segment, StoreError, TailOf};
 
@@ -75,46 +75,4 @@ pub(super) async fn after(
 ) -> Result<(Vec<RunEvent>, Position), StoreError> {
     let (records, position) = records_after(runs, scope, run, position).await?;
     Ok((journal::exact(&records), position))
-}
-
-/// The last leg of a run: the part of its journal after the last time that it waited.
-pub(super) struct LastLeg {
-    /// The position before the leg.
-    pub(super) from: Position,
-    /// The end of the journal.
-    pub(super) at: Position,
-    /// The records of the leg. Empty if the run still waits, or has waited until now.
-    pub(super) records: Vec<Record>,
-}
-
-impl LastLeg {
-    /// Reads the last leg of a run.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the journal cannot be read, or is gone.
-    pub(super) async fn read(runs: &dyn RunStore, scope: &Scope, run: RunId) -> Result<Self, StoreError> {
-        let mut leg = Self { from: Position::default(), at: Position::default(), records: Vec::new() };
-        for_each_segment(runs, scope, run, Position::default(), |_, records, at| {
-            leg.records.extend(records);
-            leg.at = at;
-            // The end of a leg is the last event of its segment.
-            let last = leg.records.iter().rev().find_map(|record| match &record.content {
-                Content::Event(event) => Some(event.is_terminal()),
-                Content::Deltas(_) => Some(false),
-                _ => None,
-            });
-            if last == Some(true) {
-                leg.from = at;
-                leg.records.clear();
-            }
-        })
-        .await?;
-        Ok(leg)
-    }
-
-    /// Returns `true` if the run has not waited yet.
-    pub(super) fn is_first(&self) -> bool {
-        self.from == Position::default()
-    }
 }

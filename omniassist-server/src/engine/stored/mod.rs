@@ -16,6 +16,7 @@ mod given;
 mod go_on;
 mod input;
 mod journal;
+mod last_leg;
 mod lease;
 mod leg;
 mod message;

@@ -197,8 +197,8 @@ impl Assistant {
         let run = RunId::random();
         let mut new = NewRun::new(run, scope.clone(), chat.clone(), stores.instance);
         new.post = Some(identity);
-        new.input =
-            Input::new(request, leaf.clone()).to_bytes().map_err(|error| refused::by_store(&error))?;
+        let input = Input::new(request, leaf.clone()).and_then(|input| input.to_bytes());
+        new.input = input.map_err(|error| refused::by_store(&error))?;
         match stores.is_one {
             true => new.change = Some(change),
             false => stores.save(scope, chat, &change).await?,

@@ -5,11 +5,11 @@ use std::time::Duration;
 
 use omniassist_core::event::{FinishReason, RunErrorCode, Usage};
 use omniassist_core::journal::{Content, SegmentWriter};
-use omniassist_core::message::{Message, MessageCollector, Role};
+use omniassist_core::message::Message;
 use omniassist_core::{Error, RunEvent, Text};
 use tokio::time::{Instant, sleep, timeout};
 
-use super::journal::LastLeg;
+use super::last_leg::LastLeg;
 use super::message::{message, stored_message};
 use super::refused;
 use super::stores::Stores;
@@ -132,7 +132,7 @@ impl Assistant {
         segment.event(&event).map_err(StoreError::other)?;
         let data = segment.take().map(|segment| segment.bytes).unwrap_or_default();
         // A journal that cannot be read is kept, and its run ends without a message.
-        let (events, change) = match LastLeg::read(&*stores.runs, &head.scope, head.run).await {
+        let (events, change) = match LastLeg::read(&*stores.runs, claimed).await {
             Ok(leg) => (leg.at.events, self.partial(stores, head, &leg).await?),
             Err(error) if error.is_corrupt() => {
                 tracing::error!(run_id = %head.run, %error, "the journal of a run cannot be read");
@@ -161,44 +161,23 @@ impl Assistant {
         if leg.records.is_empty() {
             return Ok(None);
         }
-        let mut collector: Option<MessageCollector> = None;
-        let mut under_way: Vec<Text> = Vec::new();
+        let mut under_way: Vec<&Text> = Vec::new();
         for record in &leg.records {
-            let event = match &record.content {
-                Content::Begun(calls) => {
-                    under_way.extend(calls.iter().cloned());
-                    continue;
-                }
-                Content::Event(event) => event.clone(),
-                Content::Deltas(deltas) => deltas.merged(),
-                _ => continue,
-            };
-            if let (None, RunEvent::Start { message_id, .. }) = (&collector, &event) {
-                let earlier = self.stored(stores, &head.scope, &head.chat, message_id).await?;
-                let new = Message {
-                    id: message_id.clone(),
-                    role: Role::Assistant,
-                    parts: Vec::new(),
-                    metadata: None,
-                };
-                collector = Some(MessageCollector::continuing(earlier.unwrap_or(new)));
-            }
-            if let RunEvent::ToolOutput { call_id, preliminary: false, .. }
-            | RunEvent::ToolError { call_id, .. } = &event
-            {
-                under_way.retain(|call| call != call_id);
-            }
-            if let Some(collector) = &mut collector {
-                collector.apply(&event);
+            match &record.content {
+                Content::Begun(calls) => under_way.extend(calls),
+                Content::Event(
+                    RunEvent::ToolOutput { call_id, preliminary: false, .. }
+                    | RunEvent::ToolError { call_id, .. },
+                ) => under_way.retain(|call| *call != call_id),
+                _ => {}
             }
         }
-        for call_id in under_way {
+        let mut collector = leg.collector();
+        for call_id in under_way.into_iter().cloned() {
             let error_text = Text::from_static(UNKNOWN);
-            let event = RunEvent::ToolError { call_id, error_text, provider_executed: false };
-            collector.iter_mut().for_each(|collector| collector.apply(&event));
+            collector.apply(&RunEvent::ToolError { call_id, error_text, provider_executed: false });
         }
-        let message =
-            collector.map(MessageCollector::into_message).filter(|message| !message.parts.is_empty());
+        let message = Some(collector.into_message()).filter(|message| !message.parts.is_empty());
         let window = Window { at_most: 1, ..Window::default() };
         let shown = stores.conversations.load(&head.scope, &head.chat, &window).await?;
         let parent = shown.and_then(|conversation| conversation.info.head);

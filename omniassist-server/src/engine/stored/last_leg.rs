@@ -1,0 +1,84 @@
+//! The last leg of a stored run, and the message that it continues.
+
+use omniassist_core::Text;
+use omniassist_core::journal::{Content, Record};
+use omniassist_core::message::{Message, MessageCollector};
+
+use super::answers::{Answer, answers_of, apply_answers};
+use super::input::Input;
+use super::journal::{self, Position};
+use crate::store::{Claimed, RunStore, StoreError};
+
+/// The last leg of a run: the part of its journal after the last time that it waited.
+pub(super) struct LastLeg {
+    pub(super) input: Input,
+    /// The position before the leg.
+    pub(super) from: Position,
+    /// The end of the journal.
+    pub(super) at: Position,
+    /// The records of the leg. Empty if the run still waits, or has waited until now.
+    pub(super) records: Vec<Record>,
+    /// The message that the leg continues, as it was before the leg, with the answers. `None` if the leg begins it.
+    ///
+    /// It is built from the journal. A store of conversations that is not the store of runs may have the text of the leg
+    /// already: its save precedes the end of the leg, and the server may have stopped in between.
+    pub(super) earlier: Option<Message>,
+}
+
+impl LastLeg {
+    /// Reads the last leg of a claimed run.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the journal or the input of the run cannot be read, or is gone.
+    pub(super) async fn read(runs: &dyn RunStore, claimed: &Claimed) -> Result<Self, StoreError> {
+        let input = Input::from_bytes(&claimed.input)?;
+        let answers = answers_of(&claimed.signals)?;
+        let earlier = input.continued()?;
+        let start = Position::default();
+        let mut leg = Self { input, from: start, at: start, records: Vec::new(), earlier };
+        let head = &claimed.head;
+        journal::for_each_segment(runs, &head.scope, head.run, start, |_, records, at| {
+            leg.records.extend(records);
+            leg.at = at;
+            // The end of a leg is the last event of its segment.
+            let last = leg.records.iter().rev().find_map(|record| match &record.content {
+                Content::Event(event) => Some(event.is_terminal()),
+                Content::Deltas(_) => Some(false),
+                _ => None,
+            });
+            if last == Some(true) {
+                leg.end(&answers);
+            }
+        })
+        .await?;
+        Ok(leg)
+    }
+
+    /// Returns `true` if the run has not waited yet.
+    pub(super) fn is_first(&self) -> bool {
+        self.from == Position::default()
+    }
+
+    /// Returns a collector of the message, with the records of the leg.
+    pub(super) fn collector(&self) -> MessageCollector {
+        let earlier = self.earlier.clone();
+        let mut collector = earlier.map_or_else(MessageCollector::new, MessageCollector::continuing);
+        for record in &self.records {
+            match &record.content {
+                Content::Event(event) => collector.apply(event),
+                Content::Deltas(deltas) => collector.apply(&deltas.merged()),
+                _ => {}
+            }
+        }
+        collector
+    }
+
+    fn end(&mut self, answers: &[(Text, Answer)]) {
+        let mut message = self.collector().into_message();
+        apply_answers(&mut message, answers);
+        self.earlier = Some(message);
+        self.from = self.at;
+        self.records.clear();
+    }
+}

@@ -1,0 +1,280 @@
+//! Conversations in a store of the host's own, beside the store of runs.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use omniassist_server::store::{
+    Change, Conversation, Delete, Deleted, Listing, Page, RunHead, Saved, StoreFuture,
+};
+use omniassist_server::{AssistantBuilder, Recovery};
+use tokio::sync::Notify;
+use tokio::time::{advance, sleep};
+
+use super::restart::runtime;
+use super::*;
+
+/// The host's store of conversations. A save of the model's text can be the last thing that a server does.
+#[derive(Clone, Default)]
+pub(super) struct Own {
+    pub(super) store: MemoryStore,
+    stops: Arc<AtomicBool>,
+    stopped: Arc<Notify>,
+    /// The milliseconds that a load takes.
+    pub(super) load_ms: Arc<AtomicU64>,
+}
+
+impl ConversationStore for Own {
+    fn load<'a>(
+        &'a self,
+        scope: &'a Scope,
+        chat: &'a str,
+        window: &'a Window,
+    ) -> StoreFuture<'a, Option<Conversation>> {
+        Box::pin(async move {
+            sleep(Duration::from_millis(self.load_ms.load(Ordering::SeqCst))).await;
+            self.store.load(scope, chat, window).await
+        })
+    }
+
+    fn save<'a>(&'a self, scope: &'a Scope, chat: &'a str, change: &'a Change) -> StoreFuture<'a, Saved> {
+        Box::pin(async move {
+            let saved = self.store.save(scope, chat, change).await;
+            if self.stops.swap(false, Ordering::SeqCst) {
+                self.stopped.notify_one();
+                std::future::pending::<()>().await;
+            }
+            saved
+        })
+    }
+
+    fn list<'a>(&'a self, scope: &'a Scope, page: &'a Page) -> StoreFuture<'a, Listing> {
+        self.store.list(scope, page)
+    }
+
+    fn delete<'a>(&'a self, scope: &'a Scope, what: Delete<'a>) -> StoreFuture<'a, Deleted> {
+        self.store.delete(scope, what)
+    }
+}
+
+/// Both stores, and the number of refunds.
+#[derive(Clone, Default)]
+struct World {
+    runs: MemoryStore,
+    own: Own,
+    refunds: Arc<AtomicUsize>,
+}
+
+impl World {
+    /// Returns a server whose tool waits for an approval.
+    fn server(&self, model: &ScriptedProvider) -> AssistantBuilder {
+        let refunds = Arc::clone(&self.refunds);
+        let refund = Tool::new("refund", "Refunds an order", move || {
+            let count = refunds.fetch_add(1, Ordering::SeqCst) + 1;
+            async move { Ok::<_, ToolError>(format!("refund {count}")) }
+        });
+        let refund = refund.requires_approval(Approval::always());
+        Assistant::builder(model.clone())
+            .tool(refund)
+            .store(self.runs.clone())
+            .conversations(self.own.clone())
+    }
+
+    /// Returns a model after whose turn the server saves the message, and stops before the run is settled.
+    fn last_turn(&self, says: &'static str) -> ScriptedProvider {
+        let stops = Arc::clone(&self.own.stops);
+        ScriptedProvider::new().otherwise(move |payload| {
+            if format!("{:?}", payload.transcript).contains("Hello") {
+                return text("Hello");
+            }
+            stops.store(true, Ordering::SeqCst);
+            // Half of the text is in the journal by then.
+            Turn::text(format!("{says} ")).then(Turn::delay(Duration::from_secs(1))).then(text("end"))
+        })
+    }
+
+    /// Posts to a server until it stops.
+    fn until_stop(&self, model: &ScriptedProvider, body: &Value) {
+        self.stop_with(self.server(model), body);
+    }
+
+    fn stop_with(&self, builder: AssistantBuilder, body: &Value) {
+        runtime().block_on(async {
+            let assistant = builder.build().unwrap();
+            let answer = tokio::spawn({
+                let body = body.clone();
+                async move { post(&assistant, &body).await }
+            });
+            self.own.stopped.notified().await;
+            drop(answer);
+        });
+    }
+
+    /// Starts another server, which goes on with the run, and returns the state in which it leaves it.
+    fn restart(&self, builder: AssistantBuilder) -> RunState {
+        let assistant = builder.build().unwrap();
+        runtime().block_on(async {
+            advance(Duration::from_secs(7)).await;
+            let other = json!({"id": "other", "message": ask("m1", "Hello")["message"]});
+            open(&assistant, &other).await.collect().await.unwrap();
+            settled(&self.runs).await
+        })
+    }
+
+    fn messages(&self) -> Vec<Message> {
+        runtime().block_on(messages(&self.own.store))
+    }
+
+    fn said(&self) -> Vec<String> {
+        self.messages().iter().map(Message::text).collect()
+    }
+
+    /// Lets a run wait for an approval, and returns the post that approves.
+    fn wait(&self, question: &Value) -> Value {
+        let model = ScriptedProvider::new().turn(Turn::text("A moment. ").then(call("refund", json!({}))));
+        runtime().block_on(async {
+            post(&self.server(&model).build().unwrap(), question).await;
+            assert_eq!(settled(&self.runs).await, RunState::Waiting);
+            approval(messages(&self.own.store).await.last().unwrap())
+        })
+    }
+
+    fn head(&self) -> RunHead {
+        runtime().block_on(self.runs.find(&scope(), Which::Chat("c"))).unwrap().unwrap()
+    }
+}
+
+/// Returns the post of a client that approves the open call of a message.
+fn approval(message: &Message) -> Value {
+    let mut message = serde_json::to_value(message).unwrap();
+    for part in message["parts"].as_array_mut().unwrap() {
+        if part["state"] == "approval-requested" {
+            part["state"] = "approval-responded".into();
+            part["approval"]["approved"] = true.into();
+        }
+    }
+    json!({"id": "c", "message": message})
+}
+
+/// Returns a model that says this, and what it was asked.
+fn model(says: &'static str) -> (ScriptedProvider, Arc<Mutex<Vec<String>>>) {
+    let asked = Arc::new(Mutex::new(Vec::new()));
+    let kept = Arc::clone(&asked);
+    let model = ScriptedProvider::new().otherwise(move |payload| {
+        let transcript = format!("{:?}", payload.transcript);
+        if !transcript.contains("Hello") {
+            kept.lock().unwrap().push(transcript);
+        }
+        text(says)
+    });
+    (model, asked)
+}
+
+#[test]
+fn the_text_of_a_continued_message_is_saved_once() {
+    let world = World::default();
+    let approval = world.wait(&ask("m1", "Refund it"));
+    world.until_stop(&world.last_turn("First"), &approval);
+    assert_eq!(
+        world.said(),
+        ["Refund it", "A moment. First end"],
+        "the message is saved, the run is not settled"
+    );
+
+    // The next server stops at the same place.
+    let server = world.server(&world.last_turn("Second")).build().unwrap();
+    runtime().block_on(async {
+        advance(Duration::from_secs(7)).await;
+        let other = json!({"id": "other", "message": ask("m1", "Hello")["message"]});
+        let answer = tokio::spawn(async move { post(&server, &other).await });
+        world.own.stopped.notified().await;
+        drop(answer);
+    });
+    assert_eq!(world.said(), ["Refund it", "A moment. Second end"]);
+
+    let (third, asked) = model("Third");
+    assert_eq!(world.restart(world.server(&third)), RunState::Finished);
+    assert_eq!(world.said(), ["Refund it", "A moment. Third"]);
+    let asked = asked.lock().unwrap();
+    assert_eq!(asked.len(), 1);
+    assert!(!asked[0].contains("First") && !asked[0].contains("Second"), "{asked:?}");
+    assert_eq!(world.refunds.load(Ordering::SeqCst), 1);
+    let last = serde_json::to_string(world.messages().last().unwrap()).unwrap();
+    assert_eq!(last.matches("refund 1").count(), 1, "{last}");
+}
+
+#[test]
+fn a_run_that_is_given_up_keeps_its_text_once() {
+    let world = World::default();
+    let approval = world.wait(&ask("m1", "Refund it"));
+    world.until_stop(&world.last_turn("First"), &approval);
+    let (second, asked) = model("Second");
+    let server = world.server(&second).recovery(Recovery::Interrupt);
+    assert_eq!(world.restart(server), RunState::Interrupted);
+    assert!(asked.lock().unwrap().is_empty());
+    // The rest was saved, but is not in the journal.
+    assert_eq!(world.said(), ["Refund it", "A moment. First "]);
+    let last = serde_json::to_string(world.messages().last().unwrap()).unwrap();
+    assert_eq!(last.matches("refund 1").count(), 1, "{last}");
+}
+
+#[test]
+fn an_answer_that_begins_a_message_is_saved_once() {
+    let world = World::default();
+    world.until_stop(&world.last_turn("First"), &ask("m1", "Where is it?"));
+    assert_eq!(world.restart(world.server(&model("Second").0)), RunState::Finished);
+    assert_eq!(world.said(), ["Where is it?", "Second"]);
+
+    // The page asks for another answer.
+    let answer = world.messages()[1].id.clone();
+    let again = json!({"id": "c", "trigger": "regenerate-message", "messageId": answer, "message": ask("m1", "Where is it?")["message"]});
+    world.until_stop(&world.last_turn("Third"), &again);
+    assert_eq!(world.restart(world.server(&model("Fourth").0)), RunState::Finished);
+    assert_eq!(world.said(), ["Where is it?", "Fourth"]);
+
+    // The page edits the question.
+    world.until_stop(&world.last_turn("Fifth"), &ask("m1", "Where is order 17?"));
+    assert_eq!(world.restart(world.server(&model("Sixth").0)), RunState::Finished);
+    assert_eq!(world.said(), ["Where is order 17?", "Sixth"]);
+}
+
+#[test]
+fn an_imported_message_is_continued_once() {
+    let world = World::default();
+    let call = json!({"type": "tool-pick", "toolCallId": "call_1", "state": "output-available", "input": {}, "output": "blue"});
+    let page = json!({"id": "c", "messages": [
+        ask("m1", "Which colour?")["message"],
+        {"id": "a1", "role": "assistant", "parts": [{"type": "step-start"}, {"type": "text", "text": "Choose. "}, call]},
+    ]});
+    let pick = |builder: AssistantBuilder| {
+        builder.tool(Tool::front_end_with_schema("pick", "Picks a colour", json!({"type": "object"})))
+    };
+    world.stop_with(pick(world.server(&world.last_turn("First"))), &page);
+    assert_eq!(world.said(), ["Which colour?", "Choose. First end"]);
+    let (second, asked) = model("Second");
+    assert_eq!(world.restart(pick(world.server(&second))), RunState::Finished);
+    assert_eq!(world.said(), ["Which colour?", "Choose. Second"]);
+    assert!(!asked.lock().unwrap()[0].contains("First"));
+}
+
+#[test]
+fn each_of_two_approvals_runs_its_tool_once() {
+    let world = World::default();
+    let approve = world.wait(&ask("m1", "Refund both"));
+    let run = world.head().run;
+    runtime().block_on(async {
+        let model = ScriptedProvider::new().turn(Turn::text("One more. ").then(call("refund", json!({}))));
+        post(&world.server(&model).build().unwrap(), &approve).await;
+        assert_eq!(settled(&world.runs).await, RunState::Waiting);
+    });
+    let approve = approval(world.messages().last().unwrap());
+    world.until_stop(&world.last_turn("First"), &approve);
+    let (second, _) = model("Both are refunded.");
+    assert_eq!(world.restart(world.server(&second)), RunState::Finished);
+    assert_eq!(world.said(), ["Refund both", "A moment. One more. Both are refunded."]);
+    assert_eq!((world.refunds.load(Ordering::SeqCst), world.head().run), (2, run));
+    let last = serde_json::to_string(world.messages().last().unwrap()).unwrap();
+    for refund in ["refund 1", "refund 2"] {
+        assert_eq!(last.matches(refund).count(), 1, "{last}");
+    }
+}
