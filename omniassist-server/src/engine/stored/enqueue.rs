@@ -170,6 +170,28 @@ impl Assistant {
         tokio::spawn(wait(Arc::downgrade(&self.setup), Arc::downgrade(&self.live), scope, run));
     }
 
+    /// Begins the next queued run of a chat as soon as a run that this process has taken over is over. A queued run for
+    /// which this process waits is begun by the task that waits.
+    pub(super) fn spawn_next(&self, stores: &Stores, scope: Scope, chat: Text, run: RunId) {
+        let over = stores.live(run).map(|leg| leg.over);
+        let (setup, live) = (Arc::downgrade(&self.setup), Arc::downgrade(&self.live));
+        tokio::spawn(async move {
+            if let Some(over) = over {
+                over.cancelled().await;
+            }
+            let (Some(setup), Some(live)) = (setup.upgrade(), live.upgrade()) else { return };
+            let assistant = Self { setup, live };
+            let Some(stores) = assistant.stores().filter(|_| !assistant.is_draining()) else { return };
+            // Errors were logged. The next beat tries again.
+            if let Ok(Some(next)) = assistant.find_run(&scope, Which::Chat(&chat)).await
+                && next.state == RunState::Queued
+                && !stores.queue.has(next.run)
+            {
+                assistant.take_over(stores, next.run, Claim::IfFree, Extensions::new(), None).await.ok();
+            }
+        });
+    }
+
     /// Begins a queued run if it is its turn.
     async fn look_at_queue(&self, stores: &Arc<Stores>, scope: &Scope, run: RunId) -> Result<Look, Error> {
         let Some(head) = self.find_run(scope, Which::Run(run)).await? else { return Ok(Look::Over) };

@@ -95,6 +95,7 @@ impl Assistant {
             let claimed = stores.runs.claim(run, stores.instance, condition).await;
             match claimed.map_err(|error| refused::by_store(&error))? {
                 Some(claimed) => {
+                    let (scope, chat) = (claimed.head.scope.clone(), claimed.head.chat.clone());
                     let (extensions, admission) = match stores.queue.take(run) {
                         Some(mut kept) => {
                             let admission = assistant.early_admission(&mut kept);
@@ -102,7 +103,9 @@ impl Assistant {
                         }
                         None => (extensions, admission),
                     };
-                    assistant.go_on(&stores, claimed, extensions, admission).await.map(Some)
+                    let view = assistant.go_on(&stores, claimed, extensions, admission).await;
+                    assistant.spawn_next(&stores, scope, chat, run);
+                    view.map(Some)
                 }
                 None => Ok(None),
             }

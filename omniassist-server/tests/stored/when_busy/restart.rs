@@ -1,6 +1,7 @@
 //! Queued runs whose server stops.
 
 use tokio::runtime::{Builder, Runtime};
+use tokio::time::Instant;
 
 use super::*;
 
@@ -35,10 +36,12 @@ fn queued_runs_survive_a_server_that_stops_without_a_word() {
     });
     let assistant = Assistant::builder(model.clone()).store(store.clone()).build().unwrap();
     runtime().block_on(async {
-        tokio::time::advance(Duration::from_secs(7)).await;
-        let other = json!({"id": "other", "message": ask("m1", "Hello")["message"]});
+        tokio::time::advance(Duration::from_secs(10)).await;
+        let (other, at) = (json!({"id": "other", "message": ask("m1", "Hello")["message"]}), Instant::now());
         read(send(&assistant, &other, None).await).await;
         all_ended(&store).await;
+        // A queue does not wait for the sign of life of the process, which is given every 2 s.
+        assert!(at.elapsed() < Duration::from_secs(1), "{:?}", at.elapsed());
         assert_eq!(said(&store).await, ["u1", "Answer 1", "u2", "Answer 2", "u3", "Answer 3"]);
     });
     assert_eq!(model.payloads().len(), 4, "each question and that of the other chat are asked once");
