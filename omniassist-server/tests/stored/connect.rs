@@ -1,10 +1,13 @@
 //! Clients of AG-UI that connect to a stored thread.
 
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use http::Response;
 use omniassist_server::core::FinishReason;
 
+use super::outage::Unsteady;
+use super::own_store::Own;
 use super::*;
 
 const CONNECTS: [&str; 3] = ["/ag-ui/connect", "/copilotkit/agent/default/connect", "/copilotkit"];
@@ -289,4 +292,22 @@ async fn copilotkit_lists_and_changes_the_threads() {
     let (_, info) = call("GET", "/info", "ada", json!({})).await;
     assert_eq!(info["threadEndpoints"]["mutations"], true);
     assert_eq!(info["singleRoute"]["threadEndpoints"], info["threadEndpoints"]);
+}
+
+/// The answer is stored between the read of the journal and that of the conversation.
+#[tokio::test(start_paused = true)]
+async fn an_answer_that_ends_while_a_client_connects_is_shown_once() {
+    let (runs, own) = (Unsteady::default(), Own::default());
+    runs.append_ms.store(30, Ordering::SeqCst);
+    let model = ScriptedProvider::new().turn(Turn::delay(Duration::from_millis(20)).then(text("In Kiel.")));
+    let builder = Assistant::builder(model).store(runs.clone()).conversations(own.clone());
+    let assistant = builder.build().unwrap();
+    let body = open(&assistant, &ask("m1", "Where is order 17?")).await;
+    own.load_ms.store(200, Ordering::SeqCst);
+    let seen = events(&read(connect(&assistant, "/ag-ui/connect", "ada").await).await);
+    let (said, deltas) = shown(&seen);
+    assert_eq!(said.concat() + &deltas, "Where is order 17?In Kiel.", "{seen:?}");
+    assert_eq!(kinds(&seen).last(), Some(&"RUN_FINISHED"));
+    assert_eq!(settled(&runs.store).await, RunState::Finished);
+    drop(body);
 }

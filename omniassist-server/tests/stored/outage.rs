@@ -1,7 +1,7 @@
 //! Runs whose store does not answer for a while.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use omniassist_server::store::{
@@ -15,9 +15,11 @@ use super::*;
 
 /// A store that cannot be written to while it is down.
 #[derive(Clone, Default)]
-struct Unsteady {
-    store: MemoryStore,
+pub(super) struct Unsteady {
+    pub(super) store: MemoryStore,
     is_down: Arc<AtomicBool>,
+    /// The milliseconds that an append takes.
+    pub(super) append_ms: Arc<AtomicU64>,
 }
 
 impl Unsteady {
@@ -47,7 +49,10 @@ impl RunStore for Unsteady {
     }
 
     fn append<'a>(&'a self, batch: &'a [Segment], how: Durability) -> StoreFuture<'a, Vec<Appended>> {
-        self.write(self.store.append(batch, how))
+        Box::pin(async move {
+            sleep(Duration::from_millis(self.append_ms.load(Ordering::SeqCst))).await;
+            self.write(self.store.append(batch, how)).await
+        })
     }
 
     fn read<'a>(&'a self, tails: &'a [TailOf], max_bytes: usize) -> StoreFuture<'a, Vec<Option<Tail>>> {

@@ -12,7 +12,7 @@ use tokio::time::{Instant, sleep};
 
 use super::journal;
 use super::lease::LEASE;
-use super::message::messages;
+use super::message::{message_id, messages};
 use super::refused;
 use super::stores::Stores;
 use super::view::View;
@@ -48,7 +48,7 @@ impl Assistant {
             let Some(running) = head.as_ref().filter(|head| head.state == RunState::Running) else {
                 break head;
             };
-            let Some((events, view)) = self.live_events(stores, scope, running.run).await? else {
+            let Some((id, events, view)) = self.live_events(stores, scope, running.run).await? else {
                 if Instant::now() >= until {
                     return Err(Error::store_unavailable(LEASE));
                 }
@@ -56,9 +56,8 @@ impl Assistant {
                 continue;
             };
             let Some(mut messages) = load(stores, scope, chat).await? else { return Ok(None) };
-            if let Some(id) = events.iter().find_map(id_of_start)
-                && let Some(at) = messages.iter().position(|message| message.id == *id)
-            {
+            // The message may be stored by now, with text that the viewer has not seen.
+            if let Some(at) = messages.iter().position(|message| message.id == id) {
                 messages.truncate(at);
             }
             return Ok(Some(Connection { messages, events, view: Some(view) }));
@@ -83,24 +82,26 @@ impl Assistant {
         Ok(Some(Connection { messages, events, view: None }))
     }
 
-    /// Returns the events of the message that a run writes, and a viewer of what follows. `None` if the run does not go on.
+    /// Returns the id of the message that a run writes, its events, and a viewer of what follows. `None` if the run does not
+    /// go on.
     async fn live_events(
         &self,
         stores: &Arc<Stores>,
         scope: &Scope,
         run: RunId,
-    ) -> Result<Option<(Vec<RunEvent>, View)>, Error> {
+    ) -> Result<Option<(Text, Vec<RunEvent>, View)>, Error> {
         self.revived(stores, scope, run).await?;
         let Some(leg) = stores.live(run) else { return Ok(None) };
         let (records, at) = journal::records_after(&*stores.runs, scope, run, leg.from)
             .await
             .map_err(|error| refused::by_store(&error))?;
+        let id = leg.earlier.as_ref().map_or_else(|| message_id(run), |earlier| earlier.id.clone());
         let replay =
             leg.earlier.as_deref().map_or_else(Replay::new, |earlier| Replay::new().continuing(earlier));
         let mut events: Vec<_> = leg.state.map(RunEvent::StateSnapshot).into_iter().collect();
         events.extend(replay.events(&records));
         let view = View::new(stores, scope.clone(), run, VecDeque::new(), at, Some(leg.tail));
-        Ok(Some((events, view)))
+        Ok(Some((id, events, view)))
     }
 }
 
@@ -110,13 +111,6 @@ async fn load(stores: &Stores, scope: &Scope, chat: &str) -> Result<Option<Vec<M
     let loaded = loaded.map_err(|error| refused::by_store(&error))?;
     let read = loaded.map(|conversation| messages(&conversation.messages)).transpose();
     read.map_err(|error| refused::by_store(&error))
-}
-
-fn id_of_start(event: &RunEvent) -> Option<&Text> {
-    match event {
-        RunEvent::Start { message_id, .. } => Some(message_id),
-        _ => None,
-    }
 }
 
 /// Returns `true` for the events of a leg that say what the client has to answer, and for the end.
