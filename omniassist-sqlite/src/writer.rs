@@ -87,15 +87,25 @@ fn run(connection: &Connection, jobs: &Receiver<Box<dyn Job>>) {
 }
 
 /// Commits jobs together, and each one alone if that fails, so that a job fails by its own fault only.
+///
+/// Savepoints would undo the work of a job that fails, but every page that is changed after one is copied first. There
+/// are savepoints therefore only if a job of the transaction has failed without them.
 fn commit(connection: &Connection, mut batch: Vec<Box<dyn Job>>, is_hard: &mut Option<bool>) {
     failpoint::hit("writer.start");
-    let committed = match begin(connection, &batch, is_hard) {
-        Ok(()) => perform(connection, &mut batch),
-        Err(error) => return answer(batch, Some(error)),
+    let mut savepoints = false;
+    let committed = loop {
+        if let Err(error) = begin(connection, &batch, is_hard) {
+            return answer(batch, Some(error));
+        }
+        let committed = perform(connection, &mut batch, savepoints);
+        if !connection.is_autocommit() {
+            drop(connection.execute_batch("rollback"));
+        }
+        match committed {
+            Ok(false) if !savepoints && batch.len() > 1 => savepoints = true,
+            committed => break committed,
+        }
     };
-    if !connection.is_autocommit() {
-        drop(connection.execute_batch("rollback"));
-    }
     match committed {
         Ok(true) => answer(batch, None),
         _ if batch.len() > 1 => {
@@ -132,20 +142,23 @@ fn begin(
     execute(connection, "begin immediate")
 }
 
-/// Runs jobs and commits. Returns `false` if a job failed such that SQLite undid the transaction.
-fn perform(connection: &Connection, batch: &mut [Box<dyn Job>]) -> rusqlite::Result<bool> {
+/// Runs jobs and commits. Returns `false` if a job failed that has no savepoint, or such that SQLite undid the transaction.
+fn perform(connection: &Connection, batch: &mut [Box<dyn Job>], savepoints: bool) -> rusqlite::Result<bool> {
     failpoint::hit("writer.begun");
     for job in batch {
-        execute(connection, "savepoint job")?;
-        failpoint::hit("writer.saved");
+        if savepoints {
+            execute(connection, "savepoint job")?;
+        }
         if !job.run(connection) {
-            if connection.is_autocommit() {
+            if !savepoints || connection.is_autocommit() {
                 return Ok(false);
             }
             execute(connection, "rollback to job")?;
         }
         failpoint::hit("writer.performed");
-        execute(connection, "release job")?;
+        if savepoints {
+            execute(connection, "release job")?;
+        }
     }
     failpoint::hit("writer.commit");
     execute(connection, "commit")?;
