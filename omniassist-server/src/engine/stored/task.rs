@@ -132,6 +132,10 @@ impl Task {
             match step {
                 Step::Dirty => {}
                 Step::More => yield_now().await,
+                // The first model call of a leg follows from what the store has.
+                Step::Commit(records, true) if records.is_empty() && !self.recorder.holds_events() => {
+                    self.run.open_gate();
+                }
                 Step::Commit(records, opens) => {
                     flush_at = None;
                     self.land(&mut flight).await?;
