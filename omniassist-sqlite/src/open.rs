@@ -14,6 +14,8 @@ const STATEMENTS: usize = 64;
 pub(crate) fn writer(path: &Path, options: &SqliteOptions) -> Result<Connection, Failure> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
     let connection = open(path, options, flags)?;
+    // A new file only. Messages of 1 to 3 KB fill larger pages better: a conversation takes a third less room.
+    connection.execute_batch("pragma page_size = 8192")?;
     let mode: String = connection.query_row("pragma journal_mode = wal", [], |row| row.get(0))?;
     if !mode.eq_ignore_ascii_case("wal") {
         return Err(Failure::Incompatible("the file system has no shared memory for a write-ahead log"));

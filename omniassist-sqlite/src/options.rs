@@ -36,7 +36,7 @@ impl SqliteOptions {
     /// Sets the limit of the size of the file, without the write-ahead log beside it. A write that needs more fails with a
     /// [full](omniassist_server::store::StoreError::is_full) error, and deleted content makes room again. Default: none.
     ///
-    /// The file has pages of 4 KiB, and the limit is rounded down to whole pages. A file that is larger already does not
+    /// The file has pages of 8 KiB, and the limit is rounded down to whole pages. A file that is larger already does not
     /// grow.
     pub fn max_bytes(mut self, bytes: u64) -> Self {
         self.max_bytes = Some(bytes);

@@ -62,6 +62,7 @@ create index run_driven on run (instance) where state = 2;
 create index run_due on run (due_at) where state = 3;
 create index run_journal on run (ended_at) where ended_at is not null and input is not null;
 
+-- With a rowid: the text that runs write in one commit is on the same pages.
 create table segment (
     run integer not null references run on delete cascade,
     pos integer not null,
@@ -71,8 +72,8 @@ create table segment (
     kind integer not null,
     events integer not null,
     data blob not null,
-    primary key (run, pos)
-) strict, without rowid;
+    unique (run, pos)
+) strict;
 
 create table signal (
     run integer not null references run on delete cascade,

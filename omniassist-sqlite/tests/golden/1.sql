@@ -65,8 +65,8 @@ create table segment (
     kind integer not null,
     events integer not null,
     data blob not null,
-    primary key (run, pos)
-) strict, without rowid;
+    unique (run, pos)
+) strict;
 
 create table signal (
     run integer not null references run on delete cascade,
