@@ -13,6 +13,8 @@ pub(crate) fn run(report: &mut Report) {
         |arguments: &[&str]| execute(&mut cargo(&[&["clippy", "--locked"], arguments, &DENY].concat()));
     report.step("clippy", || {
         clippy(&["--workspace", "--all-targets"])?;
+        // The other features are those of the workspace, so that few crates are checked again.
+        clippy(&["--workspace", "--all-targets", "--features", "omniassist-benches/store"])?;
         clippy(&["-p", "omniassist-core", "--all-targets", "--all-features"])?;
         clippy(&["-p", "omniassist-server", "--all-targets", "--all-features"])?;
         // Without TLS, each provider alone, and each kind of TLS. The workspace covers the default one.

@@ -175,6 +175,36 @@ impl Connection {
         Ok(())
     }
 
+    async fn post(&mut self, text: &str) -> Result<(), Box<dyn Error>> {
+        let chat = CHAT.fetch_add(1, Ordering::Relaxed);
+        self.post_body(body(&format!("chat-{chat}"), text).as_bytes()).await
+    }
+
+    pub(super) async fn post_body(&mut self, body: &[u8]) -> Result<(), Box<dyn Error>> {
+        self.raw.clear();
+        Ok(self.stream.write_all(&[head(body.len()).as_bytes(), body].concat()).await?)
+    }
+
+    /// Reads and discards the head of an answer.
+    async fn head(&mut self) -> Result<(), Box<dyn Error>> {
+        loop {
+            if let Some(end) = memchr::memmem::find(&self.raw, b"\r\n\r\n") {
+                if !self.raw.starts_with(b"HTTP/1.1 200") {
+                    return Err(String::from_utf8_lossy(&self.raw).into());
+                }
+                self.raw.drain(..end + 4);
+                return Ok(());
+            }
+            if self.stream.read_buf(&mut self.raw).await? == 0 {
+                return Err("the connection ended before the answer".into());
+            }
+        }
+    }
+}
+
+/// The streams of stored runs.
+#[cfg(feature = "store")]
+impl Connection {
     /// Asks for the stream of a chat, and returns the microseconds to the first bytes of the body.
     pub(super) async fn resume(&mut self, chat: &str) -> Result<u64, Box<dyn Error>> {
         self.raw.clear();
@@ -199,32 +229,6 @@ impl Connection {
             }
             if self.stream.read_buf(&mut self.raw).await? == 0 {
                 return Err("the connection ended before the stream".into());
-            }
-        }
-    }
-
-    async fn post(&mut self, text: &str) -> Result<(), Box<dyn Error>> {
-        let chat = CHAT.fetch_add(1, Ordering::Relaxed);
-        self.post_body(body(&format!("chat-{chat}"), text).as_bytes()).await
-    }
-
-    pub(super) async fn post_body(&mut self, body: &[u8]) -> Result<(), Box<dyn Error>> {
-        self.raw.clear();
-        Ok(self.stream.write_all(&[head(body.len()).as_bytes(), body].concat()).await?)
-    }
-
-    /// Reads and discards the head of an answer.
-    async fn head(&mut self) -> Result<(), Box<dyn Error>> {
-        loop {
-            if let Some(end) = memchr::memmem::find(&self.raw, b"\r\n\r\n") {
-                if !self.raw.starts_with(b"HTTP/1.1 200") {
-                    return Err(String::from_utf8_lossy(&self.raw).into());
-                }
-                self.raw.drain(..end + 4);
-                return Ok(());
-            }
-            if self.stream.read_buf(&mut self.raw).await? == 0 {
-                return Err("the connection ended before the answer".into());
             }
         }
     }

@@ -9,11 +9,8 @@ use actix_web::{App, HttpServer};
 use axum::serve::ListenerExt as _;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto;
-use omniassist_server::{Assistant, Principal};
+use omniassist_server::Assistant;
 use tokio::runtime::Runtime;
-
-/// The id of the principal of all clients of [`serve_known`].
-pub(super) const PRINCIPAL: &str = "bench";
 
 /// The adapter that serves the assistant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -77,13 +74,8 @@ impl Adapter {
     }
 }
 
-/// Serves the assistant with axum, for clients that have a principal.
-pub(super) fn serve_known(listener: TcpListener, assistant: Assistant) -> Result<(), Box<dyn Error>> {
-    let principal = axum::Extension(Principal::new(PRINCIPAL));
-    serve_axum(listener, omniassist_axum::router(assistant).layer(principal))
-}
-
-fn serve_axum(listener: TcpListener, app: axum::Router) -> Result<(), Box<dyn Error>> {
+/// Serves an application of axum as [`Adapter::serve`] does.
+pub(super) fn serve_axum(listener: TcpListener, app: axum::Router) -> Result<(), Box<dyn Error>> {
     runtime()?.block_on(async {
         // Otherwise, a token waits until the client has acknowledged the previous one.
         let listener = tokio(listener)?.tap_io(|stream| drop(stream.set_nodelay(true)));

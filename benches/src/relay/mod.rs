@@ -15,6 +15,7 @@ mod provider;
 mod scaling;
 mod scenario;
 mod server;
+#[cfg(feature = "store")]
 mod store;
 mod streams;
 mod table;
@@ -25,7 +26,7 @@ use std::error::Error;
 use std::time::Duration;
 
 use provider::Pace;
-use server::{Target, Variant};
+use server::Target;
 use wire::Api;
 
 /// The usage of the commands of this module.
@@ -37,17 +38,27 @@ pub(crate) const USAGE: &str = "omniassist-benches relay [full|paced|requests|me
        omniassist-benches scaling [relay|axum|actix|hyper]... [--seconds N] [--most STREAMS]
        omniassist-benches store [tokens|first|resume|rows|commits|size|replay]... [--repeat N]";
 
+#[cfg(not(feature = "store"))]
+const WITHOUT_STORE: &str = "this program has no command `store`, since it was built without the feature `store`: \
+    cargo run --release -p omniassist-benches --features store -- store";
+
 /// Runs a command of this module. Returns `None` if there is no such command.
 pub(crate) fn run(arguments: &[&str]) -> Option<Result<(), Box<dyn Error>>> {
     Some(match *arguments {
         ["provide", api, deltas, every] => provide(api, deltas, every, false),
         ["provide", api, deltas, every, "token"] => provide(api, deltas, every, true),
-        ["serve", target, api, provider, ref variant @ ..] => serve(target, api, provider, variant),
+        ["serve", target, api, provider] => serve(target, api, provider, false),
+        ["serve", target, api, provider, "tool"] => serve(target, api, provider, true),
+        #[cfg(feature = "store")]
+        ["serve", "axum", "responses", provider, ref variant @ ..] => store::serve(provider, variant),
         ["relay", ref wanted @ ..] => table::print(wanted),
         ["count", ref wanted @ ..] => count::print(wanted),
         ["streams", ref wanted @ ..] => streams::print(wanted),
         ["scaling", ref wanted @ ..] => scaling::print(wanted),
+        #[cfg(feature = "store")]
         ["store", ref wanted @ ..] => store::print(wanted),
+        #[cfg(not(feature = "store"))]
+        ["store", ..] => Err(WITHOUT_STORE.into()),
         ["disconnects", ref wanted @ ..] => leaving::print(wanted),
         _ => return None,
     })
@@ -59,8 +70,7 @@ fn provide(api: &str, deltas: &str, every: &str, token_writes: bool) -> Result<(
     provider::serve(Api::named(api).ok_or("no such API")?, pace)
 }
 
-fn serve(target: &str, api: &str, provider: &str, variant: &[&str]) -> Result<(), Box<dyn Error>> {
+fn serve(target: &str, api: &str, provider: &str, has_tool: bool) -> Result<(), Box<dyn Error>> {
     let target = Target::named(target).ok_or("no such server")?;
-    let variant = Variant::read(variant).ok_or("no such variant of the assistant")?;
-    server::serve(target, Api::named(api).ok_or("no such API")?, provider.parse()?, variant)
+    server::serve(target, Api::named(api).ok_or("no such API")?, provider.parse()?, has_tool)
 }

@@ -7,7 +7,6 @@ use tokio::task::JoinSet;
 use tokio::time::sleep;
 
 use super::client::{Answer, Connection, Keep};
-use super::hosts::Adapter;
 use super::process::Process;
 use super::server::Target;
 use super::wire::Api;
@@ -62,12 +61,6 @@ impl Bench {
         Self::start_as(target, api, streams, &["tool"], Process::start)
     }
 
-    /// Starts like [`start`](Self::start) with axum, for clients that have a principal. `more` are the last arguments of
-    /// `serve`.
-    pub(super) fn start_known(streams: Streams, more: &[&str]) -> Result<Self, Box<dyn Error>> {
-        Self::start_as(Target::Assistant(Adapter::Axum), Api::Responses, streams, more, Process::start)
-    }
-
     /// Starts like [`start`](Self::start), with the server on the first core alone.
     pub(super) fn start_pinned(target: Target, api: Api, streams: Streams) -> Result<Self, Box<dyn Error>> {
         Self::start_as(target, api, streams, &[], Process::start_pinned)
@@ -83,7 +76,8 @@ impl Bench {
         Self::start_as(target, api, streams, &[], |arguments| Process::start_counted(arguments, report))
     }
 
-    fn start_as(
+    /// Starts the provider, and with `start` the server. `more` are the last arguments of `serve`.
+    pub(super) fn start_as(
         target: Target,
         api: Api,
         streams: Streams,

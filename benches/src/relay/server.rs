@@ -14,15 +14,13 @@ use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use omniassist_core::Limits;
 use omniassist_server::{
-    AnthropicProvider, Args, Assistant, OpenAiChatProvider, OpenAiProvider, Tool, ToolError,
+    AnthropicProvider, Args, Assistant, AssistantBuilder, OpenAiChatProvider, OpenAiProvider, Tool, ToolError,
 };
-use omniassist_sqlite::SqliteStore;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::hosts::{self, Adapter};
 use super::process;
-use super::store::TimedStore;
 use super::wire::Api;
 use crate::stages::seals;
 
@@ -69,56 +67,30 @@ impl Target {
     }
 }
 
-/// The variants of an assistant.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Variant<'a> {
-    /// The usual one, whose clients are anonymous.
-    Usual,
-    /// With the tool `take`.
-    Tool,
-    /// With clients that have a principal.
-    Known,
-    /// The same, with a store in this file.
-    Stored(&'a str),
-    /// The same. The times of the commits are written into a file beside it.
-    Timed(&'a str),
-}
-
-impl<'a> Variant<'a> {
-    /// Reads the last arguments of `serve`.
-    pub(super) fn read(arguments: &[&'a str]) -> Option<Self> {
-        Some(match *arguments {
-            [] => Self::Usual,
-            ["tool"] => Self::Tool,
-            ["known"] => Self::Known,
-            ["stored", path] => Self::Stored(path),
-            ["timed", path] => Self::Timed(path),
-            _ => return None,
-        })
-    }
-}
-
-/// Serves until the standard input is closed.
+/// Serves until the standard input is closed. With `has_tool`, the assistant has the tool `take`.
 pub(super) fn serve(
     target: Target,
     api: Api,
     provider: SocketAddr,
-    variant: Variant<'_>,
+    has_tool: bool,
 ) -> Result<(), Box<dyn Error>> {
+    let listener = listen()?;
+    match target {
+        Target::Relay => hosts::runtime()?.block_on(async { relay(hosts::tokio(listener)?, provider).await }),
+        Target::Assistant(adapter) => adapter.serve(listener, assistant(api, provider, has_tool)?),
+        Target::Traced => {
+            tracing_subscriber::fmt().with_writer(io::sink).init();
+            Adapter::Axum.serve(listener, assistant(api, provider, has_tool)?)
+        }
+    }
+}
+
+/// Opens the port of a server, announces it, and lets the process end with its standard input.
+pub(super) fn listen() -> Result<TcpListener, Box<dyn Error>> {
     process::end_with_input();
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
     process::announce(listener.local_addr()?)?;
-    match target {
-        Target::Relay => hosts::runtime()?.block_on(async { relay(hosts::tokio(listener)?, provider).await }),
-        Target::Assistant(adapter) => match variant {
-            Variant::Usual | Variant::Tool => adapter.serve(listener, assistant(api, provider, variant)?),
-            _ => hosts::serve_known(listener, assistant(api, provider, variant)?),
-        },
-        Target::Traced => {
-            tracing_subscriber::fmt().with_writer(io::sink).init();
-            Adapter::Axum.serve(listener, assistant(api, provider, variant)?)
-        }
-    }
+    Ok(listener)
 }
 
 async fn relay(listener: tokio::net::TcpListener, provider: SocketAddr) -> Result<(), Box<dyn Error>> {
@@ -149,12 +121,21 @@ async fn relay(listener: tokio::net::TcpListener, provider: SocketAddr) -> Resul
     }
 }
 
-fn assistant(api: Api, provider: SocketAddr, variant: Variant<'_>) -> Result<Assistant, Box<dyn Error>> {
+fn assistant(api: Api, provider: SocketAddr, has_tool: bool) -> Result<Assistant, Box<dyn Error>> {
+    let mut builder = builder(api, provider)?;
+    if has_tool {
+        builder = builder.tool(Tool::new("take", "Takes a text", take));
+    }
+    Ok(builder.build()?)
+}
+
+/// Returns the builder of the assistant of all servers.
+pub(super) fn builder(api: Api, provider: SocketAddr) -> Result<AssistantBuilder, Box<dyn Error>> {
     let mut limits = Limits::default();
     limits.run_timeout = Duration::from_secs(3600);
     // Clients that do not read must stay connected during the measurement.
     limits.write_timeout = Duration::from_secs(3600);
-    // The clients with a principal have the same one.
+    // All clients of a store have the same principal.
     limits.max_runs_per_principal = usize::MAX;
     let base = format!("http://{provider}/v1");
     let builder = match api {
@@ -169,14 +150,7 @@ fn assistant(api: Api, provider: SocketAddr, variant: Variant<'_>) -> Result<Ass
             Assistant::builder(AnthropicProvider::builder().base_url(base).api_key("k").model("m").build()?)
         }
     };
-    let builder = builder.allow_anonymous().limits(limits).seal_keys(seals::keys()?);
-    let builder = match variant {
-        Variant::Usual | Variant::Known => builder,
-        Variant::Tool => builder.tool(Tool::new("take", "Takes a text", take)),
-        Variant::Stored(path) => builder.store(SqliteStore::open(path)?),
-        Variant::Timed(path) => builder.store(TimedStore::open(path)?),
-    };
-    Ok(builder.build()?)
+    Ok(builder.allow_anonymous().limits(limits).seal_keys(seals::keys()?))
 }
 
 #[derive(Deserialize, JsonSchema)]

@@ -6,6 +6,7 @@ pub(crate) mod conversation;
 mod decode;
 mod encode;
 mod filters;
+mod journal;
 mod machine;
 mod pipe;
 pub(crate) mod seals;
@@ -121,6 +122,11 @@ pub(crate) const STAGES: &[Stage] = &[
         pipe::assistant(n, pipe::History::Sealed)
     }),
     token("assistant-trusting", "the same without seals", |n| pipe::assistant(n, pipe::History::Trusted)),
+    token("assistant-stored", "the same with seals and a store in memory", |n| {
+        pipe::assistant(n, pipe::History::Stored)
+    }),
+    token("journal-write", "the journal of a run: text deltas, 5 in a segment", journal::write),
+    token("journal-read", "the same segments read, and folded to the state of the run", journal::read),
     part("context", "context compression, per message of a window of 20", context::per_message),
     part("context-20", "context compression of 20 messages", context::whole),
     part("tool-call", "a tool call: checked, started, run and its outcome taken", calls::call),

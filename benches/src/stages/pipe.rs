@@ -11,7 +11,8 @@ use omniassist_core::run::{Input, NoTools};
 use omniassist_core::{EventBuf, LlmEvent, RunEvent};
 use omniassist_server::http::PostedRun;
 use omniassist_server::provider::WireDecoder;
-use omniassist_server::{Assistant, provider};
+use omniassist_server::store::MemoryStore;
+use omniassist_server::{Assistant, Principal, provider};
 
 use super::decode::Api;
 use super::{Outcome, machine};
@@ -41,11 +42,12 @@ pub(super) fn parts(events: usize, api: Api) -> Outcome<usize> {
     Ok(count)
 }
 
-/// The assistant's trust in posted messages: by seals, or without proof.
+/// The proof of posted messages: seals, none, or a store that has the earlier ones.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum History {
     Sealed,
     Trusted,
+    Stored,
 }
 
 /// Measures the engine as it serves a request: the run, its limits and seals, and the response body. A stream with a
@@ -56,15 +58,20 @@ pub(super) fn assistant(events: usize, history: History) -> Outcome<usize> {
     let assistant = match history {
         History::Sealed => builder,
         History::Trusted => builder.trust_client_history(),
+        History::Stored => builder.store(MemoryStore::new()),
     }
     .build()?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
-        let request = http::Request::post("/")
+        let mut request = http::Request::post("/")
             .header("content-type", "application/json")
             .body(http_body_util::Full::new(Bytes::from_static(
                 br#"{"id":"chat-1","messages":[{"id":"m1","role":"user","parts":[{"type":"text","text":"Hi"}]}]}"#,
             )))?;
+        if history == History::Stored {
+            // Runs of anonymous clients are not stored.
+            request.extensions_mut().insert(Principal::new("user-7"));
+        }
         let posted = PostedRun::read_for(request, &assistant).await.map_err(|_| "the request is refused")?;
         let mut body = posted.respond(&assistant).await.into_body();
         let (mut deltas, mut ended) = (0, false);

@@ -12,8 +12,8 @@ use tokio::time::sleep;
 
 use super::file::File;
 use super::report::Line;
+use super::server::PRINCIPAL;
 use crate::relay::client::{self, Connection, Keep};
-use crate::relay::hosts::PRINCIPAL;
 use crate::relay::scenario::{Bench, Cost, Streams, as_f64, at};
 use crate::relay::table::median;
 use crate::relay::wish::Wish;

@@ -4,9 +4,10 @@ mod commits;
 mod file;
 mod measures;
 mod report;
+mod server;
 mod timed;
 
-pub(super) use timed::TimedStore;
+pub(super) use server::serve;
 
 use std::error::Error;
 

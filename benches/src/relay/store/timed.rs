@@ -14,13 +14,13 @@ use omniassist_sqlite::SqliteStore;
 
 /// A SQLite store that writes a line for each commit into a file beside the database: `soft` or `hard`, and the
 /// microseconds from the call to its end.
-pub(crate) struct TimedStore {
+pub(super) struct TimedStore {
     store: SqliteStore,
     times: File,
 }
 
 impl TimedStore {
-    pub(crate) fn open(path: &str) -> Result<Self, StoreError> {
+    pub(super) fn open(path: &str) -> Result<Self, StoreError> {
         let times = OpenOptions::new().create(true).append(true).open(format!("{path}.times"));
         Ok(Self { store: SqliteStore::open(path)?, times: times.map_err(StoreError::unavailable)? })
     }
