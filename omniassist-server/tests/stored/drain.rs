@@ -112,6 +112,26 @@ async fn an_interrupted_run_ends_with_its_text() {
     assert!(sent.contains("Half") && sent.contains("Again"), "{sent}");
 }
 
+/// Text is written up to 100 ms later. A server that lets go of its runs writes it first.
+#[tokio::test(start_paused = true)]
+async fn a_released_run_has_the_latest_text() {
+    let store = MemoryStore::new();
+    let first = server(&store, slow()).build().unwrap();
+    let mut body = open(&first, &ask("m1", "Go")).await;
+    let mut shown = Vec::new();
+    while !String::from_utf8_lossy(&shown).contains("Half") {
+        shown.extend(body.frame().await.unwrap().unwrap().into_data().unwrap());
+    }
+    assert_eq!(first.drain(Duration::ZERO).await.released, 1);
+
+    let model = ScriptedProvider::new().otherwise(|_| text("The second try"));
+    let second =
+        Assistant::builder(model).store(store.clone()).recovery(Recovery::Interrupt).build().unwrap();
+    look(&second).await;
+    assert_eq!(settled(&store).await, RunState::Interrupted);
+    assert_eq!(messages(&store).await.last().unwrap().text(), "Half");
+}
+
 #[derive(Clone)]
 struct Plan(&'static str);
 

@@ -20,6 +20,8 @@ pub(super) struct Unsteady {
     is_down: Arc<AtomicBool>,
     /// The milliseconds that an append takes.
     pub(super) append_ms: Arc<AtomicU64>,
+    /// The milliseconds after which the next search for the run of a post answers what it has found.
+    pub(super) find_ms: Arc<AtomicU64>,
 }
 
 impl Unsteady {
@@ -60,7 +62,13 @@ impl RunStore for Unsteady {
     }
 
     fn find<'a>(&'a self, scope: &'a Scope, which: Which<'a>) -> StoreFuture<'a, Option<RunHead>> {
-        self.store.find(scope, which)
+        Box::pin(async move {
+            let found = self.store.find(scope, which).await;
+            if let Which::Post { .. } = which {
+                sleep(Duration::from_millis(self.find_ms.swap(0, Ordering::SeqCst))).await;
+            }
+            found
+        })
     }
 
     fn settle<'a>(&'a self, end: &'a Settled) -> StoreFuture<'a, Appended> {

@@ -1,6 +1,9 @@
 //! Posts with one `Idempotency-Key` at the same moment.
 
+use std::sync::atomic::Ordering;
+
 use super::*;
+use crate::stored::outage::Unsteady;
 
 async fn post(assistant: &Assistant, id: &str) -> Response<AssistantBody> {
     let mut posted = request(&ask(id, id));
@@ -46,4 +49,32 @@ async fn both_get_the_same_queued_run() {
     let (one, two, later) = tokio::join!(read(one), read(two), read(later));
     assert!(one.contains("Answer 2 ") && one == two && two == later, "{one}{two}{later}");
     assert_eq!(model.payloads().len(), 2);
+}
+
+/// The run of a post begins at another server, after the search for it and before the chat is found to be busy.
+#[tokio::test(start_paused = true)]
+async fn a_repeated_post_does_not_end_the_run_that_it_began() {
+    for when_busy in [WhenBusy::Supersede, WhenBusy::Reject, WhenBusy::Discard] {
+        let store = Unsteady::default();
+        let model = ScriptedProvider::new().otherwise(|_| slow("Answer"));
+        let server = || {
+            let builder = Assistant::builder(model.clone()).store(store.clone()).when_busy(when_busy);
+            builder.build().unwrap()
+        };
+        let (first, other) = (server(), server());
+        store.find_ms.store(50, Ordering::SeqCst);
+        let began = async {
+            sleep(Duration::from_millis(1)).await;
+            post(&first, "u1").await
+        };
+        let (repeated, began) = tokio::join!(post(&other, "u1"), began);
+        for response in [&repeated, &began] {
+            assert_eq!(response.status(), StatusCode::OK, "{when_busy:?}");
+        }
+        assert_eq!(run_of(&repeated), run_of(&began), "{when_busy:?}");
+        assert!(read(began).await.contains("done"), "{when_busy:?}");
+        assert_eq!(settled(&store.store).await, RunState::Finished);
+        assert_eq!(said(&store.store).await, ["u1", "Answer done"]);
+        assert_eq!(model.payloads().len(), 1);
+    }
 }
