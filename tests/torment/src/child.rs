@@ -14,6 +14,7 @@ use omniassist_sqlite::SqliteStore;
 use serde_json::{Value, json};
 
 use crate::moments::{self, BEAT};
+use crate::port;
 use crate::shape::{self, Shape};
 use crate::store::{Store, encrypted, runs, scope};
 
@@ -53,6 +54,7 @@ async fn serve<S: Store>(store: S, ledger: &str, case: &str, shape: Shape) {
     let service = AssistantService::new(builder.build().unwrap());
     match shape {
         Shape::Queue => lead_both(&store, &service).await,
+        Shape::Port => port::serve(&store, &service).await,
         _ => lead(&store, &service, shape).await,
     }
 }

@@ -14,6 +14,7 @@ use omniassist_sqlite::SqliteStore;
 use crate::killed::{Case, Ended, Kill, child};
 use crate::lost::{self, Lost};
 use crate::moments::Moments;
+use crate::port::CUT;
 use crate::shape::Shape;
 use crate::store::encrypted;
 use crate::{ledger, verdict};
@@ -40,6 +41,8 @@ struct Torment {
     cases: AtomicUsize,
     killed_at: Mutex<BTreeSet<(Shape, String)>>,
     lost: Mutex<Vec<Lost>>,
+    /// The connections that a death cut.
+    cut: AtomicUsize,
     found: Mutex<Vec<String>>,
 }
 
@@ -63,6 +66,7 @@ pub(crate) fn run(wanted: u32, seed: u64) -> ExitCode {
         cases: AtomicUsize::new(0),
         killed_at: Mutex::default(),
         lost: Mutex::default(),
+        cut: AtomicUsize::new(0),
         found: Mutex::default(),
     };
     thread::scope(|scope| {
@@ -112,7 +116,7 @@ impl Torment {
         let (place, count) = self.points.iter().nth((number * 97 + step) % self.points.len()).unwrap();
         let (shape, name) = place.clone();
         // Text is lost at any time, and a failpoint passes at few.
-        let share = if shape == Shape::Text { 128 } else { 32 };
+        let share = if matches!(shape, Shape::Text | Shape::Port) { 128 } else { 32 };
         if rng.u8(..) < share {
             return (shape, Kill::After(Duration::from_millis(rng.u64(0..300))));
         }
@@ -146,6 +150,12 @@ impl Torment {
                 if lost.age > lost.bound() {
                     found.push(format!("text is lost: {lost:?}"));
                 }
+            }
+            let cut = ended.lines.iter().filter(|line| *line == CUT).count();
+            if ended.was_killed {
+                self.cut.fetch_add(cut, Ordering::Relaxed);
+            } else if cut > 0 {
+                found.push("an answer of a server that lives was cut".to_owned());
             }
             lines.extend(ended.lines);
             if let Some(fault) = ended.fault {
@@ -197,6 +207,7 @@ impl Torment {
             killed_at.len(),
             took.as_secs_f32()
         );
+        println!("{} connections were cut by a kill", self.cut.load(Ordering::Relaxed));
         println!("lost text of {} killed answers:", lost.len());
         show("age of the oldest", lost.iter().map(|lost| lost.age));
         show("longest commit", lost.iter().map(|lost| lost.commit));

@@ -9,6 +9,7 @@ use std::thread;
 use std::time::Duration;
 
 use crate::moments::{self, now};
+use crate::port;
 use crate::shape::Shape;
 
 /// The time after which a child hangs.
@@ -63,10 +64,18 @@ pub(crate) fn child(case: Case<'_>, kill: &Kill, trace: bool) -> Ended {
     let (output, mut errors) = (child.stdout.take().unwrap(), child.stderr.take().unwrap());
     let (send, ended) = mpsc::channel::<()>();
     let reader = thread::spawn(move || {
-        let lines = BufReader::new(output).lines().map_while(Result::ok);
-        let lines: Vec<String> = lines.collect();
-        drop(send);
-        lines
+        thread::scope(|scope| {
+            let (mut lines, mut client) = (Vec::new(), None);
+            for line in BufReader::new(output).lines().map_while(Result::ok) {
+                if let Some(port) = line.strip_prefix("@port ").and_then(|port| port.parse().ok()) {
+                    client = Some(scope.spawn(move || port::ask(port)));
+                }
+                lines.push(line);
+            }
+            drop(send);
+            lines.extend(client.map(|client| client.join().unwrap()).unwrap_or_default());
+            lines
+        })
     });
     let errors = thread::spawn(move || {
         let mut text = String::new();

@@ -3,7 +3,8 @@
 //! Three kinds of processes are this program. The *child* has an assistant with a `SqliteStore`, and the tools of a
 //! [`Shape`](shape::Shape). The *ledger* counts the effects of the tools, and is never killed. The *harness* starts children
 //! on one file until the run has ended, kills them at failpoints or at any time, and compares what the viewers have seen,
-//! the ledger and the stored conversation. One case of four has an encrypted store.
+//! the ledger and the stored conversation. It is also the client of those children that have a port. One case of four has an
+//! encrypted store.
 //!
 //! After each death, the text that the engine was handed is looked up in a copy of the database. The oldest delta that is
 //! missing may be as old as the time between two writes (100 ms), the longest commit of this child, and the longest time
@@ -20,6 +21,7 @@
 //! | whole answers | no `StepReset` in `Recovery::finish` of `core::run` |
 //! | each question is answered once | neither `open_once` nor `begin` looks for the run of the same post |
 //! | answers in the order of questions | queued runs are free and can be claimed at any time, and the index `run_live` is not unique |
+//! | an answer over a port is cut by a death only | `Task::settle` does not show what it held |
 //! | encrypted content | `key_of_chat` of `Encrypted` returns no key for a new conversation |
 //!
 //! That the search for encrypted content finds any is shown by the other cases, where it must.
@@ -43,6 +45,7 @@ mod lost;
 mod moments;
 mod next;
 mod plain_text;
+mod port;
 mod shape;
 mod store;
 mod verdict;

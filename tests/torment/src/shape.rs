@@ -38,11 +38,21 @@ pub(crate) enum Shape {
     Steps,
     /// A question that is posted while the run of another goes on, and waits for its end. Each has a call.
     Queue,
+    /// A call and a long answer, whose client is connected to a port.
+    Port,
 }
 
 impl Shape {
-    pub(crate) const ALL: [Self; 7] =
-        [Self::Text, Self::Call, Self::Parallel, Self::Idempotent, Self::Approval, Self::Steps, Self::Queue];
+    pub(crate) const ALL: [Self; 8] = [
+        Self::Text,
+        Self::Call,
+        Self::Parallel,
+        Self::Idempotent,
+        Self::Approval,
+        Self::Steps,
+        Self::Queue,
+        Self::Port,
+    ];
 
     pub(crate) const fn name(self) -> &'static str {
         match self {
@@ -53,6 +63,7 @@ impl Shape {
             Self::Approval => "approval",
             Self::Steps => "steps",
             Self::Queue => "queue",
+            Self::Port => "port",
         }
     }
 
@@ -60,7 +71,7 @@ impl Shape {
     pub(crate) const fn steps(self) -> &'static [&'static [(&'static str, &'static str)]] {
         match self {
             Self::Text => &[],
-            Self::Call => &[&[("refund", "a")]],
+            Self::Call | Self::Port => &[&[("refund", "a")]],
             Self::Parallel => &[&[("refund", "a"), ("refund", "b"), ("charge", "c")]],
             Self::Idempotent => &[&[("charge", "a")]],
             Self::Approval => &[&[("pay", "a")]],
@@ -89,7 +100,7 @@ impl Shape {
     /// Returns the number of words of each text of the answer to a question.
     pub(crate) fn texts(self, question: usize) -> Vec<usize> {
         let mut texts = vec![LEAD; self.steps_of(question).len()];
-        texts.push(if self == Self::Text { LONG } else { SHORT });
+        texts.push(if matches!(self, Self::Text | Self::Port) { LONG } else { SHORT });
         texts
     }
 }
