@@ -1,5 +1,6 @@
 //! `cargo xtask test`: all tests.
 
+use std::collections::BTreeMap;
 use std::env;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -7,7 +8,7 @@ use std::process::Command;
 use crate::prerequisites::{self, Need};
 use crate::process::{run as execute, run_into};
 use crate::report::{Outcome, Report};
-use crate::workspace::{build_binary, cargo, root, target_folder};
+use crate::workspace::{build_binaries, cargo, root, target_folder};
 
 /// A part of the tests that can run alone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -53,6 +54,28 @@ const AXUM: &str = "axum";
 /// The variable that names the adapter for the suites.
 const ADAPTER: &str = "OMNIASSIST_ADAPTER";
 
+/// The packages of the programs that the suites start, and the variables that name their binaries.
+const PROGRAMS: [(&str, &str); 5] = [
+    ("quickstart", "QUICKSTART_BIN"),
+    ("runtime-events", "RUNTIME_EVENTS_BIN"),
+    ("back-office", "BACK_OFFICE_BIN"),
+    ("ledger", "LEDGER_BIN"),
+    ("shared-cart", "SHARED_CART_BIN"),
+];
+
+/// The program that serves the examples over the other adapters.
+const SERVED: (&str, &str) = ("omniassist-served", "SERVED_BIN");
+
+/// The tests of the workspace, with features that are off by default. Commands with the same features share their
+/// builds, and those with a subset of the packages do not.
+const WORKSPACE: [&str; 5] = [
+    "test",
+    "--locked",
+    "--workspace",
+    "--features",
+    "omniassist-benches/store,omniassist-server/rate-limit",
+];
+
 /// The pages of the examples that Vite builds.
 const PAGES: [&str; 2] = ["react-chat", "copilotkit-chat"];
 
@@ -81,9 +104,7 @@ pub(crate) fn run(named: &[Part], report: &mut Report) {
         if env::var_os(RECORDINGS).is_none() {
             report.skip("recorded provider streams", &format!("not configured ({RECORDINGS} is not set)"));
         }
-        report.step("Rust tests", || {
-            execute(&mut cargo(&["test", "--locked", "--workspace", "--no-fail-fast"]))
-        });
+        report.step("Rust tests", || execute(cargo(&WORKSPACE).arg("--no-fail-fast")));
         report.step("Rust tests, all features of the core", || {
             execute(&mut cargo(&["test", "--locked", "-p", "omniassist-core", "--all-features"]))
         });
@@ -91,62 +112,38 @@ pub(crate) fn run(named: &[Part], report: &mut Report) {
             let plain = ["-p", "omniassist-server", "--no-default-features", "--features", "openai", "--lib"];
             execute(cargo(&["test", "--locked"]).args(plain).arg("transport::tls"))
         });
-        report.step("Rust tests, features that are off by default", || {
-            execute(&mut cargo(&[
-                "test",
-                "--locked",
-                "-p",
-                "omniassist-server",
-                "--features",
-                "rate-limit",
-                "rate",
-            ]))
-        });
     }
     if parts.iter().all(|part| *part == Part::Rust) {
         return;
     }
-    let Some(quickstart) = report.step("quickstart", || build_binary("quickstart")) else { return };
-    let runtime_events = report.step("runtime-events", || build_binary("runtime-events"));
-    let Some(runtime_events) = runtime_events else { return };
-    let Some(back_office) = report.step("back-office", || build_binary("back-office")) else { return };
-    let Some(ledger) = report.step("ledger", || build_binary("ledger")) else { return };
-    let Some(shared_cart) = report.step("shared-cart", || build_binary("shared-cart")) else { return };
-    let (mut served, mut written) = (None, None);
-    if parts.contains(&Part::Clients) {
-        let binary = report.step("the examples over actix and hyper", || build_binary("omniassist-served"));
-        let Some(binary) = binary else { return };
-        let Some(folder) = report.step("streams for the official clients", streams) else { return };
-        (served, written) = (Some(binary), Some(folder));
+    let has_clients = parts.contains(&Part::Clients);
+    let programs: Vec<_> = PROGRAMS.into_iter().chain(has_clients.then_some(SERVED)).collect();
+    let Some(programs) = report.step("programs of the suites", || binaries(&programs)) else { return };
+    let mut written = None;
+    if has_clients {
+        written = report.step("streams for the official clients", streams);
+        if written.is_none() {
+            return;
+        }
     }
     let (folder, examples) = (root().join("tests"), root().join("examples"));
-    let streams = written;
-    let suites = Suites {
-        folder,
-        examples,
-        quickstart,
-        back_office,
-        runtime_events,
-        ledger,
-        shared_cart,
-        served,
-        streams,
-    };
-    suites.run(&parts, report);
+    Suites { folder, examples, programs, streams: written }.run(&parts, report);
 }
 
 struct Suites {
     folder: PathBuf,
     examples: PathBuf,
-    quickstart: PathBuf,
-    back_office: PathBuf,
-    runtime_events: PathBuf,
-    ledger: PathBuf,
-    shared_cart: PathBuf,
-    /// The binary that serves the examples over the other adapters.
-    served: Option<PathBuf>,
+    /// The binaries of the programs, by the variables that name them.
+    programs: BTreeMap<&'static str, PathBuf>,
     /// The streams for the client suite.
     streams: Option<PathBuf>,
+}
+
+/// Builds the programs, and returns their binaries by the variables that name them.
+fn binaries(programs: &[(&str, &'static str)]) -> Outcome<BTreeMap<&'static str, PathBuf>> {
+    let packages: Vec<&str> = programs.iter().map(|(package, _)| *package).collect();
+    let variables = programs.iter().map(|(_, variable)| *variable);
+    Ok(variables.zip(build_binaries(&packages)?).collect())
 }
 
 fn npm_ci(folder: &Path) -> Outcome {
@@ -156,8 +153,8 @@ fn npm_ci(folder: &Path) -> Outcome {
 /// Runs the core's tests that write the streams for the official clients. Returns the folder of the streams.
 fn streams() -> Outcome<PathBuf> {
     let folder = target_folder()?.join("streams");
-    let mut test = cargo(&["test", "--locked", "-p", "omniassist-core", "--test", "core", "official::"]);
-    execute(test.env("OMNIASSIST_STREAMS", &folder))?;
+    let mut test = cargo(&WORKSPACE);
+    execute(test.args(["--test", "core", "official::"]).env("OMNIASSIST_STREAMS", &folder))?;
     Ok(folder)
 }
 
@@ -234,13 +231,7 @@ impl Suites {
 
     /// Sets the variables that name the servers for a suite.
     fn serve(&self, adapter: &str, command: &mut Command) {
-        command.env(ADAPTER, adapter);
-        command.env("QUICKSTART_BIN", &self.quickstart).env("RUNTIME_EVENTS_BIN", &self.runtime_events);
-        command.env("BACK_OFFICE_BIN", &self.back_office);
-        command.env("LEDGER_BIN", &self.ledger).env("SHARED_CART_BIN", &self.shared_cart);
-        if let Some(served) = &self.served {
-            command.env("SERVED_BIN", served);
-        }
+        command.env(ADAPTER, adapter).envs(&self.programs);
     }
 
     /// Runs a Python suite over an adapter. Its pinned packages are installed in an environment below the target

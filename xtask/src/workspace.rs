@@ -49,28 +49,38 @@ pub(crate) fn dependencies(package: &str) -> Outcome<Vec<String>> {
     Ok(lines)
 }
 
-/// Builds the binary of a package and returns its path.
-pub(crate) fn build_binary(package: &str) -> Outcome<PathBuf> {
-    build(package, &[])
+/// Builds the binaries of packages in one command, so that their dependencies have the same features and are built once.
+/// Returns their paths in the order of the packages.
+pub(crate) fn build_binaries(packages: &[&str]) -> Outcome<Vec<PathBuf>> {
+    build(packages, &["--locked"])
 }
 
 /// Builds the release binary of a package and returns its path.
 pub(crate) fn build_release(package: &str) -> Outcome<PathBuf> {
-    build(package, &["--release", "--locked"])
+    build_one(package, &["--release", "--locked"])
 }
 
 /// Builds the binary of a package with features and returns its path.
 pub(crate) fn build_with_features(package: &str, features: &str) -> Outcome<PathBuf> {
-    build(package, &["--locked", "--features", features])
+    build_one(package, &["--locked", "--features", features])
 }
 
-fn build(package: &str, flags: &[&str]) -> Outcome<PathBuf> {
-    let build = ["build", "-p", package, "--message-format=json-render-diagnostics"];
-    let messages = process::output(cargo(&build).args(flags))?;
-    messages
-        .lines()
-        .filter_map(|line| serde_json::from_str::<Value>(line).ok())
-        .filter(|message| message.pointer("/target/name").and_then(Value::as_str) == Some(package))
-        .find_map(|message| message.get("executable")?.as_str().map(PathBuf::from))
-        .ok_or_else(|| format!("cargo builds no binary `{package}`"))
+fn build_one(package: &str, flags: &[&str]) -> Outcome<PathBuf> {
+    build(&[package], flags)?.pop().ok_or_else(|| format!("cargo builds no binary `{package}`"))
+}
+
+fn build(packages: &[&str], flags: &[&str]) -> Outcome<Vec<PathBuf>> {
+    let mut build = cargo(&["build", "--message-format=json-render-diagnostics"]);
+    build.args(flags).args(packages.iter().flat_map(|package| ["-p", package]));
+    let messages = process::output(&mut build)?;
+    let messages: Vec<Value> = messages.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
+    let binary = |package: &&str| {
+        let mut messages = messages
+            .iter()
+            .filter(|message| message.pointer("/target/name").and_then(Value::as_str) == Some(*package));
+        messages
+            .find_map(|message| message.get("executable")?.as_str().map(PathBuf::from))
+            .ok_or_else(|| format!("cargo builds no binary `{package}`"))
+    };
+    packages.iter().map(binary).collect()
 }
