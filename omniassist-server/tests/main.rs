@@ -78,7 +78,6 @@ mod tool_events;
 mod tool_label;
 mod tool_rate;
 mod tool_search;
-mod tool_ui;
 mod tools;
 #[cfg(feature = "openai")]
 mod transport;
