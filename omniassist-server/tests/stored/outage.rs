@@ -181,6 +181,30 @@ async fn a_tool_does_not_run_before_its_call_is_stored() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn only_later_model_calls_wait_for_the_journal() {
+    let store = Unsteady::default();
+    store.append_ms.store(1_000, Ordering::SeqCst);
+    let posted = tokio::time::Instant::now();
+    let times = Arc::new(std::sync::Mutex::new(Vec::new()));
+    let (first, second) = (Arc::clone(&times), Arc::clone(&times));
+    let model = ScriptedProvider::new()
+        .turn_with(move |_| {
+            first.lock().unwrap().push(posted.elapsed().as_secs());
+            call("clock", json!({}))
+        })
+        .turn_with(move |_| {
+            second.lock().unwrap().push(posted.elapsed().as_secs());
+            text("Noon.")
+        });
+    let clock = Tool::new("clock", "Reads the clock", async || Ok::<_, ToolError>("12:00"));
+    let assistant = Assistant::builder(model).tool(clock).store(store.clone()).build().unwrap();
+
+    post(&assistant, &ask("m1", "What time is it?")).await;
+    // The call is written before its tool runs, and the result before the model gets it.
+    assert_eq!(*times.lock().unwrap(), [0, 2]);
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_host_keeps_conversations_in_its_own_store() {
     let (runs, own) = (MemoryStore::new(), MemoryStore::new());
     let model = ScriptedProvider::new().turn(text("In Kiel."));
