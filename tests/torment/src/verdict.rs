@@ -81,9 +81,9 @@ fn check_effects(effects: &[Effect], calls: &[&Value], is_given_up: bool, found:
             found.push(format!("two keys: {same:?}"));
         }
         let output = &call["output"];
-        let is_told = same.iter().any(|other| output == other.receipt.as_str());
+        let is_reported = same.iter().any(|other| output == other.receipt.as_str());
         let is_unknown = call["errorText"].as_str().is_some_and(|text| text.contains("not known"));
-        if !is_told && ((is_idempotent && !is_given_up) || !is_unknown) {
+        if !is_reported && ((is_idempotent && !is_given_up) || !is_unknown) {
             found.push(format!("the result of {effect:?} is lost: {call}"));
         }
     }
