@@ -150,6 +150,7 @@ impl Assistant {
             on_disconnect: self.setup.config.on_disconnect,
             over,
             is_admitted: false,
+            is_begun: false,
             is_counted,
         };
         failpoint::hit("leg.listed");

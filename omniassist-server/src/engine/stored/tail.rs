@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::sync::Mutex;
 use std::task::{Context, Poll, Waker};
 
-use omniassist_core::RunEvent;
+use omniassist_core::{RunEvent, Text};
 use tokio::sync::Notify;
 
 use crate::CancellationToken;
@@ -13,6 +13,12 @@ use crate::sync::lock;
 
 /// The number of events that are kept for a viewer that reads slowly. A slower one reads the journal.
 const KEPT_EVENTS: u64 = 256;
+
+/// The number of events from which on the texts of a batch keep the buffer into which they were read.
+///
+/// A delta that arrives alone would keep a buffer of 8 KiB of its connection for some bytes. The connection would also need
+/// a new buffer for each read.
+const SHARE_BUFFER: usize = 8;
 
 /// The events of a run that a viewer can read without the journal: those that are not durable yet, and a few before them.
 ///
@@ -101,6 +107,9 @@ impl Tail {
     /// Shows events to all viewers. They are dropped if the tail has ended.
     pub(super) fn publish(&self, events: &mut Vec<RunEvent>) {
         if !events.is_empty() {
+            if events.len() < SHARE_BUFFER {
+                events.iter_mut().for_each(copy_text);
+            }
             self.change(|state| {
                 let events = events.drain(..);
                 if state.end.is_none() {
@@ -155,12 +164,14 @@ impl Tail {
     }
 
     fn change(&self, change: impl FnOnce(&mut State)) {
-        let wakers: Vec<_> = {
+        // Most runs have one viewer. Its waker needs no allocation.
+        let (first, others): (_, Vec<_>) = {
             let mut state = lock(&self.state);
             change(&mut state);
-            state.viewers.iter_mut().filter_map(|viewer| viewer.waker.take()).collect()
+            let mut wakers = state.viewers.iter_mut().filter_map(|viewer| viewer.waker.take());
+            (wakers.next(), wakers.collect())
         };
-        wakers.into_iter().for_each(Waker::wake);
+        first.into_iter().chain(others).for_each(Waker::wake);
     }
 
     /// Adds a viewer that has the events before this number.
@@ -225,6 +236,16 @@ impl Tail {
             }
         }
         Poll::Pending
+    }
+}
+
+/// Copies the text of a delta out of the buffer into which it was read.
+fn copy_text(event: &mut RunEvent) {
+    if let RunEvent::TextDelta { delta, .. }
+    | RunEvent::ReasoningDelta { delta, .. }
+    | RunEvent::ToolInputDelta { delta, .. } = event
+    {
+        *delta = Text::from(delta.as_str());
     }
 }
 

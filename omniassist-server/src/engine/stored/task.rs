@@ -61,6 +61,8 @@ pub(super) struct Task {
     pub(super) on_disconnect: OnDisconnect,
     pub(super) over: CancellationToken,
     pub(super) is_admitted: bool,
+    /// `true` if the tail has shown what a recovery withdraws.
+    pub(super) is_begun: bool,
     /// `true` if the journal has a model call of the run.
     pub(super) is_counted: bool,
 }
@@ -167,7 +169,8 @@ impl Task {
         });
         self.tail.publish(&mut self.recorder.shown);
         failpoint::hit("task.polled");
-        if self.run.is_prepared() {
+        if !self.is_begun && self.run.is_prepared() {
+            self.is_begun = true;
             self.tail.begin();
         }
         if !self.is_admitted {
