@@ -153,7 +153,10 @@ impl Client {
         if !may_lack_it {
             return Ok(None);
         }
-        let Some(view) = assistant.view_message(scope, head.run).await? else { return Ok(None) };
+        let Some(mut view) = assistant.view_message(scope, head.run).await? else { return Ok(None) };
+        if self.version >= ClientVersion::V7 {
+            view = view.across_epochs();
+        }
         let encoder = Numbered::new(self.encoder(self.version), Cursor { epoch: 0, chunk: 0 }).ids(false);
         let encoder = encoder.always_finishes(matches!(self.position, Position::Index(_)));
         let name = RunName { id: head.run, epoch: view.epoch() };

@@ -2,6 +2,7 @@
 
 mod connect;
 mod drain;
+mod elsewhere;
 mod outage;
 mod own_store;
 mod restart;

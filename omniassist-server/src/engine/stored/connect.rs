@@ -90,8 +90,7 @@ impl Assistant {
         scope: &Scope,
         run: RunId,
     ) -> Result<Option<(Text, Vec<RunEvent>, View)>, Error> {
-        self.revived(stores, scope, run).await?;
-        let Some(leg) = stores.live(run) else { return Ok(None) };
+        let Some((_, Some(leg))) = self.revived(stores, scope, run).await? else { return Ok(None) };
         let (records, at) = journal::records_after(&*stores.runs, scope, run, leg.from)
             .await
             .map_err(|error| refused::by_store(&error))?;
@@ -100,7 +99,7 @@ impl Assistant {
             leg.earlier.as_deref().map_or_else(Replay::new, |earlier| Replay::new().continuing(earlier));
         let mut events: Vec<_> = leg.state.map(RunEvent::StateSnapshot).into_iter().collect();
         events.extend(replay.events(&records));
-        let view = View::new(stores, scope.clone(), run, VecDeque::new(), at, Some(leg.tail));
+        let view = View::new(stores, scope.clone(), run, VecDeque::new(), at, Some(leg.tail)).across_epochs();
         Ok(Some((id, events, view)))
     }
 }

@@ -14,6 +14,7 @@ use super::leg::{Leg, Start};
 use super::message::{self, message_id};
 use super::recovery::Recovery;
 use super::refused;
+use super::rest::Rest;
 use super::stored_post::StoredPost;
 use super::stores::Stores;
 use super::view::View;
@@ -28,7 +29,8 @@ use crate::{Principal, RunContext, failpoint, panics};
 const MAX_TAKEOVERS: u32 = 2;
 
 impl Assistant {
-    /// Answers what a run waits for, and continues it if nothing is left to answer.
+    /// Answers what a run waits for, and continues it if nothing is left to answer. If the run has these answers already,
+    /// perhaps from a post to another instance, the viewer is one of what followed them.
     ///
     /// # Errors
     ///
@@ -41,9 +43,11 @@ impl Assistant {
         admission: Admission,
     ) -> Result<View, Error> {
         let StoredPost { stores, scope, chat, principal, .. } = post;
-        let head =
-            stores.runs.find(scope, Which::Chat(chat)).await.map_err(|error| refused::by_store(&error))?;
+        let head = self.find_run(scope, Which::Chat(chat)).await?;
         let head = head.filter(|head| head.state.is_live()).ok_or_else(Error::unknown_parent)?;
+        if answers.is_empty() && head.state == RunState::Running {
+            return Err(Error::duplicate_run());
+        }
         for (call, answer) in answers {
             let mut signal = Signal::new(SignalKind::Answer(call), principal.id());
             signal.data = serde_json::to_vec(&answer).map_err(|_| Error::internal())?.into();
@@ -58,14 +62,16 @@ impl Assistant {
             }
         }
         failpoint::hit("answer.sent");
-        if head.state == RunState::Running {
-            return Err(Error::duplicate_run());
-        }
-        failpoint::hit("answer.complete");
-        if let Some(view) =
-            self.take_over(stores, head.run, Claim::IfFree, extensions, Some(admission)).await?
+        if head.state == RunState::Waiting
+            && let Some(view) =
+                self.take_over(stores, head.run, Claim::IfFree, extensions, Some(admission)).await?
         {
             return Ok(view);
+        }
+        let head = self.find_run(scope, Which::Run(head.run)).await?.ok_or_else(Error::unknown_parent)?;
+        if head.state != RunState::Waiting {
+            let rest = self.rest(scope, head.run, Some(head.epoch)).await?;
+            return rest.map(Rest::into_view).ok_or_else(Error::unknown_parent);
         }
         // The run still waits for other answers.
         let queue = VecDeque::from([

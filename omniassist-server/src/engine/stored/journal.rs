@@ -6,13 +6,33 @@ use omniassist_core::journal::{self, Record};
 use crate::store::{RunId, RunStore, Scope, Segment, StoreError, TailOf};
 
 /// The bytes of a journal that are read at once.
-const PIECE: usize = 256 * 1024;
+pub(super) const PIECE: usize = 256 * 1024;
 
 /// A position in a journal: the number of segments and events up to it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Position {
     pub(super) segments: u32,
     pub(super) events: u64,
+}
+
+impl Position {
+    /// Returns the position after a segment.
+    pub(super) fn after(segment: &Segment) -> Self {
+        Self { segments: segment.pos, events: u64::from(segment.events) }
+    }
+}
+
+/// Returns the records of a segment.
+///
+/// # Errors
+///
+/// Returns an error if the segment cannot be read.
+pub(super) fn records_of(segment: &Segment) -> Result<Vec<Record>, StoreError> {
+    match segment.data.is_empty() {
+        // The mark of a claim.
+        true => Ok(Vec::new()),
+        false => journal::read(&segment.data).map_err(StoreError::corrupt),
+    }
 }
 
 /// Returns the records of a journal after a position, and the position after them.
@@ -48,13 +68,8 @@ pub(super) async fn for_each_segment(
         let tail = runs.read(&question, PIECE).await?.into_iter().next().flatten();
         let tail = tail.ok_or_else(|| StoreError::other("the run is not in the store"))?;
         for segment in &tail.segments {
-            position = Position { segments: segment.pos, events: u64::from(segment.events) };
-            // The mark of a claim has no data.
-            let records = match segment.data.is_empty() {
-                true => Vec::new(),
-                false => journal::read(&segment.data).map_err(StoreError::corrupt)?,
-            };
-            take(segment, records, position);
+            position = Position::after(segment);
+            take(segment, records_of(segment)?, position);
         }
         if position.segments >= tail.head || tail.segments.is_empty() {
             return Ok(());

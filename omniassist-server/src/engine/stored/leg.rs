@@ -9,6 +9,7 @@ use omniassist_core::{JsonText, RunRequest, Text};
 
 use super::journal::Position;
 use super::recorder::Recorder;
+use super::shown_leg::ShownLeg;
 use super::stores::{LiveLeg, Stores};
 use super::tail::Tail;
 use super::task::Task;
@@ -131,12 +132,10 @@ impl Assistant {
             tail.begin();
         }
         let over = CancellationToken::new();
-        let (handle, from) = (run.handle(), leg.from);
+        let handle = run.handle();
         let abort = Arc::new(move |reason| handle.abort(reason));
-        stores.insert(
-            leg.writer.run,
-            LiveLeg { tail: Arc::clone(&tail), abort, over: over.clone(), earlier, state, from },
-        );
+        let shown = ShownLeg { tail: Arc::clone(&tail), earlier, state, from: leg.from };
+        stores.insert(leg.writer.run, LiveLeg { shown, abort, over: over.clone() });
         let task = Task {
             stores: Arc::clone(stores),
             run,
@@ -152,6 +151,7 @@ impl Assistant {
             is_admitted: false,
             is_begun: false,
             is_counted,
+            is_watched: false,
         };
         failpoint::hit("leg.listed");
         tokio::spawn(task.drive());

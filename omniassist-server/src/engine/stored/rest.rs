@@ -64,12 +64,11 @@ impl Assistant {
         epoch: Option<u32>,
     ) -> Result<Option<Rest>, Error> {
         let Some(stores) = self.stores() else { return Ok(None) };
-        let Some(head) = self.revived(stores, scope, run).await? else { return Ok(None) };
+        let Some((head, leg)) = self.revived(stores, scope, run).await? else { return Ok(None) };
         if epoch.is_some_and(|epoch| epoch == 0 || epoch > head.epoch) {
             return Ok(None);
         }
-        let live = stores.live(run);
-        let shown = match &live {
+        let shown = match &leg {
             Some(leg) => leg.tail.begun().await,
             None => Shown::default(),
         };
@@ -111,7 +110,7 @@ impl Assistant {
         );
         read.await.map_err(|error| refused::by_store(&error))?;
         rest.is_over |= was_stopped_in_queue(&head);
-        if let Some(leg) = live.filter(|_| !rest.is_over) {
+        if let Some(leg) = leg.filter(|_| !rest.is_over) {
             let shown = shown.after(rest.read.events);
             rest.ahead = shown.len();
             rest.events.extend(shown);

@@ -12,6 +12,7 @@ use tokio::time::sleep;
 use super::journal::{self, Position};
 use super::queue::was_stopped_in_queue;
 use super::refused;
+use super::shown_leg::ShownLeg;
 use super::stop::head_of;
 use super::stores::Stores;
 use super::view::View;
@@ -34,16 +35,15 @@ impl Assistant {
     /// Returns an error if the store is not available, or the journal was swept.
     pub(crate) async fn view_message(&self, scope: &Scope, run: RunId) -> Result<Option<View>, Error> {
         let Some(stores) = self.stores() else { return Ok(None) };
-        let Some(head) = self.revived(stores, scope, run).await? else { return Ok(None) };
+        let Some((head, leg)) = self.revived(stores, scope, run).await? else { return Ok(None) };
         if head.state == RunState::Queued {
             return Ok(Some(self.view_queued(stores, &head)));
         }
         if was_stopped_in_queue(&head) {
             return Ok(None);
         }
-        let live = stores.live(run);
-        let tail = live.as_ref().map(|leg| Arc::clone(&leg.tail));
-        let (queue, read, ahead) = match &live {
+        let tail = leg.as_ref().map(|leg| Arc::clone(&leg.tail));
+        let (queue, read, ahead) = match &leg {
             Some(leg) => {
                 let shown = leg.tail.begun().await;
                 let (mut records, at) = journal::records_after(&*stores.runs, scope, run, leg.from)
@@ -67,7 +67,7 @@ impl Assistant {
         Ok(Some(View::new(stores, scope.clone(), run, VecDeque::from(queue), read, tail).ahead(ahead)))
     }
 
-    /// Returns a run of an owner. A run whose server has stopped is continued here.
+    /// Returns a run of an owner, and its leg if it goes on. A run whose server has stopped is continued here.
     ///
     /// # Errors
     ///
@@ -77,14 +77,17 @@ impl Assistant {
         stores: &Arc<Stores>,
         scope: &Scope,
         run: RunId,
-    ) -> Result<Option<RunHead>, Error> {
+    ) -> Result<Option<(RunHead, Option<ShownLeg>)>, Error> {
         let failed = |error| refused::by_store(&error);
         self.begin_lease(stores).await?;
         let mut looks = CLAIM_LOOKS;
         loop {
             let Some(head) = head_of(stores, scope, run).await.map_err(failed)? else { return Ok(None) };
-            if head.state != RunState::Running || stores.live(run).is_some() || looks == 0 {
-                return Ok(Some(head));
+            if let Some(leg) = stores.live(run) {
+                return Ok(Some((head, Some(leg.shown))));
+            }
+            if head.state != RunState::Running || looks == 0 {
+                return Ok(Some((head, None)));
             }
             if self.is_draining() {
                 return Err(Error::shutting_down(RETRY_ELSEWHERE));
@@ -96,7 +99,10 @@ impl Assistant {
                     view.detach();
                     looks = 0;
                 }
-                None => sleep(CLAIM_PAUSE).await,
+                None => match self.shown_leg(stores, &head).await? {
+                    Some(leg) => return Ok(Some((head, Some(leg)))),
+                    None => sleep(CLAIM_PAUSE).await,
+                },
             }
         }
     }

@@ -4,22 +4,22 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, Once, OnceLock};
 use std::time::Duration;
 
-use omniassist_core::message::Message;
-use omniassist_core::{Error, JsonText, Text};
+use omniassist_core::{Error, Text};
 use tokio::sync::OnceCell;
 use tokio::time::Instant;
 
 use super::flusher::Flusher;
-use super::journal::Position;
+use super::follower::Followed;
 use super::queue::Queue;
 use super::refused;
+use super::shown_leg::ShownLeg;
 use super::tail::Tail;
 use crate::CancellationToken;
 use crate::store::{Change, ConversationStore, InstanceId, RunId, RunStore, Saved, Scope};
 use crate::sync::lock;
 
-/// The time between two writes of text.
-const FLUSH: Duration = Duration::from_millis(100);
+/// The time between two writes of text, and of text that somebody reads from the journal.
+const FLUSH: (Duration, Duration) = (Duration::from_millis(100), Duration::from_millis(50));
 
 /// The stores of an assistant, and the stored runs that this process drives.
 pub(crate) struct Stores {
@@ -36,6 +36,8 @@ pub(crate) struct Stores {
     pub(super) released: CancellationToken,
     flusher: OnceLock<Flusher>,
     live: Mutex<HashMap<RunId, LiveLeg>>,
+    /// The runs of other instances that have viewers here.
+    pub(super) followed: Followed,
     /// The runs in queues for which this process waits.
     pub(super) queue: Queue,
     /// Runs that this process has claimed and could not continue.
@@ -46,17 +48,11 @@ pub(crate) struct Stores {
 /// A run that this process drives.
 #[derive(Clone)]
 pub(super) struct LiveLeg {
-    pub(super) tail: Arc<Tail>,
+    pub(super) shown: ShownLeg,
     /// Aborts the run, with a reason for its client.
     pub(super) abort: Arc<dyn Fn(Text) + Send + Sync>,
     /// Cancelled when the leg is settled, or this process has lost the run.
     pub(super) over: CancellationToken,
-    /// The message as it was before the leg.
-    pub(super) earlier: Option<Arc<Message>>,
-    /// The client's shared state before the leg.
-    pub(super) state: Option<JsonText>,
-    /// The position in the journal before the leg.
-    pub(super) from: Position,
 }
 
 impl Stores {
@@ -88,6 +84,7 @@ impl Stores {
             released: CancellationToken::new(),
             flusher: OnceLock::new(),
             live: Mutex::default(),
+            followed: Followed::default(),
             queue: Queue::default(),
             left: Mutex::default(),
             started: Instant::now(),
@@ -98,10 +95,12 @@ impl Stores {
         self.flusher.get_or_init(|| Flusher::start(Arc::clone(&self.runs)))
     }
 
-    /// Returns the next time at which text is written. It is the same for all runs, so that their text shares a write.
-    pub(super) fn next_flush(&self) -> Instant {
-        let elapsed = self.started.elapsed().as_millis() / FLUSH.as_millis();
-        self.started + FLUSH * u32::try_from(elapsed + 1).unwrap_or(u32::MAX)
+    /// Returns the next time at which text is written, sooner for a run that another instance reads. It is the same for all
+    /// such runs, so that their text shares a write.
+    pub(super) fn next_flush(&self, is_read: bool) -> Instant {
+        let flush = if is_read { FLUSH.1 } else { FLUSH.0 };
+        let elapsed = self.started.elapsed().as_millis() / flush.as_millis();
+        self.started + flush * u32::try_from(elapsed + 1).unwrap_or(u32::MAX)
     }
 
     pub(super) fn live(&self, run: RunId) -> Option<LiveLeg> {
@@ -136,7 +135,7 @@ impl Stores {
     /// Removes the leg of a run, unless another one has taken its place.
     pub(super) fn remove(&self, run: RunId, tail: &Arc<Tail>) {
         let mut live = lock(&self.live);
-        if live.get(&run).is_some_and(|leg| Arc::ptr_eq(&leg.tail, tail)) {
+        if live.get(&run).is_some_and(|leg| Arc::ptr_eq(&leg.shown.tail, tail)) {
             live.remove(&run);
         }
     }

@@ -24,8 +24,6 @@ const SHARE_BUFFER: usize = 8;
 ///
 /// There is no queue for each viewer. A viewer is a number in this list.
 pub(super) struct Tail {
-    /// The epoch of the leg that shows its events here.
-    epoch: u32,
     state: Mutex<State>,
     /// Notified when the last viewer leaves.
     unwatched: Notify,
@@ -34,6 +32,8 @@ pub(super) struct Tail {
 }
 
 struct State {
+    /// The epoch in which the last events were written.
+    epoch: u32,
     events: VecDeque<RunEvent>,
     /// The number of the first of `events`.
     first: u64,
@@ -49,6 +49,9 @@ struct Viewer {
     id: u64,
     next: u64,
     waker: Option<Waker>,
+    /// `true` if the viewer counts the events of its epoch, so that it does not see those of the next one.
+    is_of_epoch: bool,
+    is_cut: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -89,6 +92,7 @@ impl Tail {
     /// Creates the tail of a run whose journal has this many events.
     pub(super) fn new(first: u64, epoch: u32) -> Self {
         let state = State {
+            epoch,
             events: VecDeque::new(),
             first,
             durable: first,
@@ -97,11 +101,20 @@ impl Tail {
             end: None,
             admission: Admission::Undecided,
         };
-        Self { epoch, state: Mutex::new(state), unwatched: Notify::new(), begun: CancellationToken::new() }
+        Self { state: Mutex::new(state), unwatched: Notify::new(), begun: CancellationToken::new() }
     }
 
     pub(super) fn epoch(&self) -> u32 {
-        self.epoch
+        lock(&self.state).epoch
+    }
+
+    /// Begins another epoch: the events that follow are those of another instance. Viewers that count the events of their
+    /// epoch come back.
+    pub(super) fn take_over(&self, epoch: u32) {
+        self.change(|state| {
+            state.epoch = epoch;
+            state.viewers.iter_mut().for_each(|viewer| viewer.is_cut = viewer.is_of_epoch);
+        });
     }
 
     /// Shows events to all viewers. They are dropped if the tail has ended.
@@ -179,8 +192,16 @@ impl Tail {
         let mut state = lock(&self.state);
         let id = state.next_viewer;
         state.next_viewer += 1;
-        state.viewers.push(Viewer { id, next, waker: None });
+        state.viewers.push(Viewer { id, next, waker: None, is_of_epoch: true, is_cut: false });
         id
+    }
+
+    /// Keeps a viewer when another epoch begins.
+    pub(super) fn keep(&self, id: u64) {
+        let mut state = lock(&self.state);
+        if let Some(viewer) = state.viewers.iter_mut().find(|viewer| viewer.id == id) {
+            viewer.is_of_epoch = false;
+        }
     }
 
     /// Removes a viewer that the run does not wait for.
@@ -216,9 +237,12 @@ impl Tail {
     ) -> Poll<Took> {
         let mut state = lock(&self.state);
         let State { events, first, viewers, end, .. } = &mut *state;
+        let viewer = viewers.iter_mut().find(|viewer| viewer.id == id);
+        if viewer.as_ref().is_some_and(|viewer| viewer.is_cut) {
+            return Poll::Ready(Took::End);
+        }
         let Some(at) = next.checked_sub(*first) else { return Poll::Ready(Took::Behind) };
         let at = usize::try_from(at).unwrap_or(usize::MAX);
-        let viewer = viewers.iter_mut().find(|viewer| viewer.id == id);
         if at < events.len() {
             into.extend(events.range(at..).cloned());
             if let Some(viewer) = viewer {

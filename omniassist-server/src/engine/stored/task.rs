@@ -36,6 +36,9 @@ const STORE_TIMEOUT: Duration = Duration::from_secs(5);
 /// The longest delay between two tries of a write.
 const LONGEST_DELAY: Duration = Duration::from_secs(1);
 
+/// The time after which a run that is watched on another instance is looked at again, if its own viewers have left.
+const WATCHED: Duration = Duration::from_secs(1);
+
 /// The number of events that are taken before other work is looked at.
 const AT_ONCE: usize = 64;
 
@@ -65,6 +68,8 @@ pub(super) struct Task {
     pub(super) is_begun: bool,
     /// `true` if the journal has a model call of the run.
     pub(super) is_counted: bool,
+    /// `true` if the run has a viewer on another instance, which reads the journal.
+    pub(super) is_watched: bool,
 }
 
 /// The reason for leaving a run without a word: another writer has it, or it was deleted.
@@ -100,7 +105,7 @@ impl Task {
         let released = self.stores.released.clone();
         loop {
             if flight.is_none() && self.recorder.is_dirty() {
-                flush_at.get_or_insert_with(|| self.stores.next_flush());
+                flush_at.get_or_insert_with(|| self.stores.next_flush(self.is_watched));
             }
             let tail = Arc::clone(&self.tail);
             let step = tokio::select! {
@@ -124,8 +129,8 @@ impl Task {
                     continue;
                 }
                 () = until(leave_at) => {
-                    leave_at = None;
-                    if !self.tail.is_watched() {
+                    leave_at = self.is_watched.then(|| Instant::now() + WATCHED);
+                    if !self.tail.is_watched() && !self.is_watched {
                         self.run.end(End::Abort(Text::from_static(LEFT)));
                     }
                     continue;
@@ -214,6 +219,7 @@ impl Task {
         failpoint::hit("task.written");
         self.at = at;
         self.tail.is_durable(at.events);
+        self.is_watched = notice.watched;
         if notice.stop {
             self.run.end(End::Abort(Text::from_static(STOPPED)));
         }

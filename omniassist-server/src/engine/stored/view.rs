@@ -79,6 +79,17 @@ impl View {
         self
     }
 
+    /// Shows the events of later epochs too, if another instance goes on with the run. Default: the viewer is cut.
+    ///
+    /// The client must be able to withdraw the text of a step.
+    #[must_use]
+    pub(crate) fn across_epochs(self) -> Self {
+        if let Some((tail, viewer)) = &self.live {
+            tail.keep(*viewer);
+        }
+        self
+    }
+
     /// Sets the number of events in the queue that come after those of the journal. Default: 0.
     pub(super) fn ahead(mut self, events: usize) -> Self {
         self.next += events as u64;

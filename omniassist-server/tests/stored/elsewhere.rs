@@ -1,0 +1,256 @@
+//! Viewers, answers and stops that reach another instance than the one that drives a run.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use http::Response;
+use omniassist_server::core::FinishReason;
+use tokio::runtime::Builder;
+use tokio::time::{Instant, sleep, timeout};
+
+use super::*;
+
+/// The time that a viewer may take to show what the instance of the run has shown.
+const SOON: Duration = Duration::from_millis(250);
+
+async fn get(assistant: &Assistant, uri: &str) -> Response<AssistantBody> {
+    let mut request = Request::get(uri);
+    request.extensions_mut().unwrap().insert(Principal::new("ada"));
+    AssistantService::new(assistant.clone()).handle(request.body(Full::<Bytes>::default()).unwrap()).await
+}
+
+async fn send(assistant: &Assistant, uri: &str, body: &Value) -> Response<AssistantBody> {
+    let mut request = request(body);
+    *request.uri_mut() = uri.parse().unwrap();
+    AssistantService::new(assistant.clone()).handle(request).await
+}
+
+async fn read(response: Response<AssistantBody>) -> String {
+    assert_eq!(response.status(), StatusCode::OK);
+    String::from_utf8(response.into_body().collect().await.unwrap().to_bytes().into()).unwrap()
+}
+
+/// Reads a stream until its connection is cut, or it ends.
+async fn read_until_cut(response: Response<AssistantBody>) -> (String, bool) {
+    let (mut body, mut read) = (response.into_body(), String::new());
+    loop {
+        match body.frame().await {
+            Some(Ok(frame)) => read += str::from_utf8(frame.data_ref().unwrap()).unwrap(),
+            Some(Err(_)) => return (read, true),
+            None => return (read, false),
+        }
+    }
+}
+
+async fn read_until(body: &mut AssistantBody, end: &str) -> String {
+    let mut read = String::new();
+    while !read.contains(end) {
+        let frame = body.frame().await.expect("the stream goes on").unwrap();
+        read += str::from_utf8(frame.data_ref().unwrap()).unwrap();
+    }
+    read
+}
+
+fn text_of(stream: &str) -> String {
+    let data = stream.lines().filter_map(|line| line.strip_prefix("data: "));
+    let chunks = data.filter_map(|data| serde_json::from_str::<Value>(data).ok());
+    chunks.filter_map(|chunk| chunk["delta"].as_str().map(str::to_owned)).collect()
+}
+
+/// Returns two instances on one store, of which only the first has a model.
+fn two(turns: ScriptedProvider, tool: impl Fn() -> Option<Tool>) -> (Assistant, Assistant, MemoryStore) {
+    let store = MemoryStore::new();
+    let build = |model| {
+        let builder = Assistant::builder(model).store(store.clone());
+        tool().into_iter().fold(builder, |builder, tool| builder.tool(tool)).build().unwrap()
+    };
+    (build(turns), build(ScriptedProvider::new().otherwise(|_| text("From the other"))), store)
+}
+
+fn slow() -> ScriptedProvider {
+    let turn = Turn::text_chunks(["One ", "two "])
+        .then(Turn::delay(Duration::from_secs(5)))
+        .then(Turn::text_chunks(["three "]))
+        .then(Turn::delay(Duration::from_secs(5)))
+        .then(Turn::text_chunks(["four"]))
+        .then(Turn::finish(FinishReason::Stop));
+    ScriptedProvider::new().turn(turn)
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_viewer_elsewhere_sees_the_text_as_it_is_written() {
+    let (first, other, store) = two(slow(), || None);
+    let mut body = open(&first, &ask("m1", "Count")).await;
+    read_until(&mut body, "two").await;
+
+    let mut viewer = get(&other, "/c/stream").await.into_body();
+    let mut second = get(&other, "/c/stream").await.into_body();
+    assert_eq!(text_of(&read_until(&mut viewer, "One two ").await), "One two ");
+    read_until(&mut body, "three").await;
+    let shown = timeout(SOON, read_until(&mut viewer, "three")).await.expect("it is shown soon");
+    assert_eq!(text_of(&shown), "three ");
+
+    read_until(&mut body, "DONE").await;
+    timeout(SOON, read_until(&mut viewer, "data: [DONE]")).await.expect("the end is shown soon");
+    assert_eq!(text_of(&read_until(&mut second, "data: [DONE]").await), "One two three four");
+    assert_eq!(settled(&store).await, RunState::Finished);
+    assert_eq!(messages(&store).await.last().unwrap().text(), "One two three four");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_cursor_holds_on_another_instance() {
+    let (first, other, store) = two(slow(), || None);
+    let response = AssistantService::new(first.clone()).handle(request(&ask("m1", "Count"))).await;
+    let run = response.headers()["x-omniassist-run"].to_str().unwrap().to_owned();
+    let reading = tokio::spawn(read(response));
+    sleep(Duration::from_secs(1)).await;
+
+    let rest = read(get(&other, &format!("/runs/{run}/events?after=1.4")).await).await;
+    let whole = reading.await.unwrap();
+    assert!(whole.ends_with(&rest) && rest.starts_with("id: 1.5\n"), "{whole}\n{rest}");
+    settled(&store).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_agent_connects_to_another_instance() {
+    let (first, other, store) = two(slow(), || None);
+    let mut body = open(&first, &ask("m1", "Count")).await;
+    read_until(&mut body, "two").await;
+    sleep(Duration::from_secs(1)).await;
+    let thread = json!({"threadId": "c", "runId": "r", "state": {}, "messages": [], "tools": [],
+        "context": [], "forwardedProps": {}});
+    let connected = read(send(&other, "/ag-ui/connect", &thread).await).await;
+    assert!(connected.contains("MESSAGES_SNAPSHOT") && connected.contains("One two "), "{connected}");
+    assert_eq!(text_of(&connected), "three four", "{connected}");
+    assert!(connected.contains("RUN_FINISHED"), "{connected}");
+    settled(&store).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_stop_reaches_the_instance_of_the_run() {
+    let words = (0..2_000).fold(Turn::new(), |turn, number| {
+        turn.then(Turn::text_chunks([format!("{number} ")])).then(Turn::delay(Duration::from_millis(20)))
+    });
+    let (first, other, store) = two(ScriptedProvider::new().turn(words), || None);
+    let mut body = open(&first, &ask("m1", "Count")).await;
+    read_until(&mut body, "10 ").await;
+    let asked = Instant::now();
+    let stopped = read(send(&other, "/c/stop", &json!({})).await).await;
+    assert_eq!(stopped, r#"{"state":"stopped","stopped":true}"#);
+    assert!(asked.elapsed() <= Duration::from_millis(500), "{:?}", asked.elapsed());
+    assert_eq!(state(&store).await, RunState::Stopped);
+    assert!(read_until(&mut body, "DONE").await.contains("abort"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_approval_on_two_instances_has_one_effect() {
+    let effects = Arc::new(AtomicUsize::new(0));
+    let refund = || {
+        let effects = Arc::clone(&effects);
+        let refund = Tool::new("refund", "Refunds an order", move || {
+            let effects = Arc::clone(&effects);
+            async move {
+                effects.fetch_add(1, Ordering::SeqCst);
+                sleep(Duration::from_secs(1)).await;
+                Ok::<_, ToolError>("refunded")
+            }
+        });
+        Some(refund.requires_approval(Approval::always()))
+    };
+    let model = ScriptedProvider::new().turn(call("refund", json!({"order": 17})));
+    let (first, other, store) = two(model.otherwise(|_| text("It is refunded.")), refund);
+    post(&first, &ask("m1", "Refund it")).await;
+    assert_eq!(settled(&store).await, RunState::Waiting);
+
+    let mut message = serde_json::to_value(messages(&store).await.last().unwrap()).unwrap();
+    for part in message["parts"].as_array_mut().unwrap() {
+        if part["state"] == "approval-requested" {
+            part["state"] = "approval-responded".into();
+            part["approval"]["approved"] = true.into();
+        }
+    }
+    let answer = json!({"id": "c", "message": message});
+    let (one, two) = tokio::join!(post(&first, &answer), post(&other, &answer));
+    for outcome in [&one, &two] {
+        assert!(outcome.contains("refunded") && outcome.ends_with("data: [DONE]\n\n"), "{outcome}");
+    }
+    assert_eq!(text_of(&one), text_of(&two));
+    assert_eq!((effects.load(Ordering::SeqCst), settled(&store).await), (1, RunState::Finished));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_run_that_is_watched_elsewhere_does_not_end_with_its_client() {
+    let store = MemoryStore::new();
+    let build = |model| {
+        let builder = Assistant::builder(model).store(store.clone());
+        builder.on_disconnect(OnDisconnect::Cancel).build().unwrap()
+    };
+    let (first, other) = (build(slow()), build(ScriptedProvider::new()));
+    let mut body = open(&first, &ask("m1", "Count")).await;
+    read_until(&mut body, "two").await;
+    let viewer = tokio::spawn(read(get(&other, "/c/stream").await));
+    read_until(&mut body, "three").await;
+    sleep(Duration::from_millis(150)).await;
+    drop(body);
+    assert_eq!(text_of(&viewer.await.unwrap()), "One two three four");
+    assert_eq!(settled(&store).await, RunState::Finished);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_run_that_nobody_watches_any_more_ends() {
+    let store = MemoryStore::new();
+    let words = (0..1_000).fold(Turn::new(), |turn, number| {
+        turn.then(Turn::text_chunks([format!("{number} ")])).then(Turn::delay(Duration::from_millis(50)))
+    });
+    let build = |model| {
+        let builder = Assistant::builder(model).store(store.clone());
+        builder.on_disconnect(OnDisconnect::Cancel).build().unwrap()
+    };
+    let (first, other) = (build(ScriptedProvider::new().turn(words)), build(ScriptedProvider::new()));
+    let mut body = open(&first, &ask("m1", "Count")).await;
+    read_until(&mut body, "2 ").await;
+    let mut viewer = get(&other, "/c/stream").await.into_body();
+    read_until(&mut viewer, "5 ").await;
+    drop(body);
+    read_until(&mut viewer, "20 ").await;
+    drop(viewer);
+    let left = Instant::now();
+    assert_eq!(settled(&store).await, RunState::Stopped);
+    assert!(left.elapsed() < Duration::from_secs(20), "{:?}", left.elapsed());
+}
+
+/// A client of version 7 and an agent see the answer of the next instance. A client that cannot withdraw text comes back.
+#[test]
+fn viewers_see_the_instance_that_takes_a_run_over() {
+    let store = MemoryStore::new();
+    let runtime = || Builder::new_current_thread().enable_all().start_paused(true).build().unwrap();
+    let (killed, next) = (runtime(), runtime());
+    let model = ScriptedProvider::new().turn(Turn::text("The first try").then(Turn::pending()));
+    let first = Assistant::builder(model).store(store.clone()).build().unwrap();
+    let model = ScriptedProvider::new().otherwise(|_| text("The second try"));
+    let other = Assistant::builder(model).store(store.clone()).build().unwrap();
+    killed.block_on(async {
+        let mut body = open(&first, &ask("m1", "Go")).await;
+        read_until(&mut body, "first").await;
+        sleep(Duration::from_secs(1)).await;
+    });
+    drop(killed);
+    next.block_on(async {
+        let thread = json!({"threadId": "c", "runId": "r", "state": {}, "messages": [], "tools": [],
+            "context": [], "forwardedProps": {}});
+        let run = store.find(&scope(), Which::Chat("c")).await.unwrap().unwrap();
+        let (v7, v5) = (get(&other, "/c/stream?ai-sdk=7").await, get(&other, "/c/stream?ai-sdk=5").await);
+        let counted = get(&other, &format!("/runs/{}/events?ai-sdk=7", run.run)).await;
+        let agent = send(&other, "/ag-ui/connect", &thread).await;
+        let (v7, v5, counted, agent) =
+            tokio::join!(read(v7), read_until_cut(v5), read_until_cut(counted), read(agent));
+        let reset = v7.find("reset-step").expect("the text is withdrawn");
+        assert!(text_of(&v7[..reset]).contains("first") && text_of(&v7[reset..]) == "The second try", "{v7}");
+        assert!(v7.ends_with("data: [DONE]\n\n"), "{v7}");
+        assert!(v5.1 && !v5.0.contains("second"), "{v5:?}");
+        assert!(counted.1 && !counted.0.contains("second"), "{counted:?}");
+        assert!(agent.contains("The second try") && agent.contains("RUN_FINISHED"), "{agent}");
+        assert_eq!(settled(&store).await, RunState::Finished);
+    });
+}
