@@ -62,6 +62,7 @@ mod segment;
 mod signal;
 mod tail;
 mod usage;
+mod wake;
 
 pub use begin::{Begun, NewRun, Post};
 pub use conversation::{
@@ -83,3 +84,4 @@ pub use segment::{Appended, Durability, Notice, Segment, SegmentKind, Writer};
 pub use signal::{Received, Signal, SignalKind, Signalled};
 pub use tail::{Tail, TailOf};
 pub use usage::{ModelUsage, UsageDay, UsageListing, UsageQuery};
+pub use wake::{Hint, Wake, WakeStream, Woken};

@@ -1,9 +1,10 @@
+use std::sync::Arc;
 use std::time::Duration;
 
 use super::{
     Appended, Beat, Begun, Claim, Claimed, Durability, InstanceId, NewRun, Page, Retention, RunHead, RunId,
     Scope, Segment, Settled, Signal, Signalled, StoreFuture, Swept, Tail, TailOf, UsageListing, UsageQuery,
-    Which,
+    Wake, Which,
 };
 
 /// A store of runs and their journals.
@@ -116,4 +117,10 @@ pub trait RunStore: Send + Sync + 'static {
     ///
     /// Returns an error if it cannot be deleted.
     fn sweep<'a>(&'a self, policy: &'a Retention, at_most: usize) -> StoreFuture<'a, Swept>;
+
+    /// Returns the way in which instances of this store send each other hints. Default: none, so that they look at the store
+    /// again and again.
+    fn hints(&self) -> Option<Arc<dyn Wake>> {
+        None
+    }
 }

@@ -9,10 +9,8 @@ use omniassist_server::core::FinishReason;
 use tokio::runtime::Builder;
 use tokio::time::{Instant, sleep, timeout};
 
+use super::outage::Unsteady;
 use super::*;
-
-/// The time that a viewer may take to show what the instance of the run has shown.
-const SOON: Duration = Duration::from_millis(250);
 
 async fn get(assistant: &Assistant, uri: &str) -> Response<AssistantBody> {
     let mut request = Request::get(uri);
@@ -61,17 +59,28 @@ fn text_of(stream: &str) -> String {
 /// Returns two instances on one store, of which only the first has a model.
 fn two(turns: ScriptedProvider, tool: impl Fn() -> Option<Tool>) -> (Assistant, Assistant, MemoryStore) {
     let store = MemoryStore::new();
+    let (first, other) = two_on(store.clone(), turns, tool);
+    (first, other, store)
+}
+
+fn two_on<S: RunStore + ConversationStore + Clone>(
+    store: S,
+    turns: ScriptedProvider,
+    tool: impl Fn() -> Option<Tool>,
+) -> (Assistant, Assistant) {
     let build = |model| {
         let builder = Assistant::builder(model).store(store.clone());
         tool().into_iter().fold(builder, |builder, tool| builder.tool(tool)).build().unwrap()
     };
-    (build(turns), build(ScriptedProvider::new().otherwise(|_| text("From the other"))), store)
+    (build(turns), build(ScriptedProvider::new().otherwise(|_| text("From the other"))))
 }
 
 fn slow() -> ScriptedProvider {
     let turn = Turn::text_chunks(["One ", "two "])
         .then(Turn::delay(Duration::from_secs(5)))
         .then(Turn::text_chunks(["three "]))
+        .then(Turn::delay(Duration::from_millis(220)))
+        .then(Turn::text_chunks(["and "]))
         .then(Turn::delay(Duration::from_secs(5)))
         .then(Turn::text_chunks(["four"]))
         .then(Turn::finish(FinishReason::Stop));
@@ -81,6 +90,18 @@ fn slow() -> ScriptedProvider {
 #[tokio::test(start_paused = true)]
 async fn a_viewer_elsewhere_sees_the_text_as_it_is_written() {
     let (first, other, store) = two(slow(), || None);
+    viewer_elsewhere(first, other, store, Duration::from_millis(60)).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_viewer_elsewhere_needs_no_hints() {
+    let quiet = Unsteady::default();
+    assert!(quiet.hints().is_none());
+    let (first, other) = two_on(quiet.clone(), slow(), || None);
+    viewer_elsewhere(first, other, quiet.store, Duration::from_millis(110)).await;
+}
+
+async fn viewer_elsewhere(first: Assistant, other: Assistant, store: MemoryStore, soon: Duration) {
     let mut body = open(&first, &ask("m1", "Count")).await;
     read_until(&mut body, "two").await;
 
@@ -88,14 +109,16 @@ async fn a_viewer_elsewhere_sees_the_text_as_it_is_written() {
     let mut second = get(&other, "/c/stream").await.into_body();
     assert_eq!(text_of(&read_until(&mut viewer, "One two ").await), "One two ");
     read_until(&mut body, "three").await;
-    let shown = timeout(SOON, read_until(&mut viewer, "three")).await.expect("it is shown soon");
-    assert_eq!(text_of(&shown), "three ");
+    // From the first write on, the instance of the run knows of the viewer.
+    assert_eq!(text_of(&read_until(&mut viewer, "three").await), "three ");
+    read_until(&mut body, "and").await;
+    timeout(soon, read_until(&mut viewer, "and")).await.expect("it is shown soon");
 
     read_until(&mut body, "DONE").await;
-    timeout(SOON, read_until(&mut viewer, "data: [DONE]")).await.expect("the end is shown soon");
-    assert_eq!(text_of(&read_until(&mut second, "data: [DONE]").await), "One two three four");
+    timeout(soon, read_until(&mut viewer, "data: [DONE]")).await.expect("the end is shown soon");
+    assert_eq!(text_of(&read_until(&mut second, "data: [DONE]").await), "One two three and four");
     assert_eq!(settled(&store).await, RunState::Finished);
-    assert_eq!(messages(&store).await.last().unwrap().text(), "One two three four");
+    assert_eq!(messages(&store).await.last().unwrap().text(), "One two three and four");
 }
 
 #[tokio::test(start_paused = true)]
@@ -122,7 +145,7 @@ async fn an_agent_connects_to_another_instance() {
         "context": [], "forwardedProps": {}});
     let connected = read(send(&other, "/ag-ui/connect", &thread).await).await;
     assert!(connected.contains("MESSAGES_SNAPSHOT") && connected.contains("One two "), "{connected}");
-    assert_eq!(text_of(&connected), "three four", "{connected}");
+    assert_eq!(text_of(&connected), "three and four", "{connected}");
     assert!(connected.contains("RUN_FINISHED"), "{connected}");
     settled(&store).await;
 }
@@ -141,6 +164,38 @@ async fn a_stop_reaches_the_instance_of_the_run() {
     assert!(asked.elapsed() <= Duration::from_millis(500), "{:?}", asked.elapsed());
     assert_eq!(state(&store).await, RunState::Stopped);
     assert!(read_until(&mut body, "DONE").await.contains("abort"));
+}
+
+/// A run that writes nothing learns of a stop by a hint.
+#[tokio::test(start_paused = true)]
+async fn a_stop_reaches_a_silent_run_at_once() {
+    let model = ScriptedProvider::new().turn(Turn::text("Half").then(Turn::pending()));
+    let (first, other, store) = two(model, || None);
+    let mut body = open(&first, &ask("m1", "Count")).await;
+    read_until(&mut body, "Half").await;
+    sleep(Duration::from_millis(300)).await;
+    let asked = Instant::now();
+    assert!(read(send(&other, "/c/stop", &json!({})).await).await.contains("true"));
+    assert!(asked.elapsed() <= Duration::from_millis(60), "{:?}", asked.elapsed());
+    assert_eq!(messages(&store).await.last().unwrap().text(), "Half");
+}
+
+/// The instances need no request to hand a run over.
+#[tokio::test(start_paused = true)]
+async fn a_drained_run_goes_on_elsewhere_at_once() {
+    let model = ScriptedProvider::new().turn(Turn::text("Half").then(Turn::pending()));
+    let (first, other, store) = two(model, || None);
+    // The lease of the other instance begins with its first request.
+    assert_eq!(get(&other, "/none/stream").await.status(), StatusCode::NO_CONTENT);
+    open(&other, &json!({"id": "d", "message": ask("m1", "Hi")["message"]})).await.collect().await.unwrap();
+    let mut body = open(&first, &ask("m1", "Count")).await;
+    read_until(&mut body, "Half").await;
+    sleep(Duration::from_millis(300)).await;
+    let drained = Instant::now();
+    assert_eq!(first.drain(Duration::ZERO).await.released, 1);
+    assert_eq!(settled(&store).await, RunState::Finished);
+    assert!(drained.elapsed() <= Duration::from_millis(100), "{:?}", drained.elapsed());
+    assert_eq!(messages(&store).await.last().unwrap().text(), "From the other");
 }
 
 #[tokio::test(start_paused = true)]
@@ -179,6 +234,32 @@ async fn an_approval_on_two_instances_has_one_effect() {
     assert_eq!((effects.load(Ordering::SeqCst), settled(&store).await), (1, RunState::Finished));
 }
 
+/// A message that waited for an approval has two legs. A viewer elsewhere gets the earlier parts once, then the second leg.
+#[tokio::test(start_paused = true)]
+async fn a_viewer_elsewhere_sees_a_message_that_goes_on() {
+    let rest = Turn::text("It is ").then(Turn::delay(Duration::from_secs(5))).then(text("refunded."));
+    let model = ScriptedProvider::new()
+        .turn(Turn::text("One moment.").then(call("refund", json!({"order": 17}))))
+        .turn(rest);
+    let refund = || {
+        let refund = Tool::new("refund", "Refunds an order", || async { Ok::<_, ToolError>("ok") });
+        Some(refund.requires_approval(Approval::always()))
+    };
+    let (first, other, store) = two(model, refund);
+    post(&first, &ask("m1", "Refund it")).await;
+    assert_eq!(settled(&store).await, RunState::Waiting);
+    let head = store.find(&scope(), Which::Chat("c")).await.unwrap().unwrap();
+    let uri = format!("/runs/{}/obligations/{}", head.run, head.obligations[0].call);
+    assert_eq!(send(&first, &uri, &json!({"approved": true})).await.status(), StatusCode::OK);
+    sleep(Duration::from_secs(1)).await;
+
+    let replay = read(get(&other, "/c/stream").await).await;
+    assert_eq!(text_of(&replay), "One moment.It is refunded.", "{replay}");
+    assert_eq!(replay.matches(r#""type":"start""#).count(), 1, "{replay}");
+    assert!(replay.contains(r#""output":"ok""#) && !replay.contains("tool-input-available"), "{replay}");
+    assert_eq!(settled(&store).await, RunState::Finished);
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_run_that_is_watched_elsewhere_does_not_end_with_its_client() {
     let store = MemoryStore::new();
@@ -193,7 +274,7 @@ async fn a_run_that_is_watched_elsewhere_does_not_end_with_its_client() {
     read_until(&mut body, "three").await;
     sleep(Duration::from_millis(150)).await;
     drop(body);
-    assert_eq!(text_of(&viewer.await.unwrap()), "One two three four");
+    assert_eq!(text_of(&viewer.await.unwrap()), "One two three and four");
     assert_eq!(settled(&store).await, RunState::Finished);
 }
 

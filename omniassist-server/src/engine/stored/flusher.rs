@@ -5,7 +5,7 @@ use std::sync::Arc;
 use tokio::sync::{mpsc, oneshot};
 
 use crate::failpoint;
-use crate::store::{Appended, Durability, RunStore, Segment, StoreError};
+use crate::store::{Appended, Durability, Hint, RunStore, Segment, StoreError, Wake};
 
 /// The number of segments in one statement.
 const BATCH: usize = 1_024;
@@ -23,9 +23,9 @@ struct Job {
 
 impl Flusher {
     /// Starts the writer on the current runtime. It ends when the flusher is dropped.
-    pub(super) fn start(runs: Arc<dyn RunStore>) -> Self {
+    pub(super) fn start(runs: Arc<dyn RunStore>, wake: Option<Arc<dyn Wake>>) -> Self {
         let (sender, receiver) = mpsc::unbounded_channel();
-        tokio::spawn(write(runs, receiver));
+        tokio::spawn(write(runs, wake, receiver));
         Self(sender)
     }
 
@@ -38,7 +38,11 @@ impl Flusher {
     }
 }
 
-async fn write(runs: Arc<dyn RunStore>, mut receiver: mpsc::UnboundedReceiver<Job>) {
+async fn write(
+    runs: Arc<dyn RunStore>,
+    wake: Option<Arc<dyn Wake>>,
+    mut receiver: mpsc::UnboundedReceiver<Job>,
+) {
     let mut jobs = Vec::new();
     while receiver.recv_many(&mut jobs, BATCH).await > 0 {
         let is_hard = jobs.iter().any(|job| job.durability == Durability::Hard);
@@ -48,6 +52,12 @@ async fn write(runs: Arc<dyn RunStore>, mut receiver: mpsc::UnboundedReceiver<Jo
         match runs.append(&segments, durability).await {
             Ok(answers) => {
                 failpoint::hit("flusher.appended");
+                if let Some(wake) = &wake {
+                    let grown: Vec<_> = segments.iter().zip(&answers).filter_map(watched).collect();
+                    if !grown.is_empty() {
+                        wake.wake(&grown);
+                    }
+                }
                 for (done, answer) in done.into_iter().zip(answers) {
                     let _ = done.send(Ok(answer));
                 }
@@ -59,5 +69,13 @@ async fn write(runs: Arc<dyn RunStore>, mut receiver: mpsc::UnboundedReceiver<Jo
                 }
             }
         }
+    }
+}
+
+/// Returns the hint about a segment that another instance waits for.
+fn watched((segment, answer): (&Segment, &Appended)) -> Option<Hint> {
+    match answer {
+        Appended::Taken(notice) if notice.watched => Some(Hint::Grown(segment.writer.run)),
+        _ => None,
     }
 }

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use omniassist_core::RunEvent;
 use omniassist_core::journal as format;
+use tokio::sync::Notify;
 use tokio::time::{Instant, sleep};
 
 use super::journal::{self, PIECE, Position};
@@ -15,8 +16,8 @@ use crate::one_line;
 use crate::store::{RunHead, RunId, RunState, Scope, Signal, SignalKind, StoreError, Tail, TailOf};
 use crate::sync::lock;
 
-/// The time between two reads of the journals.
-const LOOK: Duration = Duration::from_millis(50);
+/// The time between two reads of the journals: without hints, and where a hint tells of most changes.
+const LOOK: (Duration, Duration) = (Duration::from_millis(50), Duration::from_secs(1));
 
 /// The time after which a run without a viewer is no longer followed.
 const KEEP: Duration = Duration::from_secs(5);
@@ -26,7 +27,11 @@ const WATCH: (Duration, Duration) = (Duration::from_secs(9), Duration::from_secs
 
 /// The runs of other instances that have viewers here.
 #[derive(Default)]
-pub(super) struct Followed(Mutex<State>);
+pub(super) struct Followed {
+    state: Mutex<State>,
+    /// Notified when a journal has grown.
+    grown: Arc<Notify>,
+}
 
 #[derive(Default)]
 struct State {
@@ -55,16 +60,23 @@ struct Round {
 impl Followed {
     /// Returns the leg of a run, if it is followed in this epoch.
     pub(super) fn leg(&self, head: &RunHead) -> Option<ShownLeg> {
-        let mut state = lock(&self.0);
+        let mut state = lock(&self.state);
         let entry = state.runs.get_mut(&head.run)?;
         entry.watched_until = Instant::now() + KEEP;
         (entry.scope == head.scope && entry.leg.tail.epoch() == head.epoch).then(|| entry.leg.clone())
     }
 
+    /// Reads the journals now, if this run is followed. `None` stands for any run.
+    pub(super) fn read_now(&self, run: Option<RunId>) {
+        if run.is_none_or(|run| lock(&self.state).runs.contains_key(&run)) {
+            self.grown.notify_one();
+        }
+    }
+
     /// Returns the next read, or `None` if nothing is followed, which ends the task.
     fn next(&self) -> Option<Round> {
         let now = Instant::now();
-        let mut state = lock(&self.0);
+        let mut state = lock(&self.state);
         state.runs.retain(|_, entry| {
             if entry.leg.tail.is_watched() {
                 entry.watched_until = now + KEEP;
@@ -89,7 +101,7 @@ impl Followed {
 
     /// Shows what was read of a run. Returns `true` if there is more.
     fn show(&self, run: RunId, tail: Option<Tail>) -> bool {
-        let mut state = lock(&self.0);
+        let mut state = lock(&self.state);
         let Some(entry) = state.runs.get_mut(&run) else { return false };
         match entry.show(tail) {
             Ok(Shown::All) => false,
@@ -155,7 +167,7 @@ impl Stores {
     /// to follow the run first.
     pub(super) fn follow(self: &Arc<Self>, head: &RunHead, leg: ShownLeg, at: Position) -> ShownLeg {
         let now = Instant::now();
-        let mut state = lock(&self.followed.0);
+        let mut state = lock(&self.followed.state);
         if !std::mem::replace(&mut state.is_read, true) {
             tokio::spawn(read(Arc::downgrade(self)));
         }
@@ -194,9 +206,15 @@ async fn read(stores: Weak<Stores>) {
                 false
             }
         };
+        if has_more {
+            continue;
+        }
+        let look = if stores.wake.is_some() { LOOK.1 } else { LOOK.0 };
+        let grown = Arc::clone(&stores.followed.grown);
         drop(stores);
-        if !has_more {
-            sleep(LOOK).await;
+        tokio::select! {
+            () = grown.notified() => {}
+            () = sleep(look) => {}
         }
     }
 }

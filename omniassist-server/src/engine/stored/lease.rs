@@ -6,6 +6,7 @@ use std::time::Duration;
 use http::Extensions;
 use omniassist_core::{Error, Text};
 use tokio::runtime::Handle;
+use tokio::sync::Notify;
 use tokio::time::{MissedTickBehavior, interval};
 
 use super::refused;
@@ -42,8 +43,10 @@ impl Assistant {
             failpoint::hit("lease.start");
             stores.runs.beat(stores.instance, LEASE, 0).await.map_err(|error| refused::by_store(&error))?;
             failpoint::hit("lease.begun");
+            stores.begin_to_listen();
             stores.begin_sweeps(&self.setup.config.retention);
-            tokio::spawn(beat(Arc::downgrade(&self.setup), Arc::downgrade(&self.live)));
+            let now = Arc::clone(&stores.beat_now);
+            tokio::spawn(beat(Arc::downgrade(&self.setup), Arc::downgrade(&self.live), now));
             Ok(())
         };
         stores.lease.get_or_try_init(begin).await.map(|&()| ())
@@ -93,11 +96,14 @@ impl Assistant {
     }
 }
 
-async fn beat(setup: Weak<Setup>, live: Weak<LiveRuns>) {
+async fn beat(setup: Weak<Setup>, live: Weak<LiveRuns>, now: Arc<Notify>) {
     let mut tick = interval(BEAT);
     tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
-        tick.tick().await;
+        tokio::select! {
+            _ = tick.tick() => {}
+            () = now.notified() => {}
+        }
         let (Some(setup), Some(live)) = (setup.upgrade(), live.upgrade()) else { return };
         let assistant = Assistant { setup, live };
         let Some(stores) = assistant.stores().filter(|stores| !stores.is_released()).cloned() else { return };

@@ -15,6 +15,7 @@ mod flusher;
 mod follower;
 mod given;
 mod go_on;
+mod hints;
 mod input;
 mod journal;
 mod last_leg;

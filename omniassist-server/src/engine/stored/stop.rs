@@ -15,7 +15,7 @@ use super::refused;
 use super::stores::Stores;
 use crate::engine::Assistant;
 use crate::store::{
-    Branch, Change, Claim, Claimed, Ending, RunHead, RunId, RunState, Scope, Segment, SegmentKind, Settled,
+    Branch, Change, Claim, Claimed, Ending, Hint, RunHead, RunId, RunState, Scope, Segment, SegmentKind, Settled,
     Signal, SignalKind, StoreError, Which, Window,
 };
 
@@ -80,6 +80,7 @@ impl Assistant {
         } else if matches!(head.state, RunState::Queued | RunState::Running) {
             let signal = Signal::new(SignalKind::Stop, head.scope.owner());
             stores.runs.signal(&head.scope, head.run, &signal).await?;
+            stores.hint(Hint::Signalled(head.run));
             let until = Instant::now() + grace;
             while Instant::now() < until && self.is_running(stores, head).await? {
                 // An instance that lives sees the signal with its next write.
@@ -147,7 +148,8 @@ impl Assistant {
             stores.conversations.save(&head.scope, &head.chat, change).await?;
         }
         end.change = change.filter(|_| stores.is_one);
-        stores.runs.settle(&end).await?;
+        let settled = stores.runs.settle(&end).await?;
+        stores.hint_settled(&end, &settled);
         Ok(())
     }
 

@@ -5,8 +5,9 @@ use std::sync::{Arc, Mutex, Once, OnceLock};
 use std::time::Duration;
 
 use omniassist_core::{Error, Text};
-use tokio::sync::OnceCell;
+use tokio::sync::{Notify, OnceCell};
 use tokio::time::Instant;
+use tokio_util::task::AbortOnDropHandle;
 
 use super::flusher::Flusher;
 use super::follower::Followed;
@@ -15,7 +16,7 @@ use super::refused;
 use super::shown_leg::ShownLeg;
 use super::tail::Tail;
 use crate::CancellationToken;
-use crate::store::{Change, ConversationStore, InstanceId, RunId, RunStore, Saved, Scope};
+use crate::store::{Change, ConversationStore, InstanceId, RunId, RunStore, Saved, Scope, Wake};
 use crate::sync::lock;
 
 /// The time between two writes of text, and of text that somebody reads from the journal.
@@ -40,6 +41,12 @@ pub(crate) struct Stores {
     pub(super) followed: Followed,
     /// The runs in queues for which this process waits.
     pub(super) queue: Queue,
+    /// Hints from and to other instances.
+    pub(super) wake: Option<Arc<dyn Wake>>,
+    /// Notified when the lease is extended before its time, since something has changed.
+    pub(super) beat_now: Arc<Notify>,
+    /// Receives hints, until it is dropped.
+    pub(super) listener: OnceLock<AbortOnDropHandle<()>>,
     /// Runs that this process has claimed and could not continue.
     left: Mutex<Vec<RunId>>,
     started: Instant,
@@ -74,6 +81,7 @@ impl Stores {
         conversations: Arc<dyn ConversationStore>,
         is_one: bool,
     ) -> Self {
+        let wake = runs.hints();
         Self {
             runs,
             conversations,
@@ -86,13 +94,16 @@ impl Stores {
             live: Mutex::default(),
             followed: Followed::default(),
             queue: Queue::default(),
+            wake,
+            beat_now: Arc::default(),
+            listener: OnceLock::new(),
             left: Mutex::default(),
             started: Instant::now(),
         }
     }
 
     pub(super) fn flusher(&self) -> &Flusher {
-        self.flusher.get_or_init(|| Flusher::start(Arc::clone(&self.runs)))
+        self.flusher.get_or_init(|| Flusher::start(Arc::clone(&self.runs), self.wake.clone()))
     }
 
     /// Returns the next time at which text is written, sooner for a run that another instance reads. It is the same for all

@@ -401,7 +401,10 @@ async fn settle(stores: &Stores, scope: &Scope, chat: &str, mut end: Settled) ->
     }
     loop {
         match stores.runs.settle(&end).await {
-            Ok(appended) => return appended,
+            Ok(appended) => {
+                stores.hint_settled(&end, &appended);
+                return appended;
+            }
             Err(error) => delays.next(run, &error).await,
         }
     }

@@ -1,4 +1,5 @@
 mod chat;
+mod hints;
 mod keys;
 mod run;
 mod runs;
@@ -10,12 +11,13 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
+use self::hints::Hints;
 use self::state::State;
 use super::{
     Appended, Beat, Begun, Change, Claim, Claimed, Conversation, ConversationStore, Delete, Deleted,
     Durability, InstanceId, Listing, NewRun, Page, Retention, RunHead, RunId, RunStore, Saved, Scope,
     Segment, Settled, Signal, Signalled, StoreError, StoreFuture, Swept, Tail, TailOf, UsageListing,
-    UsageQuery, Which, Window,
+    UsageQuery, Wake, Which, Window,
 };
 use crate::clock;
 use crate::sync::lock;
@@ -28,13 +30,14 @@ pub struct MemoryStore {
     state: Arc<Mutex<State>>,
     /// The time at the creation, in milliseconds since 1970, and on tokio's clock.
     created: (u64, Instant),
+    hints: Arc<Hints>,
 }
 
 impl MemoryStore {
     /// Creates an empty store.
     #[must_use]
     pub fn new() -> Self {
-        Self { state: Arc::default(), created: (clock::now_ms(), Instant::now()) }
+        Self { state: Arc::default(), created: (clock::now_ms(), Instant::now()), hints: Arc::default() }
     }
 
     /// Creates a store with a copy of the content. Later changes of one store do not reach the other.
@@ -42,7 +45,7 @@ impl MemoryStore {
     #[must_use]
     pub fn fork(&self) -> Self {
         let state = lock(&self.state).clone();
-        Self { state: Arc::new(Mutex::new(state)), created: self.created }
+        Self { state: Arc::new(Mutex::new(state)), created: self.created, hints: Arc::default() }
     }
 
     /// Runs a transaction. The state must be as before where it fails.
@@ -122,6 +125,10 @@ impl RunStore for MemoryStore {
 
     fn sweep<'a>(&'a self, policy: &'a Retention, at_most: usize) -> StoreFuture<'a, Swept> {
         self.with(move |state, now| Ok(state.sweep(policy, at_most, now)))
+    }
+
+    fn hints(&self) -> Option<Arc<dyn Wake>> {
+        Some(Arc::clone(&self.hints) as Arc<dyn Wake>)
     }
 }
 
