@@ -7,6 +7,9 @@
 //! - [`RunStore`] keeps runs, their journals, and the signals that reach them from any instance.
 //! - [`ConversationStore`] keeps conversations. An application can implement its four methods over its own tables.
 //!
+//! Instances of a server share a store. Each of them serves every run, whoever drives it. A store that can notify the others
+//! returns a [`Wake`], which makes them faster.
+//!
 //! [`MemoryStore`] implements both in memory, for tests. The crate `omniassist-sqlite` implements both in a file.
 //!
 //! The functions of `testing::store` check an implementation of either trait (cargo feature

@@ -36,7 +36,7 @@ pub enum Hint {
     Free(RunId),
 }
 
-/// What an instance receives.
+/// An item of the hints that an instance receives.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Woken {

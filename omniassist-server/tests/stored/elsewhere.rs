@@ -59,12 +59,12 @@ fn text_of(stream: &str) -> String {
 /// Returns two instances on one store, of which only the first has a model.
 fn two(turns: ScriptedProvider, tool: impl Fn() -> Option<Tool>) -> (Assistant, Assistant, MemoryStore) {
     let store = MemoryStore::new();
-    let (first, other) = two_on(store.clone(), turns, tool);
+    let (first, other) = two_on(&store, turns, tool);
     (first, other, store)
 }
 
 fn two_on<S: RunStore + ConversationStore + Clone>(
-    store: S,
+    store: &S,
     turns: ScriptedProvider,
     tool: impl Fn() -> Option<Tool>,
 ) -> (Assistant, Assistant) {
@@ -97,7 +97,7 @@ async fn a_viewer_elsewhere_sees_the_text_as_it_is_written() {
 async fn a_viewer_elsewhere_needs_no_hints() {
     let quiet = Unsteady::default();
     assert!(quiet.hints().is_none());
-    let (first, other) = two_on(quiet.clone(), slow(), || None);
+    let (first, other) = two_on(&quiet, slow(), || None);
     viewer_elsewhere(first, other, quiet.store, Duration::from_millis(110)).await;
 }
 
@@ -332,6 +332,39 @@ fn viewers_see_the_instance_that_takes_a_run_over() {
         assert!(v5.1 && !v5.0.contains("second"), "{v5:?}");
         assert!(counted.1 && !counted.0.contains("second"), "{counted:?}");
         assert!(agent.contains("The second try") && agent.contains("RUN_FINISHED"), "{agent}");
+        assert_eq!(settled(&store).await, RunState::Finished);
+    });
+}
+
+/// Versions 5 and 6 of the AI SDK cannot withdraw the text that an instance withdraws after its claim.
+#[test]
+fn a_viewer_that_cannot_withdraw_text_does_not_see_two_tries() {
+    let store = MemoryStore::new();
+    let runtime = || Builder::new_current_thread().enable_all().start_paused(true).build().unwrap();
+    let (killed, next) = (runtime(), runtime());
+    let model = ScriptedProvider::new().turn(Turn::text("The first try").then(Turn::pending()));
+    let first = Assistant::builder(model).store(store.clone()).build().unwrap();
+    killed.block_on(async {
+        let mut body = open(&first, &ask("m1", "Go")).await;
+        read_until(&mut body, "first").await;
+        sleep(Duration::from_secs(1)).await;
+    });
+    drop(killed);
+    let build = || Assistant::builder(ScriptedProvider::new().otherwise(|_| text("The second try")));
+    let slow = |_| async {
+        sleep(Duration::from_secs(3)).await;
+        Ok::<_, std::io::Error>(Vec::new())
+    };
+    let second = build().store(store.clone()).context_for(slow).build().unwrap();
+    let third = build().store(store.clone()).build().unwrap();
+    next.block_on(async {
+        tokio::time::advance(Duration::from_secs(7)).await;
+        let taken_over = tokio::spawn(async move { read(get(&second, "/c/stream").await).await });
+        sleep(Duration::from_secs(1)).await;
+        let (v5, is_cut) = read_until_cut(get(&third, "/c/stream?ai-sdk=5").await).await;
+        assert!(is_cut && !v5.contains("second"), "{v5}");
+        assert_eq!(text_of(&read(get(&third, "/c/stream?ai-sdk=5").await).await), "The second try");
+        assert_eq!(text_of(&taken_over.await.unwrap()), "The second try");
         assert_eq!(settled(&store).await, RunState::Finished);
     });
 }

@@ -15,8 +15,8 @@ use super::refused;
 use super::stores::Stores;
 use crate::engine::Assistant;
 use crate::store::{
-    Branch, Change, Claim, Claimed, Ending, Hint, RunHead, RunId, RunState, Scope, Segment, SegmentKind, Settled,
-    Signal, SignalKind, StoreError, Which, Window,
+    Branch, Change, Claim, Claimed, Ending, Hint, RunHead, RunId, RunState, Scope, Segment, SegmentKind,
+    Settled, Signal, SignalKind, StoreError, Which, Window,
 };
 
 /// The time between two looks at a run that another process drives.

@@ -10,7 +10,7 @@ use tokio::time::Instant;
 use tokio_util::task::AbortOnDropHandle;
 
 use super::flusher::Flusher;
-use super::follower::Followed;
+use super::followed::Followed;
 use super::queue::Queue;
 use super::refused;
 use super::shown_leg::ShownLeg;

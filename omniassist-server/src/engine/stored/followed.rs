@@ -1,36 +1,32 @@
-//! Runs that other instances drive and that have viewers here. One task reads all their journals.
+//! The runs that other instances drive and that have viewers here.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, Weak};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use omniassist_core::RunEvent;
 use omniassist_core::journal as format;
 use tokio::sync::Notify;
-use tokio::time::{Instant, sleep};
+use tokio::time::Instant;
 
-use super::journal::{self, PIECE, Position};
+use super::journal::{self, Position};
 use super::shown_leg::ShownLeg;
-use super::stores::Stores;
 use crate::one_line;
-use crate::store::{RunHead, RunId, RunState, Scope, Signal, SignalKind, StoreError, Tail, TailOf};
+use crate::store::{RunHead, RunId, RunState, Scope, StoreError, Tail, TailOf};
 use crate::sync::lock;
-
-/// The time between two reads of the journals: without hints, and where a hint tells of most changes.
-const LOOK: (Duration, Duration) = (Duration::from_millis(50), Duration::from_secs(1));
 
 /// The time after which a run without a viewer is no longer followed.
 const KEEP: Duration = Duration::from_secs(5);
 
-/// The time for which the instance of a run learns that it has a viewer here, and the time after which it learns it again.
-const WATCH: (Duration, Duration) = (Duration::from_secs(9), Duration::from_secs(3));
+/// The time after which the instance of a run learns again that it has a viewer here.
+const ANNOUNCE: Duration = Duration::from_secs(3);
 
 /// The runs of other instances that have viewers here.
 #[derive(Default)]
 pub(super) struct Followed {
     state: Mutex<State>,
     /// Notified when a journal has grown.
-    grown: Arc<Notify>,
+    pub(super) grown: Arc<Notify>,
 }
 
 #[derive(Default)]
@@ -51,10 +47,10 @@ struct Entry {
 }
 
 /// The next read.
-struct Round {
-    questions: Vec<TailOf>,
+pub(super) struct Round {
+    pub(super) questions: Vec<TailOf>,
     /// The runs whose instances learn that they have viewers here.
-    announced: Vec<(Scope, RunId)>,
+    pub(super) announced: Vec<(Scope, RunId)>,
 }
 
 impl Followed {
@@ -66,6 +62,26 @@ impl Followed {
         (entry.scope == head.scope && entry.leg.tail.epoch() == head.epoch).then(|| entry.leg.clone())
     }
 
+    /// Follows a leg whose journal was read up to a position. Returns the leg that is followed, since another task may have
+    /// begun to follow the run first, and `true` if a task has to read the journals.
+    pub(super) fn insert(&self, head: &RunHead, leg: ShownLeg, at: Position) -> (ShownLeg, bool) {
+        let now = Instant::now();
+        let new = Entry { scope: head.scope.clone(), leg, at, watched_until: now + KEEP, announce_at: now };
+        let mut state = lock(&self.state);
+        let entry = match state.runs.remove(&head.run) {
+            Some(entry) if entry.leg.tail.epoch() >= new.leg.tail.epoch() => entry,
+            earlier => {
+                if let Some(earlier) = earlier {
+                    earlier.leg.tail.break_off();
+                }
+                new
+            }
+        };
+        let leg = entry.leg.clone();
+        state.runs.insert(head.run, entry);
+        (leg, !std::mem::replace(&mut state.is_read, true))
+    }
+
     /// Reads the journals now, if this run is followed. `None` stands for any run.
     pub(super) fn read_now(&self, run: Option<RunId>) {
         if run.is_none_or(|run| lock(&self.state).runs.contains_key(&run)) {
@@ -74,7 +90,7 @@ impl Followed {
     }
 
     /// Returns the next read, or `None` if nothing is followed, which ends the task.
-    fn next(&self) -> Option<Round> {
+    pub(super) fn next(&self) -> Option<Round> {
         let now = Instant::now();
         let mut state = lock(&self.state);
         state.runs.retain(|_, entry| {
@@ -92,7 +108,7 @@ impl Followed {
         for (run, entry) in &mut state.runs {
             round.questions.push(TailOf::new(entry.scope.clone(), *run, entry.at.segments));
             if entry.announce_at <= now {
-                entry.announce_at = now + WATCH.1;
+                entry.announce_at = now + ANNOUNCE;
                 round.announced.push((entry.scope.clone(), *run));
             }
         }
@@ -100,7 +116,7 @@ impl Followed {
     }
 
     /// Shows what was read of a run. Returns `true` if there is more.
-    fn show(&self, run: RunId, tail: Option<Tail>) -> bool {
+    pub(super) fn show(&self, run: RunId, tail: Option<Tail>) -> bool {
         let mut state = lock(&self.state);
         let Some(entry) = state.runs.get_mut(&run) else { return false };
         match entry.show(tail) {
@@ -138,11 +154,13 @@ impl Entry {
         };
         let mut events = Vec::new();
         for segment in &tail.segments {
-            events.extend(format::exact(&journal::records_of(segment)?));
-            self.at = Position::after(segment);
-            if segment.writer.epoch > shown.epoch() {
+            let more = format::exact(&journal::records_of(segment)?);
+            // A viewer may have joined between the claim and what the new instance withdraws.
+            if segment.writer.epoch > shown.epoch() || more.contains(&RunEvent::StepReset) {
                 shown.take_over(segment.writer.epoch);
             }
+            events.extend(more);
+            self.at = Position::after(segment);
         }
         let has_ended = events.last().is_some_and(RunEvent::is_terminal);
         shown.publish(&mut events);
@@ -159,62 +177,5 @@ impl Entry {
             return Ok(Shown::End);
         }
         Ok(Shown::All)
-    }
-}
-
-impl Stores {
-    /// Follows a leg whose journal was read up to a position. Returns the leg that is followed: another task may have begun
-    /// to follow the run first.
-    pub(super) fn follow(self: &Arc<Self>, head: &RunHead, leg: ShownLeg, at: Position) -> ShownLeg {
-        let now = Instant::now();
-        let mut state = lock(&self.followed.state);
-        if !std::mem::replace(&mut state.is_read, true) {
-            tokio::spawn(read(Arc::downgrade(self)));
-        }
-        let new = Entry { scope: head.scope.clone(), leg, at, watched_until: now + KEEP, announce_at: now };
-        let entry = match state.runs.remove(&head.run) {
-            Some(entry) if entry.leg.tail.epoch() >= new.leg.tail.epoch() => entry,
-            earlier => {
-                if let Some(earlier) = earlier {
-                    earlier.leg.tail.break_off();
-                }
-                new
-            }
-        };
-        state.runs.entry(head.run).insert_entry(entry).get().leg.clone()
-    }
-}
-
-/// Reads the journals of the followed runs until there are none.
-async fn read(stores: Weak<Stores>) {
-    loop {
-        let Some(stores) = stores.upgrade() else { return };
-        let Some(Round { questions, announced }) = stores.followed.next() else { return };
-        for (scope, run) in announced {
-            let watch = Signal::new(SignalKind::Watch(WATCH.0), scope.owner());
-            if let Err(error) = stores.runs.signal(&scope, run, &watch).await {
-                tracing::warn!(run_id = %run, error = %one_line::chain(&error), "a viewer was not announced");
-            }
-        }
-        let has_more = match stores.runs.read(&questions, PIECE).await {
-            Ok(tails) => {
-                let read = questions.iter().zip(tails);
-                read.fold(false, |more, (question, tail)| stores.followed.show(question.run, tail) | more)
-            }
-            Err(error) => {
-                tracing::warn!(error = %one_line::chain(&error), "the runs of other instances were not read");
-                false
-            }
-        };
-        if has_more {
-            continue;
-        }
-        let look = if stores.wake.is_some() { LOOK.1 } else { LOOK.0 };
-        let grown = Arc::clone(&stores.followed.grown);
-        drop(stores);
-        tokio::select! {
-            () = grown.notified() => {}
-            () = sleep(look) => {}
-        }
     }
 }

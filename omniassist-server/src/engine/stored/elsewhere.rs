@@ -1,0 +1,129 @@
+//! Viewers of runs that other instances drive. One task reads the journals of all of them.
+
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+
+use omniassist_core::journal::Content;
+use omniassist_core::{Error, RunEvent};
+use tokio::time::sleep;
+
+use super::answers::{answers_of, apply_answers};
+use super::followed::Round;
+use super::journal::{self, PIECE, Position};
+use super::refused;
+use super::shown_leg::ShownLeg;
+use super::stop::head_of;
+use super::stores::Stores;
+use super::tail::Tail;
+use crate::engine::Assistant;
+use crate::one_line;
+use crate::store::{RunHead, RunState, Signal, SignalKind, StoreError};
+
+/// The time between two reads of the journals: without hints, and where a hint tells of most changes.
+const LOOK: (Duration, Duration) = (Duration::from_millis(50), Duration::from_secs(1));
+
+/// The time for which the instance of a run knows that it has a viewer here.
+const WATCH: Duration = Duration::from_secs(9);
+
+impl Assistant {
+    /// Returns the leg of a run that goes on, here or on another instance. `None` if it has just begun or ended, so that the
+    /// caller looks at the run again.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the store is not available, or the journal cannot be read.
+    pub(super) async fn shown_leg(
+        &self,
+        stores: &Arc<Stores>,
+        head: &RunHead,
+    ) -> Result<Option<ShownLeg>, Error> {
+        if let Some(leg) = stores.live(head.run) {
+            return Ok(Some(leg.shown));
+        }
+        if head.state != RunState::Running || head.instance.is_none_or(|other| other == stores.instance) {
+            return Ok(None);
+        }
+        if let Some(leg) = stores.followed.leg(head) {
+            return Ok(Some(leg));
+        }
+        let read = self.leg_elsewhere(stores, head).await.map_err(|error| refused::by_store(&error))?;
+        Ok(read.map(|(leg, at)| {
+            let (leg, begins) = stores.followed.insert(head, leg, at);
+            if begins {
+                tokio::spawn(read_followed(Arc::downgrade(stores)));
+            }
+            leg
+        }))
+    }
+
+    /// Reads a leg that another instance drives, and returns it with the end of its journal.
+    async fn leg_elsewhere(
+        &self,
+        stores: &Stores,
+        head: &RunHead,
+    ) -> Result<Option<(ShownLeg, Position)>, StoreError> {
+        let (mut from, mut at) = (Position::default(), Position::default());
+        let mut message_id = None;
+        let read =
+            journal::for_each_segment(&*stores.runs, &head.scope, head.run, at, |_, records, after| {
+                at = after;
+                for record in records {
+                    match record.content {
+                        Content::Event(RunEvent::Start { message_id: id, .. }) => message_id = Some(id),
+                        Content::Event(event) if event.is_terminal() => (from, message_id) = (after, None),
+                        _ => {}
+                    }
+                }
+            });
+        read.await?;
+        let Some(id) = message_id else { return Ok(None) };
+        let mut earlier = self.stored(stores, &head.scope, &head.chat, &id).await?;
+        if let Some(message) = &mut earlier {
+            let answers = head.obligations.iter().filter_map(|asked| asked.answer.clone());
+            apply_answers(message, &answers_of(&answers.collect::<Vec<_>>())?);
+        }
+        // The message was read before the leg ended.
+        let now = head_of(stores, &head.scope, head.run).await?;
+        if now.is_none_or(|now| now.state != RunState::Running || now.epoch != head.epoch) {
+            return Ok(None);
+        }
+        let tail = Arc::new(Tail::new(at.events, head.epoch));
+        tail.begin();
+        let earlier = earlier.map(Arc::new);
+        Ok(Some((ShownLeg { tail, earlier, state: None, from }, at)))
+    }
+}
+
+/// Reads the journals of the followed runs until there are none.
+async fn read_followed(stores: Weak<Stores>) {
+    loop {
+        let Some(stores) = stores.upgrade() else { return };
+        let Some(Round { questions, announced }) = stores.followed.next() else { return };
+        for (scope, run) in announced {
+            let watch = Signal::new(SignalKind::Watch(WATCH), scope.owner());
+            if let Err(error) = stores.runs.signal(&scope, run, &watch).await {
+                tracing::warn!(run_id = %run, error = %one_line::chain(&error), "a viewer was not announced");
+            }
+        }
+        let has_more = match stores.runs.read(&questions, PIECE).await {
+            Ok(tails) => {
+                let read = questions.iter().zip(tails);
+                read.fold(false, |more, (question, tail)| stores.followed.show(question.run, tail) | more)
+            }
+            Err(error) => {
+                tracing::warn!(error = %one_line::chain(&error), "the runs of other instances were not read");
+                false
+            }
+        };
+        if has_more {
+            continue;
+        }
+        let look = if stores.wake.is_some() { LOOK.1 } else { LOOK.0 };
+        let grown = Arc::clone(&stores.followed.grown);
+        drop(stores);
+        tokio::select! {
+            () = grown.notified() => {}
+            () = sleep(look) => {}
+        }
+    }
+}
