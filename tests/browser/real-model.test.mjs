@@ -64,7 +64,16 @@ test('stop works, and the next question too', options, async () => {
   await new Promise((resolve) => setTimeout(resolve, 1_500));
   assert.equal(await prose(view.answer()), text, 'no text arrives after the stop');
   await view.screenshot('real-stop');
-  await view.ask(real.lookUp.question);
-  assert.ok((await view.answers.count()) >= 2);
+  // The cut story is part of what the model reads next, and its length differs from run to run. A small model may then
+  // write without end, so only the beginning of its next answer is expected.
+  await view.type(real.lookUp.question);
+  await view.page.waitForFunction(() => {
+    const answers = [...document.querySelectorAll('[data-role=assistant]')];
+    return answers.length >= 2 && answers.at(-1).querySelector('[data-part=text], [data-tool-name]');
+  });
+  // The button is disabled, and the click without effect, where the answer is complete.
+  await view.page.evaluate(() => document.querySelector('#chat-stop').click());
+  await view.settled();
+  assert.equal(await view.page.getAttribute('#chat', 'data-status'), 'ready', await view.page.innerText('#chat-error'));
   await view.close();
 });
