@@ -8,10 +8,12 @@ use http::{Extensions, Request, header};
 use http_body_util::{BodyExt, Full};
 use omniassist_server::core::RunRequest;
 use omniassist_server::http::AssistantService;
+use omniassist_server::seal::InMemoryReplayGuard;
+use omniassist_server::store::MemoryStore;
 use omniassist_server::testing::{FakeProvider, Reply, ScriptedProvider, Turn, call, responses_sse, text};
 use omniassist_server::{
-    Assistant, AuthError, AuthRequest, Error, OpenAiProvider, Principal, ProviderErrorKind, RunContext, Tool,
-    ToolError,
+    Assistant, AssistantBuilder, AuthError, AuthRequest, Error, OpenAiProvider, Principal, ProviderErrorKind,
+    RunContext, SealKeys, Tool, ToolError,
 };
 use serde_json::json;
 use tracing_subscriber::layer::{Context, Layer, SubscriberExt};
@@ -121,4 +123,22 @@ async fn requests_of_clients_take_one_line_each() {
     let assistant = Assistant::builder(ScriptedProvider::new()).build().unwrap();
     assert!(!assistant.stop(&Principal::anonymous(), FORGED));
     log.check("a client asked to stop a run");
+}
+
+#[tokio::test]
+async fn the_log_names_what_instances_with_the_same_keys_do_not_share() {
+    let (log, _guard) = Log::install();
+    let logged = |builder: AssistantBuilder| {
+        log.text.lock().unwrap().clear();
+        builder.seal_keys(SealKeys::new("k", [7; 32]).unwrap()).build().unwrap();
+        String::from_utf8(log.text.lock().unwrap().clone()).unwrap()
+    };
+    let builder = || Assistant::builder(ScriptedProvider::new());
+
+    let alone = logged(builder());
+    assert_eq!(alone.matches("instances share nothing").count(), 1, "{alone}");
+    let stored = logged(builder().store(MemoryStore::new()));
+    assert!(stored.contains("approvals of stored conversations count once"), "{stored}");
+    let guarded = logged(builder().replay_guard(InMemoryReplayGuard::new()));
+    assert_eq!(guarded, "");
 }

@@ -437,7 +437,7 @@ impl AssistantBuilder {
                 let keys = match self.seal_keys? {
                     Some(keys) => {
                         if self.replay_guard.is_none() {
-                            report_local_approvals();
+                            report_local_state(self.stores.both.is_some());
                         }
                         keys
                     }
@@ -471,11 +471,19 @@ impl AssistantBuilder {
 }
 
 /// Logs what instances with the same keys do not share.
-fn report_local_approvals() {
-    tracing::info!(
-        "used approvals are kept in this process: another instance, or this one after a restart, can run an approved \
-         call again until the approval expires; share them with `AssistantBuilder::replay_guard`"
-    );
+fn report_local_state(has_store: bool) {
+    if has_store {
+        tracing::info!(
+            "approvals of stored conversations count once at all instances; used approvals of anonymous users are kept \
+             in this process: share them with `AssistantBuilder::replay_guard`"
+        );
+    } else {
+        tracing::info!(
+            "instances share nothing: a stop reaches the runs of its own process, and another instance, or this one \
+             after a restart, can run an approved call again until the approval expires; share both with \
+             `AssistantBuilder::store`, or the used approvals with `AssistantBuilder::replay_guard`"
+        );
+    }
 }
 
 fn process_keys() -> Result<SealKeys> {
