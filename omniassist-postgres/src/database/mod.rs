@@ -1,0 +1,13 @@
+//! Connections to the database.
+
+mod connection;
+mod connector;
+mod lease;
+mod pool;
+#[cfg(feature = "__tls")]
+mod tls;
+mod transaction;
+
+pub(crate) use connector::Connector;
+pub(crate) use pool::Pool;
+pub(crate) use transaction::Transaction;

@@ -1,0 +1,94 @@
+use std::time::Duration;
+
+/// The settings of a [`PostgresStore`](crate::PostgresStore).
+///
+/// ```no_run
+/// use omniassist_postgres::PostgresStore;
+///
+/// # async fn example() -> Result<(), omniassist_server::store::StoreError> {
+/// // Through PgBouncer, whose transactions cannot receive notifications.
+/// let store = PostgresStore::options()
+///     .listener_url("postgres://app@db.internal:5432/app")
+///     .schema("chat")
+///     .connect("postgres://app@pgbouncer.internal:6432/app")
+///     .await?;
+/// # let _ = store;
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug, Clone)]
+#[must_use]
+pub struct PostgresOptions {
+    pub(crate) schema: String,
+    pub(crate) writers: usize,
+    pub(crate) readers: usize,
+    pub(crate) listener_url: Option<String>,
+    pub(crate) connect_timeout: Duration,
+    pub(crate) timeout: Duration,
+    pub(crate) soft_writes: bool,
+}
+
+impl Default for PostgresOptions {
+    fn default() -> Self {
+        Self {
+            schema: "omniassist".to_owned(),
+            writers: 4,
+            readers: 2,
+            listener_url: None,
+            connect_timeout: Duration::from_secs(3),
+            timeout: Duration::from_secs(5),
+            soft_writes: true,
+        }
+    }
+}
+
+impl PostgresOptions {
+    /// Sets the name of the schema with the tables. Default: `omniassist`.
+    pub fn schema(mut self, name: impl Into<String>) -> Self {
+        self.schema = name.into();
+        self
+    }
+
+    /// Sets the number of connections that write: one for journals and leases, and the others for transactions of runs and
+    /// conversations. They are opened when they are needed. Default: 4, and at least 2.
+    pub fn writers(mut self, connections: usize) -> Self {
+        self.writers = connections;
+        self
+    }
+
+    /// Sets the number of connections that read, opened when they are needed. Default: 2, and at least 1.
+    pub fn readers(mut self, connections: usize) -> Self {
+        self.readers = connections;
+        self
+    }
+
+    /// Sets the URL of the connection that receives hints of other instances. A pooler such as PgBouncer in transaction mode
+    /// passes no notifications, so behind one this is the URL of the database itself. Default: the URL of the store.
+    pub fn listener_url(mut self, url: impl Into<String>) -> Self {
+        self.listener_url = Some(url.into());
+        self
+    }
+
+    /// Sets the time for opening a connection. After it, the method that needs the connection fails with an
+    /// [unavailable](omniassist_server::store::StoreError::is_unavailable) error. Default: 3 s.
+    pub fn connect_timeout(mut self, time: Duration) -> Self {
+        self.connect_timeout = time;
+        self
+    }
+
+    /// Sets the time for each method, the wait for a connection included. After it, the method fails with an
+    /// [unavailable](omniassist_server::store::StoreError::is_unavailable) error. The database ends a transaction whose client
+    /// is silent for this time, so that a server that hangs holds no locks. Default: 5 s.
+    pub fn timeout(mut self, time: Duration) -> Self {
+        self.timeout = time;
+        self
+    }
+
+    /// Sets if text is written with `synchronous_commit = off`. Such a write does not wait for the disk, and a crash of the
+    /// database loses those of the last moments: less than 600 ms with its defaults. Calls, results, questions and ends wait
+    /// in any case. Default: `true`.
+    pub fn soft_writes(mut self, soft: bool) -> Self {
+        self.soft_writes = soft;
+        self
+    }
+}

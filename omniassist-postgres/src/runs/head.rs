@@ -1,0 +1,89 @@
+use omniassist_server::store::{Obligation, RunHead, RunId, Scope, Which};
+use tokio_postgres::Row;
+
+use crate::database::{Pool, Transaction};
+use crate::failure::Failure;
+use crate::rows;
+use crate::text::stored;
+use crate::values::{Value, id, values};
+
+/// A run, with a row for each of its questions. The place stands for the condition on its id.
+macro_rules! head {
+    ($condition:literal) => {
+        concat!(
+            "select r.id, c.owner, c.chat, r.state, r.epoch, r.instance,
+               coalesce((select max(pos) from omniassist.segment where run = r.id), 0),
+               r.stop, r.signals, coalesce(r.watched_until > now(), false), r.usage, r.created_at, r.ended_at,
+               o.call, o.data, o.expires_at, s.key, s.number, s.data, s.sender, s.received_at
+             from omniassist.run r join omniassist.conversation c on c.id = r.conversation
+             left join omniassist.obligation o on o.run = r.id
+             left join omniassist.signal s on s.run = o.run and s.key = 'answer:' || o.call
+             where r.id = ", $condition, " order by o.place"
+        )
+    };
+}
+
+const OF_RUN: &str = head!("$1");
+
+const OF_RUN_AND_OWNER: &str = head!("$1 and c.owner = $2");
+
+/// The run that counts for a chat: the live one, else the first in the queue, else the last.
+const OF_CHAT: &str = head!(
+    "(select r.id from omniassist.run r join omniassist.conversation c on c.id = r.conversation
+       where c.owner = $1 and c.chat = $2
+       order by case r.state when 2 then 0 when 3 then 0 when 1 then 1 else 2 end,
+         case r.state when 1 then r.number else -r.number end limit 1)"
+);
+
+/// The latest run that a post began.
+const OF_POST: &str = head!(
+    "(select r.id from omniassist.run r join omniassist.conversation c on c.id = r.conversation
+       where c.owner = $1 and c.chat = $2 and r.post = $3 order by r.number desc limit 1)"
+);
+
+pub(crate) async fn find(
+    readers: &Pool,
+    scope: &Scope,
+    which: Which<'_>,
+) -> Result<Option<RunHead>, Failure> {
+    let owner = stored(scope.owner());
+    let (sql, values): (_, Vec<Value<'_>>) = match which {
+        Which::Run(run) => (OF_RUN_AND_OWNER, values![id(run.as_bytes()), owner]),
+        Which::Chat(chat) => (OF_CHAT, values![owner, stored(chat)]),
+        Which::Post { chat, key } => (OF_POST, values![owner, stored(chat), key]),
+        _ => return Err(Failure::Invalid("an unknown kind of question for a run".to_owned())),
+    };
+    read(&readers.read(sql, values).await?)
+}
+
+/// Returns a run that exists.
+pub(super) async fn by_id(transaction: &Transaction, run: RunId) -> Result<RunHead, Failure> {
+    let rows = transaction.query(OF_RUN, values![id(run.as_bytes())]).await?;
+    read(&rows)?.ok_or(Failure::Corrupt("a run is missing"))
+}
+
+fn read(rows: &[Row]) -> Result<Option<RunHead>, Failure> {
+    let Some(row) = rows.first() else { return Ok(None) };
+    let scope = Scope::new(rows::text(row, 1)?);
+    let mut head = RunHead::new(rows::run(row, 0)?, scope, rows::text(row, 2)?, rows::state(row, 3)?);
+    head.epoch = rows::int(row, 4)?;
+    head.instance = rows::some_instance(row, 5)?;
+    head.head = rows::int(row, 6)?;
+    head.notice = rows::notice(row, 7)?;
+    head.usage = rows::some_bytes(row, 10)?;
+    head.created_ms = rows::time(row, 11)?;
+    head.ended_ms = rows::some_time(row, 12)?;
+    let questions = rows.iter().map(|row| question(head.run, row)).filter_map(Result::transpose);
+    head.obligations = questions.collect::<Result<_, _>>()?;
+    Ok(Some(head))
+}
+
+fn question(run: RunId, row: &Row) -> Result<Option<Obligation>, Failure> {
+    let Some(call) = rows::some_text(row, 13)? else { return Ok(None) };
+    let mut question = Obligation::new(call, rows::bytes(row, 14)?);
+    question.expires_ms = rows::some_time(row, 15)?;
+    if rows::some_text(row, 16)?.is_some() {
+        question.answer = rows::received(run, row, 16)?;
+    }
+    Ok(Some(question))
+}

@@ -1,0 +1,90 @@
+use std::time::Duration;
+
+use futures_util::try_join;
+use omniassist_server::store::{Durability, Retention, Swept};
+
+use crate::conversations::BURY;
+use crate::database::Transaction;
+use crate::failure::Failure;
+use crate::values::{limit, values};
+use crate::{rows, time};
+
+/// Servers that sweep at once do not wait for each other, nor for a conversation in use.
+const IDLE: &str = "select id from omniassist.conversation c
+     where deleted_at is null and updated_at <= now() - $1 * interval '1 second'
+     and not exists (select 1 from omniassist.run r where r.conversation = c.id and r.state in (1, 2, 3))
+     limit $2 for no key update skip locked";
+
+const JOURNALS: &str = "with swept as (
+       update omniassist.run set input = null where id in (
+         select id from omniassist.run where ended_at <= now() - $1 * interval '1 second' and input is not null
+         limit $2 for no key update skip locked) returning id),
+     segments as (delete from omniassist.segment where run in (select id from swept)),
+     signals as (delete from omniassist.signal where run in (select id from swept))
+     select count(*) from swept";
+
+const USAGE: &str = "with swept as (
+       delete from omniassist.usage_day where (day, owner, model) in (
+         select day, owner, model from omniassist.usage_day
+         where day < floor(extract(epoch from now() - $1 * interval '1 second') / 86400)
+         order by day limit $2 for update skip locked) returning 1)
+     select count(*) from swept";
+
+/// The spendings of earlier days, and the reservations of servers that were killed yesterday.
+const BUDGETS: &str = "with spent as (
+       delete from omniassist.budget where (account, day) in (
+         select account, day from omniassist.budget where day < floor(extract(epoch from now()) / 86400)
+         limit $1 for update skip locked) returning 1),
+     reserved as (
+       delete from omniassist.reservation where id in (
+         select id from omniassist.reservation where expires_at <= now() - interval '1 day'
+         limit $1 for update skip locked) returning 1)
+     select (select count(*) from spent) + (select count(*) from reserved)";
+
+/// Rates that are as if they had not been used, and approvals that no longer count.
+const THROTTLES: &str = "with rates as (
+       delete from omniassist.rate where key in (
+         select key from omniassist.rate where full_at <= now() limit $1 for update skip locked)),
+     approvals as (
+       delete from omniassist.used_approval where key in (
+         select key from omniassist.used_approval where expires_at <= now() limit $1 for update skip locked))
+     select 1";
+
+const TOMBSTONES: &str = "with swept as (
+       delete from omniassist.conversation where id in (
+         select id from omniassist.conversation where deleted_at <= now() - $1 * interval '1 second'
+         limit $2 for update skip locked) returning 1)
+     select count(*) from swept";
+
+pub(crate) async fn sweep(
+    transaction: Transaction,
+    policy: &Retention,
+    at_most: usize,
+) -> Result<Swept, Failure> {
+    let at_most = limit(at_most);
+    let age = |age: Duration| values![time::seconds(age), at_most];
+    transaction.begin(Durability::Hard).await?;
+    let mut swept = Swept::default();
+    if let Some(idle) = policy.conversations {
+        let idle = transaction.query(IDLE, age(idle)).await?;
+        let idle: Vec<i64> = idle.iter().map(|row| rows::get(row, 0)).collect::<Result<_, _>>()?;
+        swept.conversations = count(&transaction.query_one(BURY, values![idle, true]).await?)?;
+    }
+    let (journals, usage, budgets, _, tombstones, ()) = try_join!(
+        transaction.query_one(JOURNALS, age(policy.journals)),
+        transaction.query_one(USAGE, age(policy.usage)),
+        transaction.query_one(BUDGETS, values![at_most]),
+        transaction.query_one(THROTTLES, values![at_most]),
+        transaction.query_one(TOMBSTONES, age(policy.tombstones)),
+        transaction.commit(),
+    )?;
+    transaction.end();
+    swept.journals = count(&journals)?;
+    swept.usage = count(&usage)?.saturating_add(count(&budgets)?);
+    swept.tombstones = count(&tombstones)?;
+    Ok(swept)
+}
+
+fn count(row: &tokio_postgres::Row) -> Result<usize, Failure> {
+    Ok(usize::try_from(rows::bigint(row, 0)?).unwrap_or(usize::MAX))
+}

@@ -1,0 +1,30 @@
+//! Encrypted content in a database.
+
+use std::time::Duration;
+
+use omniassist_postgres::PostgresStore;
+use omniassist_server::encryption::{Encrypted, EncryptionKeys};
+use omniassist_server::testing::store::{self, Factory};
+
+use crate::database::Schemas;
+
+#[derive(Default)]
+struct EncryptedSchemas(Schemas);
+
+impl Factory for EncryptedSchemas {
+    type Store = Encrypted<PostgresStore>;
+
+    async fn create(&self) -> Self::Store {
+        let keys = EncryptionKeys::new("2026-11", "at least thirty-two bytes of randomness").unwrap();
+        Encrypted::new(self.0.create().await, keys)
+    }
+
+    async fn advance(&self, store: &Self::Store, by: Duration) {
+        self.0.advance(store.inner(), by).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_encrypted_store_passes() {
+    store::all(&EncryptedSchemas::default()).await;
+}

@@ -1,0 +1,12 @@
+//! Integration tests.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "that is how a test fails; clippy's own exception covers test functions only, not what they call"
+)]
+
+mod conformance;
+mod database;
+mod encrypted;
