@@ -3,6 +3,7 @@ import { useChat } from '@ai-sdk/react';
 import {
   DefaultChatTransport,
   generateId,
+  getToolName,
   lastAssistantMessageIsCompleteWithApprovalResponses,
   lastAssistantMessageIsCompleteWithToolCalls,
 } from 'ai';
@@ -27,9 +28,15 @@ function sentence(error) {
 const SAVED = 'chat';
 export async function restore() {
   const saved = kept();
-  if (!saved.stored) return saved;
-  const response = await fetch(`/assistant/threads/${saved.id}/messages`).catch(() => null);
-  return response?.ok ? { ...saved, messages: (await response.json()).messages, cut: [] } : saved;
+  if (!saved.run) return saved;
+  // The run first, so that the messages have the calls for which it waits.
+  const run = await read(`runs/${saved.run}`);
+  const thread = await read(`threads/${saved.id}/messages`);
+  return thread ? { ...saved, messages: thread.messages, cut: [], waits: run?.state === 'waiting' } : saved;
+}
+async function read(path) {
+  const response = await fetch(`/assistant/${path}`).catch(() => null);
+  return response?.ok ? response.json() : null;
 }
 function kept() {
   try {
@@ -49,8 +56,9 @@ function save(chat) {
 
 /** `saved` is the chat that `restore` returned. */
 export function Chat({ saved, tools, context, onFinish }) {
-  /** The server stores the chat: its answers go on without the page. Their responses name the run. */
-  const stored = useRef(saved.stored ?? false);
+  /** The run of the last answer, if the server stores the chat: it goes on without the page. */
+  const run = useRef(saved.run);
+  const waits = useRef(saved.waits);
   const chat = useChat({
     id: saved.id,
     messages: saved.messages,
@@ -62,22 +70,15 @@ export function Chat({ saved, tools, context, onFinish }) {
       body: () => ({ context: context() }),
       async fetch(url, options) {
         const response = await fetch(url, options);
-        stored.current ||= response.headers.has('x-omniassist-run');
+        run.current = response.headers.get('x-omniassist-run') ?? run.current;
+        // Nothing is being written. An output that was posted earlier would begin an answer that this request gets too.
+        if (options?.method === 'GET' && response.status === 204) setTimeout(runOpenCalls);
         return response;
       },
     }),
     sendAutomaticallyWhen: (state) =>
       lastAssistantMessageIsCompleteWithToolCalls(state) || lastAssistantMessageIsCompleteWithApprovalResponses(state),
-    onToolCall({ toolCall: { toolName: tool, toolCallId, input } }) {
-      // All calls arrive here. The server runs its own tools, and the user answers forms.
-      if (!tools[tool]) return;
-      // Do not await this: the stream would wait for the output, and the output for the stream.
-      try {
-        chat.addToolOutput({ tool, toolCallId, output: tools[tool](input) });
-      } catch (error) {
-        chat.addToolOutput({ tool, toolCallId, state: 'output-error', errorText: error.message });
-      }
-    },
+    onToolCall: ({ toolCall: { toolName, toolCallId, input } }) => runTool(toolName, toolCallId, input),
     onFinish({ message, isAbort, isError }) {
       setCut((before) => [...before.filter((id) => id !== message.id), ...(isAbort || isError ? [message.id] : [])]);
       onFinish();
@@ -100,13 +101,31 @@ export function Chat({ saved, tools, context, onFinish }) {
   useEffect(() => {
     const onHide = () => {
       const open = busy && last?.role === 'assistant' ? [last.id] : [];
-      save({ id, messages, cut: [...cut, ...open], stored: stored.current });
+      save({ id, messages, cut: [...cut, ...open], run: run.current });
     };
     if (!busy) onHide();
     addEventListener('pagehide', onHide);
     return () => removeEventListener('pagehide', onHide);
   });
 
+  /** Runs a tool of the page. The server runs its own tools, and the user answers forms. */
+  function runTool(tool, toolCallId, input) {
+    if (!tools[tool]) return;
+    // Do not await this: the stream would wait for the output, and the output for the stream.
+    try {
+      chat.addToolOutput({ tool, toolCallId, output: tools[tool](input) });
+    } catch (error) {
+      chat.addToolOutput({ tool, toolCallId, state: 'output-error', errorText: error.message });
+    }
+  }
+  /** Runs the calls that the model made while no page was open. `onToolCall` gets only those of a stream. */
+  function runOpenCalls() {
+    if (!waits.current) return;
+    waits.current = false;
+    for (const part of saved.messages.at(-1).parts) {
+      if (part.state === 'input-available') runTool(getToolName(part), part.toolCallId, part.input);
+    }
+  }
   /** Asks again. The new answer replaces the old one. */
   function again() {
     regenerate();
@@ -114,12 +133,12 @@ export function Chat({ saved, tools, context, onFinish }) {
   }
   /** Follows the answer of a stored chat, whose connection is lost. Any other answer is asked for again. */
   function retry() {
-    if (stored.current && last?.role === 'assistant') chat.resumeStream();
+    if (run.current && last?.role === 'assistant') chat.resumeStream();
     else again();
   }
   function onStop() {
     // The run of a stored chat goes on without its page.
-    if (stored.current) fetch(`/assistant/${id}/stop`, { method: 'POST' }).catch(() => {});
+    if (run.current) fetch(`/assistant/${id}/stop`, { method: 'POST' }).catch(() => {});
     stop();
     input.current.focus();
   }
