@@ -7,7 +7,8 @@ use super::{Change, Conversation, Delete, Deleted, Listing, Page, Saved, Scope, 
 ///
 /// An application can implement the trait over its own tables, beside a [`RunStore`](super::RunStore) of another database.
 /// The messages of a run are then saved first, at least once, and the run is settled afterwards. Therefore a save repeats
-/// without harm: a message is known by its id.
+/// without harm: a message is known by its id. The message of a run that goes on or waits belongs to the run, and each save
+/// replaces what the application has changed in it.
 ///
 /// The functions of `testing::store` check an implementation.
 #[diagnostic::on_unimplemented(

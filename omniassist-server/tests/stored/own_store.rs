@@ -278,3 +278,28 @@ fn each_of_two_approvals_runs_its_tool_once() {
         assert_eq!(last.matches(refund).count(), 1, "{last}");
     }
 }
+
+#[test]
+fn the_message_of_a_waiting_run_is_not_for_the_host_to_edit() {
+    let world = World::default();
+    let approve = world.wait(&ask("m1", "Refund it"));
+    runtime().block_on(async {
+        let store = &world.own.store;
+        let mut rows = store.load(&scope(), "c", &Window::default()).await.unwrap().unwrap().messages;
+        for row in &mut rows {
+            let body = str::from_utf8(&row.body).unwrap();
+            row.body = body.replace("Refund it", "Refund order 17").replace("A moment", "Soon").into();
+        }
+        store.save(&scope(), "c", &Change::messages(rows)).await.unwrap();
+    });
+    assert_eq!(world.said(), ["Refund order 17", "Soon. "]);
+
+    let (model, asked) = model("Done.");
+    runtime().block_on(async {
+        post(&world.server(&model).build().unwrap(), &approve).await;
+        assert_eq!(settled(&world.runs).await, RunState::Finished);
+    });
+    assert_eq!(world.said(), ["Refund order 17", "A moment. Done."]);
+    let asked = asked.lock().unwrap();
+    assert!(asked[0].contains("Refund order 17") && !asked[0].contains("Soon"), "{asked:?}");
+}

@@ -35,7 +35,9 @@ impl AssistantBuilder {
     /// Stores conversations in tables of the application, and runs in the [`store`](Self::store). Default: both in the
     /// `store`.
     ///
-    /// Messages are then saved at least once, before the end of their run is stored.
+    /// Messages are then saved at least once, before the end of their run is stored. The message of a run that goes on or
+    /// waits is built from the journal of the run, so that the next save replaces a change that the application has made to
+    /// it. All other messages can be changed at any time.
     pub fn conversations(mut self, conversations: impl ConversationStore) -> Self {
         self.stores.conversations = Some(Arc::new(conversations));
         self
