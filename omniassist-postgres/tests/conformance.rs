@@ -53,3 +53,8 @@ async fn deletions_are_complete() {
 async fn usage_is_counted_once() {
     store::usage::all(&Schemas::default()).await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn concurrent_calls_have_an_order() {
+    store::histories::all(&Schemas::default()).await;
+}

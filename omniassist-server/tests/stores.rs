@@ -92,6 +92,8 @@ enum Fault {
     KeepsUsage,
     /// Nothing is swept.
     SweepsNothing,
+    /// A version is compared some time before the change is saved, and a claim is judged some time before it is made.
+    ChecksBefore,
 }
 
 const FAULTS: [Fault; 11] = [
@@ -134,6 +136,14 @@ async fn each_fault_of_a_store_is_found() {
         let checked = AssertUnwindSafe(store::conversations::all(&fault)).catch_unwind().await;
         assert!(checked.is_err(), "{fault:?} was not found");
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn calls_of_two_steps_have_no_order() {
+    let runs = store::histories::runs_have_an_order(&Fault::ChecksBefore);
+    assert!(AssertUnwindSafe(runs).catch_unwind().await.is_err());
+    let conversations = store::histories::conversations_have_an_order(&Fault::ChecksBefore);
+    assert!(AssertUnwindSafe(conversations).catch_unwind().await.is_err());
 }
 
 impl Faulty {
@@ -198,8 +208,19 @@ impl RunStore for Faulty {
     }
 
     fn claim(&self, run: RunId, me: InstanceId, condition: Claim) -> StoreFuture<'_, Option<Claimed>> {
-        let condition = if self.has(Fault::ClaimsByForce) { Claim::Force } else { condition };
-        self.store.claim(run, me, condition)
+        Box::pin(async move {
+            if self.has(Fault::ChecksBefore) {
+                let judged = self.store.fork().claim(run, me, condition).await?;
+                tokio::task::yield_now().await;
+                return if judged.is_some() {
+                    self.store.claim(run, me, Claim::Force).await
+                } else {
+                    Ok(None)
+                };
+            }
+            let condition = if self.has(Fault::ClaimsByForce) { Claim::Force } else { condition };
+            self.store.claim(run, me, condition).await
+        })
     }
 
     fn usage<'a>(&'a self, query: &'a UsageQuery, page: &'a Page) -> StoreFuture<'a, UsageListing> {
@@ -232,7 +253,17 @@ impl ConversationStore for Faulty {
     fn save<'a>(&'a self, scope: &'a Scope, chat: &'a str, change: &'a Change) -> StoreFuture<'a, Saved> {
         let mut change = change.clone();
         change.version = change.version.filter(|_| !self.has(Fault::IgnoresVersions));
-        Box::pin(async move { self.store.save(&self.scope(scope), chat, &change).await })
+        Box::pin(async move {
+            if self.has(Fault::ChecksBefore) {
+                let judged = self.store.fork().save(scope, chat, &change).await?;
+                tokio::task::yield_now().await;
+                change.version = None;
+                if !matches!(judged, Saved::Version(_)) {
+                    return Ok(judged);
+                }
+            }
+            self.store.save(&self.scope(scope), chat, &change).await
+        })
     }
 
     fn list<'a>(&'a self, scope: &'a Scope, page: &'a Page) -> StoreFuture<'a, Listing> {

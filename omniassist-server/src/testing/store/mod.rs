@@ -51,6 +51,7 @@ mod case;
 pub mod conversations;
 pub mod deletion;
 mod factory;
+pub mod histories;
 pub mod journal;
 pub mod keys;
 pub mod leases;
@@ -74,4 +75,5 @@ pub async fn all<F: Factory<Store: RunStore + ConversationStore>>(factory: &F) {
     scopes::all(factory).await;
     deletion::all(factory).await;
     usage::all(factory).await;
+    histories::runs_have_an_order(factory).await;
 }
