@@ -26,6 +26,10 @@
 //! a restart of the database. A pool of the application is not used: the journals of all runs share one connection and one
 //! statement, so a store needs few, and they must not wait for requests of the application.
 //!
+//! One more connection receives hints of other servers by LISTEN, once runs are stored. Every change is also seen without
+//! hints, some time later. A pooler between transactions passes none: give the URL of the database itself as
+//! [`listener_url`](PostgresOptions::listener_url).
+//!
 //! Statements are not prepared on the server, so that a pooler between transactions, such as PgBouncer, works without a
 //! setting. No setting outlasts its transaction.
 //!
@@ -39,12 +43,17 @@
 //! The fence is the primary key of the table of segments: of two servers that write one position, the database refuses one,
 //! whatever their clocks say. Leases end by the clock of the database.
 //!
+//! # Shared limits
+//!
+//! [`PostgresStore::token_budget`], [`PostgresStore::rate_limit`] and [`PostgresStore::replay_guard`] count for all servers of
+//! the database, by its clock.
+//!
 //! # Failures
 //!
 //! | failure | error |
 //! |---|---|
 //! | the database is down, restarts, or has no connection left | `is_unavailable` |
-//! | no answer within 5 s ([`timeout`](PostgresOptions::timeout)), for example because of a lock | `is_unavailable` |
+//! | no answer within 3 s ([`timeout`](PostgresOptions::timeout)), for example because of a lock | `is_unavailable` |
 //! | the disk is full | `is_full` |
 //! | the database is a standby, or the user may not write | `is_read_only` |
 //! | the tables are missing, or of a newer version | `is_incompatible` |
@@ -64,12 +73,16 @@
 //! [`RunStore`]: omniassist_server::store::RunStore
 //! [`ConversationStore`]: omniassist_server::store::ConversationStore
 
+mod budget;
 mod change;
 mod conversations;
 mod database;
 mod failure;
+mod hints;
 mod keys;
 mod options;
+mod rate_limit;
+mod replay_guard;
 mod rows;
 mod runs;
 mod schema;
@@ -81,5 +94,8 @@ mod time;
 mod usage;
 mod values;
 
+pub use budget::PostgresTokenBudget;
 pub use options::PostgresOptions;
+pub use rate_limit::PostgresRateLimit;
+pub use replay_guard::PostgresReplayGuard;
 pub use store::PostgresStore;

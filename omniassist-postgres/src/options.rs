@@ -35,8 +35,8 @@ impl Default for PostgresOptions {
             writers: 4,
             readers: 2,
             listener_url: None,
-            connect_timeout: Duration::from_secs(3),
-            timeout: Duration::from_secs(5),
+            connect_timeout: Duration::from_secs(2),
+            timeout: Duration::from_secs(3),
             soft_writes: true,
         }
     }
@@ -70,7 +70,7 @@ impl PostgresOptions {
     }
 
     /// Sets the time for opening a connection. After it, the method that needs the connection fails with an
-    /// [unavailable](omniassist_server::store::StoreError::is_unavailable) error. Default: 3 s.
+    /// [unavailable](omniassist_server::store::StoreError::is_unavailable) error. Default: 2 s.
     pub fn connect_timeout(mut self, time: Duration) -> Self {
         self.connect_timeout = time;
         self
@@ -78,7 +78,7 @@ impl PostgresOptions {
 
     /// Sets the time for each method, the wait for a connection included. After it, the method fails with an
     /// [unavailable](omniassist_server::store::StoreError::is_unavailable) error. The database ends a transaction whose client
-    /// is silent for this time, so that a server that hangs holds no locks. Default: 5 s.
+    /// is silent for this time, so that a server that hangs holds no locks. Default: 3 s, so that a lease survives one of them.
     pub fn timeout(mut self, time: Duration) -> Self {
         self.timeout = time;
         self

@@ -8,11 +8,12 @@ use omniassist_server::store::{
     Appended, Beat, Begun, Change, Claim, Claimed, Conversation, ConversationKey, ConversationStore, Delete,
     Deleted, Durability, InstanceId, KeyOf, KeyStore, Listing, NewRun, Page, Retention, RunHead, RunId,
     RunStore, Saved, Scope, Segment, Settled, Signal, Signalled, StoreError, StoreFuture, Swept, Tail,
-    TailOf, UsageListing, UsageQuery, Which, Window,
+    TailOf, UsageListing, UsageQuery, Wake, Which, Window,
 };
 
 use crate::database::{Connector, Pool};
 use crate::failure::Failure;
+use crate::hints::Hints;
 use crate::runs::Try;
 use crate::{PostgresOptions, conversations, keys, runs, schema, sweep, usage};
 
@@ -26,6 +27,7 @@ pub struct PostgresStore {
     journals: Arc<Pool>,
     writers: Arc<Pool>,
     readers: Arc<Pool>,
+    hints: Arc<Hints>,
     timeout: Duration,
 }
 
@@ -69,10 +71,16 @@ impl PostgresStore {
 
     async fn connect_with(url: &str, options: &PostgresOptions) -> Result<Self, Failure> {
         let connector = Arc::new(Connector::new(url, options)?);
+        let listener = match &options.listener_url {
+            Some(url) => Arc::new(Connector::new(url, options)?),
+            None => Arc::clone(&connector),
+        };
+        let readers = Arc::new(Pool::new(&connector, options.readers));
         let store = Self {
             journals: Arc::new(Pool::new(&connector, 1)),
             writers: Arc::new(Pool::new(&connector, options.writers.saturating_sub(1))),
-            readers: Arc::new(Pool::new(&connector, options.readers)),
+            hints: Arc::new(Hints::new(&readers, listener)),
+            readers,
             timeout: options.timeout,
         };
         schema::migrate(&store.journals).await?;
@@ -89,6 +97,13 @@ impl PostgresStore {
             let result = tokio::time::timeout(timeout, work).await;
             Ok(result.unwrap_or(Err(Failure::TooSlow(timeout)))?)
         })
+    }
+}
+
+impl PostgresStore {
+    /// Returns the connections of short transactions.
+    pub(crate) fn writers(&self) -> &Pool {
+        &self.writers
     }
 }
 
@@ -167,6 +182,10 @@ impl RunStore for PostgresStore {
 
     fn sweep<'a>(&'a self, policy: &'a Retention, at_most: usize) -> StoreFuture<'a, Swept> {
         self.within(async move { sweep::sweep(self.writers.transaction().await?, policy, at_most).await })
+    }
+
+    fn hints(&self) -> Option<Arc<dyn Wake>> {
+        Some(Arc::clone(&self.hints) as Arc<dyn Wake>)
     }
 }
 

@@ -18,16 +18,37 @@ pub(crate) fn new_schema() -> String {
     format!("Test schema {}", CREATED.fetch_add(1, Ordering::Relaxed))
 }
 
+/// Connects to the schema, on a machine that compiles meanwhile.
+pub(crate) async fn connect(schema: &str) -> PostgresStore {
+    connect_at(shared(), schema).await
+}
+
+async fn connect_at(url: &str, schema: &str) -> PostgresStore {
+    let slow = Duration::from_secs(30);
+    PostgresStore::options().schema(schema).timeout(slow).connect_timeout(slow).connect(url).await.unwrap()
+}
+
 /// Creates stores, each in a schema of its own.
-#[derive(Default)]
 pub(crate) struct Schemas {
+    url: String,
     /// The schema of the latest store.
     latest: Mutex<String>,
 }
 
+impl Default for Schemas {
+    fn default() -> Self {
+        Self::at(shared().to_owned())
+    }
+}
+
 impl Schemas {
+    /// Returns schemas of the shared database under another URL.
+    pub(crate) fn at(url: String) -> Self {
+        Self { url, latest: Mutex::default() }
+    }
+
     /// Executes statements in the schema of the latest store, and returns what they print.
-    pub(crate) fn execute(&self, statements: &str) -> String {
+    fn execute(&self, statements: &str) -> String {
         let schema = self.latest.lock().unwrap();
         execute(&schema, statements)
     }
@@ -45,7 +66,7 @@ impl Factory for Schemas {
     async fn create(&self) -> PostgresStore {
         let schema = new_schema();
         self.latest.lock().unwrap().clone_from(&schema);
-        PostgresStore::options().schema(schema).connect(shared()).await.unwrap()
+        connect_at(&self.url, &schema).await
     }
 
     /// Moves the stored times back, instead of the clock forward.

@@ -7,6 +7,12 @@
     reason = "that is how a test fails; clippy's own exception covers test functions only, not what they call"
 )]
 
+mod budget;
 mod conformance;
 mod database;
+mod durability;
 mod encrypted;
+mod guard;
+mod hints;
+mod rate;
+mod versions;

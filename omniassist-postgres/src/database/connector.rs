@@ -31,6 +31,9 @@ impl Connector {
             .replace("sslmode=verify-ca", "sslmode=require");
         let mut config: Config =
             url.parse().map_err(|error| Failure::Invalid(format!("the URL: {error}")))?;
+        if config.get_hosts().is_empty() && config.get_hostaddrs().is_empty() {
+            return Err(Failure::Invalid("the URL names no host".to_owned()));
+        }
         config
             .connect_timeout(options.connect_timeout)
             .keepalives_idle(KEEPALIVE.0)

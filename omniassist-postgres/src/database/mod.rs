@@ -8,6 +8,7 @@ mod pool;
 mod tls;
 mod transaction;
 
+pub(crate) use connection::{Connection, Notifications};
 pub(crate) use connector::Connector;
 pub(crate) use pool::Pool;
 pub(crate) use transaction::Transaction;
