@@ -7,11 +7,13 @@
     reason = "that is how a test fails; clippy's own exception covers test functions only, not what they call"
 )]
 
+mod bouncer;
 mod budget;
 mod conformance;
 mod database;
 mod durability;
 mod encrypted;
+mod faults;
 mod guard;
 mod hints;
 mod rate;

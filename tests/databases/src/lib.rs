@@ -7,9 +7,11 @@
 
 #![allow(clippy::missing_panics_doc, clippy::panic, clippy::unwrap_used, clippy::expect_used)]
 
+mod pgbouncer;
 mod postgres;
 mod redis;
 mod server;
 
+pub use pgbouncer::PgBouncer;
 pub use postgres::Postgres;
 pub use redis::Redis;

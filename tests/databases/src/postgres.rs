@@ -34,7 +34,7 @@ impl Postgres {
     #[must_use]
     pub fn start(settings: &[&str]) -> Self {
         let folder = tempfile::Builder::new().prefix("omniassist-postgres-").tempdir().unwrap();
-        let user = owner();
+        let user = User::of_databases();
         if let Some(user) = user {
             chown(folder.path(), Some(user.uid), Some(user.gid)).unwrap();
         }
@@ -106,7 +106,7 @@ impl Postgres {
             command.args(["-c", setting]);
         }
         // `QUIT` ends the server without waiting for its clients.
-        let server = Server::start(&command, "QUIT", self.folder.path(), self.port, owner());
+        let server = Server::start(&command, "QUIT", self.folder.path(), self.port, User::of_databases());
         *self.server.lock().unwrap() = Some(server);
         let mut ready = Command::new(binary("pg_isready"));
         ready.args(["-q", "-h", "127.0.0.1", "-p", &self.port.to_string()]);
@@ -118,11 +118,6 @@ impl Postgres {
 
 fn data(folder: &Path) -> PathBuf {
     folder.join("data")
-}
-
-/// Returns the user who owns the files. PostgreSQL refuses to run as root.
-fn owner() -> Option<User> {
-    (User::named(None).uid == 0).then(|| User::named(Some("postgres")))
 }
 
 /// Finds a program of PostgreSQL. Debian keeps those of the server out of the path.

@@ -96,8 +96,13 @@ pub(crate) struct User {
 }
 
 impl User {
+    /// Returns the user of servers that refuse to run as root, if this process does.
+    pub(crate) fn of_databases() -> Option<Self> {
+        (Self::named(None).uid == 0).then(|| Self::named(Some("postgres")))
+    }
+
     /// Returns a user by name, or the current one.
-    pub(crate) fn named(name: Option<&str>) -> Self {
+    fn named(name: Option<&str>) -> Self {
         let id = |option: &str| {
             let output = Command::new("id").arg(option).args(name).output().unwrap();
             String::from_utf8(output.stdout).unwrap().trim().parse().unwrap()

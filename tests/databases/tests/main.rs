@@ -2,7 +2,9 @@
 
 #![allow(clippy::unwrap_used)]
 
-use omniassist_test_databases::{Postgres, Redis};
+use std::process::Command;
+
+use omniassist_test_databases::{PgBouncer, Postgres, Redis};
 
 #[test]
 fn postgres_keeps_its_rows_over_a_crash() {
@@ -24,4 +26,20 @@ fn redis_is_empty_after_a_crash() {
     redis.crash();
     redis.resume();
     assert_eq!(redis.execute(&["get", "a"]), "");
+}
+
+#[test]
+fn pgbouncer_passes_statements_on() {
+    let postgres = Postgres::start(&[]);
+    let pgbouncer = PgBouncer::start(&postgres, 2);
+    for _ in 0..2 {
+        let select = Command::new("psql")
+            .args(["-X", "-q", "-A", "-t", "-c", "select 17"])
+            .arg(pgbouncer.url("postgres"))
+            .output()
+            .unwrap();
+        assert_eq!(String::from_utf8_lossy(&select.stdout), "17\n", "{select:?}");
+        pgbouncer.crash();
+        pgbouncer.resume();
+    }
 }
