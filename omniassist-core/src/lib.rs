@@ -42,6 +42,7 @@ pub mod journal;
 mod json;
 pub mod json_guard;
 mod json_tokens;
+mod kept_answer;
 mod limits;
 pub mod message;
 #[cfg(feature = "partial-json")]
@@ -62,6 +63,7 @@ pub use day::Day;
 pub use error::{Error, ErrorCode, Result};
 pub use event::{EventBuf, FinishReason, LlmEvent, RunEvent, Usage};
 pub use json::JsonText;
+pub use kept_answer::{AnswerHandle, KeptAnswer};
 pub use limits::Limits;
 pub use message::{ContextMessage, FunctionCall, Message};
 pub use payload::{LlmPayload, ModelOptions, ReasoningEffort, ToolChoice};

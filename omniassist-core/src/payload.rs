@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::transcript::ToolResult;
-use crate::{Text, ToolSpec, TranscriptItem};
+use crate::{KeptAnswer, Text, ToolSpec, TranscriptItem};
 
 /// A request to a model, independent of the provider.
 ///
@@ -24,6 +24,9 @@ pub struct LlmPayload {
     pub tool_choice: ToolChoice,
     /// Sampling and other settings.
     pub options: Arc<ModelOptions>,
+    /// Set for the answer of a run that another process can continue. Default: none, so dropping the stream of an answer
+    /// ends the answer too.
+    pub kept: Option<KeptAnswer>,
 }
 
 impl LlmPayload {

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use futures_util::StreamExt;
-use omniassist_server::core::{LlmEvent, LlmPayload, TranscriptItem, Usage};
+use omniassist_server::core::{AnswerHandle, LlmEvent, LlmPayload, TranscriptItem, Usage};
 use omniassist_server::provider::{self, Fallback};
 use omniassist_server::testing::{ScriptedProvider, Turn, text};
 use omniassist_server::{Error, LlmProvider, ProviderErrorKind, Result};
@@ -111,6 +111,23 @@ async fn silent_events_of_a_failed_provider_are_discarded() {
     assert_eq!(model(&events).as_deref(), Some("second"));
     assert_eq!(starts(&events), 1);
     assert!(!events.iter().any(|event| matches!(event, Ok(LlmEvent::Usage(_) | LlmEvent::Unknown { .. }))));
+}
+
+#[tokio::test]
+async fn a_handle_is_passed_on_and_does_not_commit_the_chain() {
+    let kept = || LlmEvent::Kept(AnswerHandle::new("keeper", "r1"));
+    let quiet = Turn::event(kept()).then(Turn::interrupted());
+    let chain =
+        Fallback::new(ScriptedProvider::new().with_model("first").turn(quiet)).or(answering("second"));
+    let mut events = ask(&chain).await;
+    assert_eq!(events.remove(0).unwrap(), kept());
+    assert_eq!((model(&events).as_deref(), starts(&events)), (Some("second"), 1));
+
+    // The handle does not wait for the first text.
+    let thinking = ScriptedProvider::new().turn(Turn::event(kept()).then(Turn::pending()));
+    let mut answer = Fallback::new(thinking).or(answering("second")).stream(question());
+    let first = tokio::time::timeout(Duration::from_secs(5), answer.next()).await.unwrap();
+    assert_eq!(first.unwrap().unwrap(), kept());
 }
 
 #[tokio::test]

@@ -1,7 +1,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::provider_metadata::ProviderMetadata;
-use crate::{JsonText, Text};
+use crate::{AnswerHandle, JsonText, Text};
 
 /// An event of a model's answer.
 ///
@@ -18,6 +18,8 @@ pub enum LlmEvent {
         /// The name that the provider reports for the model.
         model: Option<Text>,
     },
+    /// The provider keeps the answer and goes on with it without a connection. The last such event of a turn counts.
+    Kept(AnswerHandle),
     /// A delta of visible text. The first delta of a block opens it.
     TextDelta {
         /// The block of the delta.
@@ -122,6 +124,14 @@ pub enum LlmEvent {
         /// The content.
         data: Text,
     },
+}
+
+impl LlmEvent {
+    /// Returns `true` if a client would see the event. Until the first one, a turn can begin again without notice.
+    #[must_use]
+    pub fn is_visible(&self) -> bool {
+        !matches!(self, Self::Start { .. } | Self::Kept(_) | Self::Usage(_) | Self::Unknown { .. })
+    }
 }
 
 /// The kind of a call's arguments: JSON or free text.

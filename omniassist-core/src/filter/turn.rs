@@ -65,16 +65,12 @@ impl FilteredTurn {
             LlmEvent::ReasoningEnd { block, .. } => {
                 self.end_block((TextKind::Reasoning, block), event, events)
             }
-            LlmEvent::Start { .. } | LlmEvent::Usage(_) | LlmEvent::Unknown { .. } => {
-                events.push(event);
-                Ok(())
-            }
             LlmEvent::Finish { .. } => {
                 self.end(events)?;
                 events.push(event);
                 Ok(())
             }
-            _ if self.holding.is_some() => self.wait(event, events),
+            _ if self.holding.is_some() && event.is_visible() => self.wait(event, events),
             _ => {
                 events.push(event);
                 Ok(())

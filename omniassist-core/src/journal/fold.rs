@@ -30,6 +30,7 @@ pub fn fold(
                 }
             }
             Content::Begun(calls) => recovery.begun(calls),
+            Content::Kept(handle) => recovery.kept(handle),
             Content::UnknownOutcome(call_id) => recovery.unknown_outcome(&call_id),
             Content::Unknown(unknown) if unknown.is_required() => {
                 return Err(JournalError::required(unknown.kind()));

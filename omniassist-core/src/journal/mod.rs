@@ -2,7 +2,7 @@
 //!
 //! A journal is a sequence of segments, and a segment a sequence of [`Record`]s. Most records are [`RunEvent`]s in the
 //! order in which they were shown. The others, called consequences, hold what a server needs to continue the run and no
-//! client reads: the end of each turn, the start of tools, and calls of unknown outcome.
+//! client reads: the end of each turn, the start of tools, calls of unknown outcome, and answers that a provider keeps.
 //!
 //! - [`SegmentWriter`] writes segments. Successive deltas of one block become one record.
 //! - [`read`] reads one. Records of unknown kinds are kept, and [`SegmentWriter::record`] writes them back unchanged.

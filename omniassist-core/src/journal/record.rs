@@ -5,7 +5,7 @@ use serde::de::DeserializeOwned;
 use super::{DeltaOf, Deltas, Head, JournalError, varint};
 use crate::event::BlockId;
 use crate::run::TurnRecord;
-use crate::{RunEvent, Text};
+use crate::{AnswerHandle, RunEvent, Text};
 
 /// The kinds of records. A number is never given to another kind.
 pub(super) const EVENT: u64 = 1;
@@ -15,6 +15,7 @@ const INPUT: u64 = 4;
 const TURN: u64 = 5;
 const BEGUN: u64 = 6;
 const UNKNOWN_OUTCOME: u64 = 7;
+const KEPT: u64 = 8;
 
 /// An entry of a journal.
 #[derive(Debug, Clone, PartialEq)]
@@ -46,6 +47,9 @@ pub enum Content {
     /// The call with this id has an unknown outcome
     /// ([`Input::ToolUnknown`](crate::run::Input::ToolUnknown)). Its error is an event of its own.
     UnknownOutcome(Text),
+    /// The answer of the turn in progress, which its provider keeps
+    /// ([`LlmEvent::Kept`](crate::LlmEvent::Kept)). A recovery without it asks for the turn again.
+    Kept(AnswerHandle),
     /// A record of a later version.
     Unknown(UnknownRecord),
 }
@@ -86,6 +90,7 @@ impl Content {
             Self::Turn(_) => TURN,
             Self::Begun(_) => BEGUN,
             Self::UnknownOutcome(_) => UNKNOWN_OUTCOME,
+            Self::Kept(_) => KEPT,
             Self::Unknown(unknown) => unknown.kind,
         }
     }
@@ -94,6 +99,7 @@ impl Content {
     pub(super) fn is_required(&self) -> bool {
         match self {
             Self::Event(event) => is_required(event),
+            Self::Kept(_) => false,
             Self::Unknown(unknown) => unknown.is_required,
             _ => true,
         }
@@ -120,6 +126,7 @@ impl Content {
             Self::Turn(turn) => json(out, turn),
             Self::Begun(calls) => json(out, calls),
             Self::UnknownOutcome(call_id) => json(out, call_id),
+            Self::Kept(handle) => json(out, handle),
             Self::Unknown(unknown) => {
                 out.extend_from_slice(&unknown.body);
                 Ok(())
@@ -142,6 +149,7 @@ impl Content {
             TURN => return from_json(body).map(Self::Turn),
             BEGUN => return from_json(body).map(Self::Begun),
             UNKNOWN_OUTCOME => return from_json(body).map(Self::UnknownOutcome),
+            KEPT => return from_json(body).map(Self::Kept),
             TEXT => DeltaOf::Text(block(&mut body)?),
             REASONING => DeltaOf::Reasoning(block(&mut body)?),
             INPUT => {

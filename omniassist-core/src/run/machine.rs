@@ -9,7 +9,7 @@ use super::{CallLabel, Gate, ToolCatalog, call_ids};
 use crate::event::{BlockKind, LlmEvent, RunErrorCode};
 use crate::history::TokenRate;
 use crate::transcript::ToolCall;
-use crate::{EventBuf, JsonText, RunEvent, Text, TranscriptItem, canonical};
+use crate::{AnswerHandle, EventBuf, JsonText, RunEvent, Text, TranscriptItem, canonical};
 
 /// An input of the run machine.
 #[derive(Debug, Clone)]
@@ -84,13 +84,15 @@ pub struct RunMachine {
     pub(super) config: RunConfig,
     /// The record of the last turn, until it is taken.
     pub(super) record: Option<Box<TurnRecord>>,
+    /// The handle of the turn's answer, until it is taken.
+    pub(super) kept: Option<Box<AnswerHandle>>,
 }
 
 impl RunMachine {
     /// Restores a run from its state. Returns `None` if the version of the state is unknown.
     #[must_use]
     pub fn resume(state: RunState, config: RunConfig) -> Option<Self> {
-        (state.version == VERSION).then_some(Self { state, config, record: None })
+        (state.version == VERSION).then_some(Self { state, config, record: None, kept: None })
     }
 
     /// Returns the state of the run. Take it only if no events are pending.
@@ -135,6 +137,13 @@ impl RunMachine {
     /// in the journal after the events of the same step of the machine, and before the next action is carried out.
     pub fn take_record(&mut self) -> Option<Box<TurnRecord>> {
         self.record.take()
+    }
+
+    /// Returns the handle of the turn's answer, for the journal of the run, once the provider has sent it
+    /// ([`LlmEvent::Kept`]). It belongs in the journal after the events of the same step of the machine. There is none if
+    /// the run is not [journaled](RunConfig::journaled).
+    pub fn take_kept(&mut self) -> Option<Box<AnswerHandle>> {
+        self.kept.take()
     }
 
     /// Returns `true` if [`next_action`](Self::next_action) would return an action.
@@ -250,8 +259,7 @@ impl RunMachine {
         if !std::mem::replace(&mut turn.started, true) {
             events.push(RunEvent::StepStart);
         }
-        turn.shown |=
-            !matches!(event, LlmEvent::Start { .. } | LlmEvent::Usage(_) | LlmEvent::Unknown { .. });
+        turn.shown |= event.is_visible();
         match event {
             LlmEvent::TextDelta { block, delta } | LlmEvent::RefusalDelta { block, delta } => {
                 turn.delta(BlockKind::Text, block, delta, next_block, events);
@@ -335,6 +343,11 @@ impl RunMachine {
             LlmEvent::File { media_type, url } => events.push(RunEvent::File { media_type, url }),
             LlmEvent::Usage(usage) => turn.usage = Some(usage),
             LlmEvent::Finish { reason, truncated, .. } => turn.finish = Some(Finish { reason, truncated }),
+            LlmEvent::Kept(handle) => {
+                if self.config.journaled {
+                    self.kept = Some(Box::new(handle));
+                }
+            }
             LlmEvent::Start { .. } | LlmEvent::Unknown { .. } => {}
         }
     }

@@ -9,7 +9,7 @@ use super::turn_record::{CallRecord, TurnRecord};
 use crate::event::{BlockId, BlockKind, CallKind};
 use crate::message::ProviderMetadata;
 use crate::transcript::ToolCall;
-use crate::{EventBuf, JsonText, RunEvent, Text, TranscriptItem};
+use crate::{AnswerHandle, EventBuf, JsonText, RunEvent, Text, TranscriptItem};
 
 /// A run that was recovered from its journal.
 #[derive(Debug, Clone)]
@@ -20,6 +20,8 @@ pub struct Recovered {
     /// Calls that had begun and have no result. They are among the calls of the next action, in its order. The host
     /// decides about each: run it again, or feed [`Input::ToolUnknown`](super::Input::ToolUnknown).
     pub interrupted: Vec<Text>,
+    /// The answer that the model was writing, if its provider keeps it. It answers the next model call.
+    pub kept: Option<AnswerHandle>,
     /// Events that follow from the journal and that it does not have. They come before any other event of the run.
     pub events: Vec<RunEvent>,
 }
@@ -43,6 +45,8 @@ struct Step {
     /// `true` if the model's turn has begun and not ended.
     is_open: bool,
     is_finished: bool,
+    /// The answer of the turn, if its provider keeps it.
+    kept: Option<AnswerHandle>,
     blocks: Vec<Block>,
     calls: Vec<Call>,
 }
@@ -78,9 +82,11 @@ impl Recovery {
 
     pub(crate) fn event(&mut self, event: RunEvent) {
         match event {
-            RunEvent::StepStart | RunEvent::StepReset => {
-                self.missing.clear();
-                self.step = Step { is_open: true, ..Step::default() };
+            RunEvent::StepStart => self.begin_step(None),
+            // The answer of a turn that was withdrawn may still be there.
+            RunEvent::StepReset => {
+                let kept = self.step.kept.take();
+                self.begin_step(kept);
             }
             RunEvent::TextStart { id } => self.open(id, BlockKind::Text),
             RunEvent::ReasoningStart { id } => self.open(id, BlockKind::Reasoning),
@@ -146,6 +152,11 @@ impl Recovery {
         true
     }
 
+    /// Applies the handle of an answer.
+    pub(crate) fn kept(&mut self, handle: AnswerHandle) {
+        self.step.kept = Some(handle);
+    }
+
     /// Applies the start of tools.
     pub(crate) fn begun(&mut self, calls: Vec<Text>) {
         self.begun.extend(calls);
@@ -160,6 +171,7 @@ impl Recovery {
     pub(crate) fn finish(mut self) -> Recovered {
         let state = &mut self.machine.state;
         state.next_block = state.next_block.max(self.next_block);
+        let mut kept = None;
         match self.ended {
             Some(true) if state.phase == Phase::Suspended => {}
             Some(_) => state.phase = Phase::Done,
@@ -167,12 +179,23 @@ impl Recovery {
             None if self.step.is_open => {
                 state.turn.started = true;
                 self.missing = vec![RunEvent::StepReset];
+                kept = self.step.kept;
             }
             None => {}
         }
         let interrupted = state.calls.iter().filter(|call| call.state == CallState::Running);
         let interrupted = interrupted.map(|call| &call.id).filter(|id| self.begun.contains(*id));
-        Recovered { interrupted: interrupted.cloned().collect(), machine: self.machine, events: self.missing }
+        Recovered {
+            interrupted: interrupted.cloned().collect(),
+            kept,
+            machine: self.machine,
+            events: self.missing,
+        }
+    }
+
+    fn begin_step(&mut self, kept: Option<AnswerHandle>) {
+        self.missing.clear();
+        self.step = Step { is_open: true, kept, ..Step::default() };
     }
 
     fn open(&mut self, id: BlockId, kind: BlockKind) {

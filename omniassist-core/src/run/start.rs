@@ -49,7 +49,7 @@ impl RunMachine {
             calls: Vec::new(),
             resumed: false,
         };
-        let mut machine = Self { state, config, record: None };
+        let mut machine = Self { state, config, record: None, kept: None };
         events.push(RunEvent::Start { message_id, metadata: None });
         if let Some(message) = continued {
             obligation::report_unaccepted(message, &request.unaccepted, events);

@@ -20,7 +20,7 @@ fn sealed(records: &[u8]) -> Bytes {
 
 fn unknown_records() -> impl Strategy<Value = Vec<Record>> {
     let bytes = || vec(any::<u8>(), 0..200).prop_map(Bytes::from);
-    let content = (8..u64::MAX >> 2, any::<bool>(), bytes())
+    let content = (9..u64::MAX >> 2, any::<bool>(), bytes())
         .prop_map(|(kind, is_required, body)| Content::Unknown(UnknownRecord::new(kind, is_required, body)));
     let head = vec((any::<u64>(), bytes()), 0..3).prop_map(|fields| {
         fields.into_iter().fold(Head::default(), |head, (key, value)| head.with(key, value))

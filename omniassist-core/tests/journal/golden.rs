@@ -4,7 +4,7 @@ use bytes::Bytes;
 use omniassist_core::event::{ApprovalRequest, BlockId, RunErrorCode};
 use omniassist_core::journal::{self, Content, Head, Record, SegmentWriter, UnknownRecord};
 use omniassist_core::run::Input;
-use omniassist_core::{FinishReason, JsonText, LlmEvent, RunEvent, Usage};
+use omniassist_core::{AnswerHandle, FinishReason, JsonText, LlmEvent, RunEvent, Usage};
 use serde_json::json;
 
 use super::recovery::{call, finish, server, text};
@@ -56,6 +56,7 @@ fn others() -> Vec<Record> {
         event(RunEvent::Finish { reason: FinishReason::Other("x".into()), usage: Usage::default() }),
         Record { head: agent, content: Content::Event(RunEvent::StepStart) },
         Content::Unknown(UnknownRecord::new(99, true, "body")).into(),
+        Content::Kept(AnswerHandle::new("keeper", "r1")).into(),
     ]
 }
 

@@ -2,6 +2,7 @@
 
 mod format;
 mod golden;
+mod kept_answers;
 mod recovery;
 mod replay;
 mod unknown_outcome;

@@ -77,6 +77,9 @@ impl Server {
             self.writer.event(&event).unwrap();
             self.shown.push(event);
         }
+        if let Some(handle) = self.machine.take_kept() {
+            self.writer.record(&Content::Kept(*handle).into()).unwrap();
+        }
         if let Some(turn) = self.machine.take_record() {
             self.writer.record(&Content::Turn(turn).into()).unwrap();
         }

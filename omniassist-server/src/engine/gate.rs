@@ -1,8 +1,8 @@
 use std::collections::BTreeSet;
 
-use omniassist_core::Text;
 use omniassist_core::journal::Record;
 use omniassist_core::run::Action;
+use omniassist_core::{AnswerHandle, KeptAnswer, Text};
 
 /// The gate of one run. A run that is not stored has none.
 #[derive(Default)]
@@ -11,6 +11,10 @@ pub(super) struct Gate {
     pub(super) journal: Option<Vec<Record>>,
     /// Calls that had begun when the run was interrupted.
     pub(super) interrupted: BTreeSet<Text>,
+    /// The answer that the model was writing when the run was interrupted, until the model is called.
+    pub(super) fetch: Option<AnswerHandle>,
+    /// The answers of the run, as their provider sees them.
+    pub(super) kept: KeptAnswer,
     /// The records that the journal needs before the action is carried out.
     pub(super) records: Vec<Record>,
     pub(super) waiting: Option<Due>,

@@ -90,9 +90,19 @@ impl Run {
         self.live.with(|driver| driver.start(continued, message_id, posted));
     }
 
-    /// Returns the records that the journal of a stored run needs before the run goes on, if it waits for them.
-    pub(super) fn take_records(&self) -> Option<Vec<Record>> {
+    /// Returns the records that belong in the journal of a stored run now, and `true` if the run waits for them.
+    pub(super) fn take_records(&self) -> Option<(Vec<Record>, bool)> {
         self.live.with(|driver| driver.take_records()).flatten()
+    }
+
+    /// Drops the run without a terminal event.
+    pub(super) fn discard(&self) {
+        self.live.take();
+    }
+
+    /// Leaves the answer of the model to the process that goes on with the run.
+    pub(super) fn leave_answer(&self) {
+        self.live.with(|driver| driver.leave_answer());
     }
 
     /// Returns the model calls of a stored run that have ended since the last time.

@@ -7,6 +7,7 @@ use bytes::Bytes;
 use futures_util::{StreamExt, stream};
 use omniassist_core::message::ProviderMetadata;
 use omniassist_core::{Limits, LlmPayload, Text};
+use reqwest::Url;
 use secrecy::SecretString;
 
 use super::files_api::FilesApi;
@@ -53,6 +54,27 @@ pub trait Api: fmt::Debug + Clone + Default + Send + Sync + 'static {
 
     /// Returns the decoder of one answer to this payload, whose transcript has been removed.
     fn decoder(&self, payload: &LlmPayload, limits: &Limits) -> Box<dyn WireDecoder>;
+
+    /// Sends a request. Default: the answer ends with its connection.
+    fn send(self: Arc<Self>, endpoint: &Endpoint, asked: Asked) -> LlmStream {
+        let Asked { url, body, payload, limits } = asked;
+        endpoint.send(url, body, move || self.decoder(&payload, &limits))
+    }
+}
+
+/// An encoded request of a provider.
+pub struct Asked {
+    pub(super) url: Url,
+    pub(super) body: Bytes,
+    /// The payload without its transcript, with the model that is asked.
+    pub(super) payload: LlmPayload,
+    pub(super) limits: Arc<Limits>,
+}
+
+impl fmt::Debug for Asked {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Asked").field("body", &self.body.len()).finish_non_exhaustive()
+    }
 }
 
 /// A provider of one API. `AnthropicProvider`, `GeminiProvider`, `OpenAiProvider` and `OpenAiChatProvider` are aliases
@@ -125,10 +147,11 @@ impl<A: Api> ApiProvider<A> {
         let url = path.and_then(|path| self.endpoint.url(&path));
         match url.and_then(|url| Ok((url, self.request_body(&payload)?))) {
             Ok((url, body)) => {
-                let (api, limits) = (Arc::clone(&self.api), Arc::clone(&self.limits));
                 // The transcript is released before the answer ends.
                 payload.transcript = Arc::default();
-                self.endpoint.send(url, body, move || api.decoder(&payload, &limits))
+                payload.model.get_or_insert_with(|| self.model.clone());
+                let asked = Asked { url, body, payload, limits: Arc::clone(&self.limits) };
+                Arc::clone(&self.api).send(&self.endpoint, asked)
             }
             Err(error) => Box::pin(stream::iter([Err(error)])),
         }

@@ -214,7 +214,10 @@ impl Stream for Chain {
             let Some(provider) = this.fallback.providers.get(this.at) else { return Poll::Ready(None) };
             let current = this.current.get_or_insert_with(|| provider.stream(this.payload.clone()));
             match ready!(current.as_mut().poll_next(cx)) {
-                Some(Ok(event)) if this.visible => return Poll::Ready(Some(Ok(event))),
+                // The journal of a run needs a handle long before the first text.
+                Some(Ok(event)) if this.visible || matches!(event, LlmEvent::Kept(_)) => {
+                    return Poll::Ready(Some(Ok(event)));
+                }
                 Some(Ok(event)) => this.hold(event),
                 Some(Err(error)) => this.fail(error),
                 None => this.end(None),
@@ -230,8 +233,7 @@ impl Chain {
         if let LlmEvent::Start { model: model @ None, .. } = &mut event {
             *model = self.payload.model.clone().or_else(|| Some(provider?.model()?.to_owned().into()));
         }
-        let held = matches!(event, LlmEvent::Start { .. } | LlmEvent::Usage(_) | LlmEvent::Unknown { .. });
-        self.visible = !held || self.held.len() >= MAX_HELD;
+        self.visible = event.is_visible() || self.held.len() >= MAX_HELD;
         self.held.push_back(event);
         if self.visible && self.at > 0 {
             let name = provider.map_or("", |provider| provider.name());

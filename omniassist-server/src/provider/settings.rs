@@ -4,15 +4,15 @@ use std::fmt;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use http::Uri;
 use http::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
+use http::{Method, Uri};
 use omniassist_core::{Limits, Text};
 use reqwest::Url;
 use secrecy::{ExposeSecret, SecretString};
 
 use super::error_report::error_from_response;
 use crate::provider::{LlmStream, WireDecoder};
-use crate::transport::{ProviderRequest, Transport, is_loopback};
+use crate::transport::{Lasting, ProviderRequest, Transport, is_loopback};
 use crate::{Error, Result};
 
 /// The address of an API, its environment variables, and its defaults.
@@ -183,14 +183,29 @@ impl Endpoint {
     where
         D: Fn() -> Box<dyn WireDecoder> + Send + Sync + 'static,
     {
+        self.send_lasting(url, body, decoder, None)
+    }
+
+    /// Sends a request whose answer may outlive its connection.
+    pub(super) fn send_lasting<D>(
+        &self,
+        url: Url,
+        body: Bytes,
+        decoder: D,
+        lasting: Option<Arc<dyn Lasting>>,
+    ) -> LlmStream
+    where
+        D: Fn() -> Box<dyn WireDecoder> + Send + Sync + 'static,
+    {
         let request = ProviderRequest {
+            method: Method::POST,
             url,
             headers: Arc::clone(&self.headers),
             body,
             answers_json: self.answers_json,
         };
         // The transport removes the values of sensitive headers from the provider's texts.
-        self.transport.stream(request, decoder, error_from_response)
+        self.transport.stream(request, decoder, error_from_response, lasting)
     }
 }
 

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 use tokio::time::sleep;
 
+use super::background::Kept;
 use super::log::{FakeEvent, FakeEventKind, Log};
 use super::reply::{Ending, Reply};
 use super::request::FakeRequest;
@@ -22,6 +23,9 @@ const BEFORE_RESET: Duration = Duration::from_millis(20);
 /// answered with 501. Dropping the server then panics so that the test fails;
 /// [`take_faults`](Self::take_faults) prevents that. Dropping the server closes its connections. It must be
 /// started, and lives, inside a tokio runtime.
+///
+/// The reply to a request with `background: true` is kept: its events after `starting_after` are the answer to
+/// `GET /responses/{id}?stream=true`, and `POST /responses/{id}/cancel` cancels it. These two requests use no reply.
 ///
 /// Under a paused tokio clock, time advances while a socket is awaited. Use short limits with this server instead.
 ///
@@ -68,6 +72,18 @@ impl FakeProvider {
     pub fn otherwise(&self, reply: Reply) -> &Self {
         self.script.replies().otherwise = Some(reply);
         self
+    }
+
+    /// Changes the reply to the next request for the rest of a background response: its pace, or how it breaks. May be called
+    /// for several requests in advance.
+    pub fn change_rest(&self, change: impl FnOnce(Reply) -> Reply + Send + 'static) -> &Self {
+        self.script.replies().kept.change(Box::new(change));
+        self
+    }
+
+    /// Forgets the background responses so far. Requests for them are answered with 404.
+    pub fn expire(&self) {
+        self.script.replies().kept.expire();
     }
 
     /// Returns the number of replies that no request has used yet, without that of
@@ -155,6 +171,7 @@ struct Script {
 struct Replies {
     next: VecDeque<Reply>,
     otherwise: Option<Reply>,
+    kept: Kept,
 }
 
 impl Script {
@@ -165,7 +182,14 @@ impl Script {
     fn take(&self, request: &FakeRequest) -> Reply {
         let reply = {
             let mut replies = self.replies();
-            replies.next.pop_front().or_else(|| replies.otherwise.clone())
+            if let Some(reply) = replies.kept.reply(request) {
+                return reply;
+            }
+            let reply = replies.next.pop_front().or_else(|| replies.otherwise.clone());
+            if let Some(reply) = &reply {
+                replies.kept.keep(request, reply);
+            }
+            reply
         };
         reply.unwrap_or_else(|| {
             let what = format!("the fake provider has no reply for {} {}", request.method, request.path);

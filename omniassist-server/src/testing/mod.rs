@@ -34,6 +34,7 @@
 //!
 //! The cargo feature `testing` enables this module. It is off by default; enable it for dev-dependencies.
 
+mod background;
 mod bodies;
 pub mod cassette;
 mod fake_server;

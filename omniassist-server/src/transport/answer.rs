@@ -15,6 +15,7 @@ use tokio::runtime::Handle;
 use tokio::time::Instant;
 
 use super::failure::FailedAnswer;
+use super::lasting::Lasting;
 use super::request::{ProviderRequest, ReadError};
 use super::response::{BodyKind, Origin};
 use super::retry;
@@ -51,17 +52,27 @@ struct Core<D> {
     request: ProviderRequest,
     decoder: D,
     read_error: ReadError,
+    /// Set if the answer outlives its connection.
+    lasting: Option<Arc<dyn Lasting>>,
     state: State,
     /// Events that the consumer has not taken.
     events: EventBuf<LlmEvent>,
-    /// `true` after an event that a repeated request would show twice. Until then events are held back.
+    /// `true` after an event that a repeated request would show twice.
     visible: bool,
+    /// `true` if events are passed on. Until one is visible, or names the answer, they are held back.
+    released: bool,
     /// `true` if the consumer has taken the answer's finish.
     finished: bool,
     /// `true` if the request was sent again because a pooled connection was closed. That does not count as a repeat.
     reconnected: bool,
-    /// Repeats made.
+    /// Repeats made, since the last event of a lasting answer.
     repeats: u32,
+    /// The position of a lasting answer when its connection was last lost.
+    position: Option<u64>,
+    /// `true` if the provider refused to send the rest of an answer.
+    was_refused: bool,
+    /// Bytes that may still come.
+    room: usize,
     /// The failure that follows the last of `events`.
     failed: Option<Error>,
 }
@@ -83,8 +94,6 @@ struct Streaming {
     first_byte: Option<Instant>,
     /// The time since which a read is pending. Time in which the consumer does not poll is not idle time.
     pending_since: Option<Instant>,
-    /// Bytes that may still come.
-    room: usize,
 }
 
 /// The result of one poll of the provider.
@@ -104,19 +113,26 @@ where
         request: ProviderRequest,
         decoder: D,
         read_error: ReadError,
+        lasting: Option<Arc<dyn Lasting>>,
     ) -> Self {
+        let room = shared.limits.max_response_bytes;
         let core = Core {
             shared,
             request,
             decoder,
             read_error,
+            lasting,
             state: State::Unsent,
             // More events are rarely pending.
             events: EventBuf::with_capacity(2),
             visible: false,
+            released: false,
             finished: false,
             reconnected: false,
             repeats: 0,
+            position: None,
+            was_refused: false,
+            room,
             failed: None,
         };
         Self { core, timer: Timer::default() }
@@ -153,7 +169,7 @@ where
 {
     /// Returns `true` if the next item does not require a poll of the provider.
     fn has_item(&self) -> bool {
-        matches!(self.state, State::Done) || self.visible && !self.events.is_empty()
+        matches!(self.state, State::Done) || self.released && !self.events.is_empty()
     }
 
     /// Returns an event, the failure after the last event, or the end.
@@ -205,9 +221,19 @@ where
             let error = Error::configuration("a provider's stream must be polled inside a tokio runtime");
             return self.end(Some(error));
         };
-        let ProviderRequest { url, headers, body, .. } = self.request.clone();
-        let response =
-            self.shared.clients.of(&runtime).post(url).headers(headers.as_ref().clone()).body(body).send();
+        let request = match &self.lasting {
+            None => self.request.clone(),
+            Some(lasting) => match lasting.next(&self.request) {
+                Some(request) => request,
+                None => return self.end(None),
+            },
+        };
+        if self.place().is_none() {
+            self.room = self.shared.limits.max_response_bytes;
+        }
+        let ProviderRequest { method, url, headers, body, .. } = request;
+        let client = self.shared.clients.of(&runtime);
+        let response = client.request(method, url).headers(headers.as_ref().clone()).body(body).send();
         let first_byte = after(Instant::now(), self.shared.first_byte);
         self.state = State::Connecting { response: Box::pin(response), first_byte };
     }
@@ -238,7 +264,6 @@ where
                 origin,
                 first_byte: Some(first_byte),
                 pending_since: None,
-                room: limits.max_response_bytes,
             }),
             kind => {
                 let patience = self.shared.first_byte.min(limits.idle_timeout);
@@ -287,9 +312,9 @@ where
     fn read(&mut self, mut data: Bytes) {
         let State::Streaming(streaming) = &mut self.state else { return };
         // The bytes within the limit are decoded, so that the events do not depend on the sizes of the chunks.
-        let too_large = data.len() > streaming.room;
-        data.truncate(streaming.room);
-        streaming.room -= data.len();
+        let too_large = data.len() > self.room;
+        data.truncate(self.room);
+        self.room -= data.len();
         let result = if self.visible {
             streaming.decoder.feed(data, &mut self.events)
         } else {
@@ -308,7 +333,8 @@ where
     /// Keeps events back until one is visible: before that, the request may still be repeated.
     fn hold(&mut self, fresh: &mut EventBuf<LlmEvent>) {
         for event in fresh.drain() {
-            self.visible |= is_visible(&event) || self.events.len() >= MAX_HELD;
+            self.visible |= event.is_visible() || self.events.len() >= MAX_HELD;
+            self.released |= self.visible || matches!(event, LlmEvent::Kept(_));
             self.events.push(event);
         }
         if self.visible {
@@ -342,18 +368,53 @@ where
         self.fail(error, &origin);
     }
 
-    /// Repeats the request if that is safe, allowed and may help; otherwise ends with the error.
+    /// Returns the position of a lasting answer whose rest can be asked for.
+    fn place(&self) -> Option<u64> {
+        self.lasting.as_ref().and_then(|lasting| lasting.position())
+    }
+
+    /// Repeats the request, or asks for the rest of the answer, if that is safe, allowed and may help; otherwise ends with the
+    /// error.
     fn fail(&mut self, error: Error, origin: &Origin) {
         let error = origin.complete(error, &self.request.headers);
+        let place = self.place();
+        if place.is_some() && retry::is_refusal(&error) {
+            return self.refused(error);
+        }
+        if place > self.position {
+            (self.position, self.repeats) = (place, 0);
+        }
         let limits = &self.shared.limits;
-        let may_repeat =
-            !self.visible && self.repeats < limits.max_retries && retry::is_worth_repeating(&error);
+        let is_safe = place.is_some() || !self.visible;
+        let may_repeat = is_safe && self.repeats < limits.max_retries && retry::is_worth_repeating(&error);
         let delay = may_repeat.then(|| retry::delay(limits, self.repeats, error.retry_after())).flatten();
         let Some(delay) = delay else { return self.end(Some(error)) };
         self.repeats += 1;
         tracing::debug!(error = %one_line::chain(&error), repeat = self.repeats, ?delay, "repeating a provider request");
-        self.events = EventBuf::new();
+        if place.is_none() {
+            self.begin_again();
+        }
         self.state = State::Waiting { until: after(Instant::now(), delay) };
+    }
+
+    /// Handles a provider that does not send the rest of an answer: the first request is sent again, once, if nobody has seen
+    /// a part of the answer.
+    fn refused(&mut self, refusal: Error) {
+        if let Some(lasting) = &self.lasting
+            && !self.visible
+            && !mem::replace(&mut self.was_refused, true)
+        {
+            tracing::debug!(error = %one_line::chain(&refusal), "the provider does not send the rest of an answer");
+            lasting.forget(&refusal);
+            self.begin_again();
+            return self.send();
+        }
+        self.end(Some(Error::provider(ProviderErrorKind::Interrupted).with_source(refusal)));
+    }
+
+    fn begin_again(&mut self) {
+        self.events = EventBuf::new();
+        self.released = false;
     }
 
     /// Drops the connection, if there is one, and ends the stream.
@@ -366,11 +427,6 @@ where
 /// Returns the moment `delay` after `start`.
 fn after(start: Instant, delay: Duration) -> Instant {
     start.checked_add(delay).unwrap_or_else(|| start + FAR)
-}
-
-/// Returns `true` if a consumer would show this event, so that it must not be sent twice.
-fn is_visible(event: &LlmEvent) -> bool {
-    !matches!(event, LlmEvent::Start { .. } | LlmEvent::Usage(_) | LlmEvent::Unknown { .. })
 }
 
 fn request_error(error: reqwest::Error) -> Error {

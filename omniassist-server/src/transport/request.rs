@@ -2,14 +2,16 @@ use std::fmt;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use http::HeaderMap;
+use http::{HeaderMap, Method};
 use reqwest::Url;
 
 use crate::Error;
 
-/// One POST to a provider. Cheap to clone, so that it can be repeated.
+/// One request to a provider. Cheap to clone, so that it can be repeated.
 #[derive(Clone)]
 pub(crate) struct ProviderRequest {
+    /// POST, or GET for the rest of an answer.
+    pub(crate) method: Method,
     /// Absolute URL. Never holds a credential.
     pub(crate) url: Url,
     /// Headers, the credential's among them (marked sensitive).

@@ -19,6 +19,11 @@ pub(super) fn is_worth_repeating(error: &Error) -> bool {
     }
 }
 
+/// Returns `true` if a provider refused a request for good.
+pub(super) fn is_refusal(error: &Error) -> bool {
+    error.status().is_some_and(|status| (400..500).contains(&status)) && !is_worth_repeating(error)
+}
+
 /// Returns the time to wait before repeat number `repeat` (from 0), or `None` if the provider asks for more than the
 /// limit.
 pub(super) fn delay(limits: &Limits, repeat: u32, asked: Option<Duration>) -> Option<Duration> {

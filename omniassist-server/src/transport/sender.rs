@@ -9,6 +9,7 @@ use omniassist_core::Limits;
 
 use super::answer::Answer;
 use super::clients::Clients;
+use super::lasting::Lasting;
 use super::loopback::is_loopback;
 use super::request::{ProviderRequest, ReadError};
 use super::shared::Shared;
@@ -51,16 +52,23 @@ impl Transport {
         Ok(Self { shared: Arc::new(Shared { clients, limits, first_byte, answered }) })
     }
 
-    /// Sends the request when polled, and decodes the answer. Each attempt gets a fresh decoder.
+    /// Sends the request when polled, and decodes the answer. Each attempt gets a fresh decoder. The decoders of a `lasting`
+    /// answer share their state.
     ///
     /// The stream must be polled inside a tokio runtime: each attempt uses a connection of the runtime in which it
     /// begins. At its end, the stream returns the connection to that runtime's pool. Dropping it earlier closes the
     /// connection, or ends the wait between two attempts.
-    pub(crate) fn stream<D>(&self, request: ProviderRequest, decoder: D, read_error: ReadError) -> LlmStream
+    pub(crate) fn stream<D>(
+        &self,
+        request: ProviderRequest,
+        decoder: D,
+        read_error: ReadError,
+        lasting: Option<Arc<dyn Lasting>>,
+    ) -> LlmStream
     where
         D: Fn() -> Box<dyn WireDecoder> + Send + Sync + 'static,
     {
-        Box::pin(Answer::new(Arc::clone(&self.shared), request, decoder, read_error))
+        Box::pin(Answer::new(Arc::clone(&self.shared), request, decoder, read_error, lasting))
     }
 }
 

@@ -154,7 +154,7 @@ fn restarted_with(tokens: u64) -> (RunState, String, (u64, Duration)) {
 }
 
 /// A budget that the test keeps.
-struct Shared(Arc<InMemoryTokenBudget>);
+pub(super) struct Shared(pub(super) Arc<InMemoryTokenBudget>);
 
 impl TokenBudget for Shared {
     fn reserve<'a>(&'a self, of: &'a Reservation, tokens: RangeInclusive<u64>) -> LimitFuture<'a, Grant> {

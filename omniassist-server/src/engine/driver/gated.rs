@@ -5,7 +5,7 @@ use std::mem;
 use omniassist_core::event::RunErrorCode;
 use omniassist_core::journal::{self, Content, Record};
 use omniassist_core::run::{Action, Input, RunMachine};
-use omniassist_core::{RunEvent, Text};
+use omniassist_core::{KeptAnswer, RunEvent, Text};
 
 use super::{Driver, Stage};
 use crate::engine::gate::{Due, Gate};
@@ -28,14 +28,35 @@ impl Driver {
         self.gate.is_some()
     }
 
-    /// Returns the records that the journal needs before the run goes on, if the run waits for them and all its events
-    /// were read.
-    pub(in crate::engine) fn take_records(&mut self) -> Option<Vec<Record>> {
+    /// Returns the records that belong in the journal now, and `true` if the run waits until they are durable. There are none
+    /// before all events were read.
+    pub(in crate::engine) fn take_records(&mut self) -> Option<(Vec<Record>, bool)> {
         if self.has_event() {
             return None;
         }
-        let gate = self.gate.as_mut().filter(|gate| gate.is_waiting())?;
-        Some(mem::take(&mut gate.records))
+        let gate = self.gate.as_mut()?;
+        if let Stage::Running(machine) = &mut self.stage
+            && let Some(handle) = machine.take_kept()
+        {
+            gate.records.push(Record::from(Content::Kept(*handle)));
+        }
+        let waits = gate.is_waiting();
+        (waits || !gate.records.is_empty()).then(|| (mem::take(&mut gate.records), waits))
+    }
+
+    /// Returns the part of the next model call that concerns an answer which another process can fetch.
+    pub(super) fn kept_answer(&mut self) -> Option<KeptAnswer> {
+        let gate = self.gate.as_mut()?;
+        let mut kept = gate.kept.clone();
+        kept.fetch = gate.fetch.take();
+        Some(kept)
+    }
+
+    /// Leaves the answer of the model to the process that goes on with the run.
+    pub(in crate::engine) fn leave_answer(&self) {
+        if let Some(gate) = &self.gate {
+            gate.kept.leave();
+        }
     }
 
     /// Returns the model calls that have ended since the last time.
@@ -66,6 +87,7 @@ impl Driver {
                 recovered.events.into_iter().for_each(|event| self.events.push(event));
                 if let Some(gate) = &mut self.gate {
                     gate.interrupted = recovered.interrupted.into_iter().collect();
+                    gate.fetch = recovered.kept;
                 }
                 recovered.machine
             }

@@ -14,6 +14,7 @@ use crate::tool::ToolSnapshot;
 
 impl Driver {
     pub(super) fn call_model(&mut self, transcript: Arc<[TranscriptItem]>) {
+        let kept = self.kept_answer();
         let Call { provider, model, system, options, tool_choice } = &self.call;
         let mut payload = LlmPayload::new(transcript);
         payload.system.clone_from(system);
@@ -31,6 +32,7 @@ impl Driver {
         };
         payload.options = Arc::clone(options);
         payload.model.clone_from(model);
+        payload.kept = kept;
         self.trace.call_model(&payload, provider.name(), self.call.requested_model());
         let answer = self.trace.enter_scope(|| match &self.meter {
             Some(meter) => meter.stream(Arc::clone(provider), payload),

@@ -72,8 +72,12 @@ pub(super) struct Task {
     pub(super) is_watched: bool,
 }
 
-/// The reason for leaving a run without a word: another writer has it, or it was deleted.
-struct Lost;
+/// The reason for leaving a run without a word.
+enum Lost {
+    /// Another writer has it.
+    Elsewhere,
+    Deleted,
+}
 
 /// A write of text that is under way.
 type Flight = Pin<Box<dyn Future<Output = Result<(Notice, Position), Lost>> + Send>>;
@@ -92,8 +96,13 @@ enum Step {
 
 impl Task {
     pub(super) async fn drive(mut self) {
-        if self.run_to_end().await.is_err() {
-            tracing::info!(run_id = %self.writer.run, "the run goes on elsewhere, or was deleted");
+        match self.run_to_end().await {
+            Ok(()) => {}
+            Err(Lost::Elsewhere) => tracing::info!(run_id = %self.writer.run, "the run goes on elsewhere"),
+            Err(Lost::Deleted) => {
+                tracing::info!(run_id = %self.writer.run, "the run was deleted");
+                self.run.discard();
+            }
         }
     }
 
@@ -154,6 +163,7 @@ impl Task {
                     return self.settle().await;
                 }
                 Step::Released => {
+                    self.run.leave_answer();
                     self.land(&mut flight).await?;
                     return self.release().await;
                 }
@@ -190,8 +200,10 @@ impl Task {
         if polled.is_ready() {
             return Poll::Ready(Step::Ended);
         }
-        if let Some(records) = self.run.take_records() {
-            return Poll::Ready(Step::Commit(records, true));
+        match self.run.take_records() {
+            Some((records, true)) => return Poll::Ready(Step::Commit(records, true)),
+            Some((records, false)) => self.recorder.take_records(&records),
+            None => {}
         }
         if self.recorder.holds_events() {
             return Poll::Ready(Step::Commit(Vec::new(), false));
@@ -281,7 +293,8 @@ impl Task {
         let end = Settled::new(last, Ending::Released);
         match settle(&self.stores, &self.scope, &self.chat, end).await {
             Appended::Taken(_) => Ok(()),
-            Appended::Fenced | Appended::Gone => Err(Lost),
+            Appended::Fenced => Err(Lost::Elsewhere),
+            Appended::Gone => Err(Lost::Deleted),
         }
     }
 
@@ -343,14 +356,16 @@ impl Task {
                 self.tail.complete();
                 Ok(())
             }
-            Appended::Fenced | Appended::Gone => Err(Lost),
+            Appended::Fenced => Err(Lost::Elsewhere),
+            Appended::Gone => Err(Lost::Deleted),
         }
     }
 }
 
-/// Viewers of a run that is not driven to its end come back for the rest.
+/// Viewers of a run that is not driven to its end come back for the rest, and the answer of the model is left.
 impl Drop for Task {
     fn drop(&mut self) {
+        self.run.leave_answer();
         self.tail.break_off();
         self.stores.remove(self.writer.run, &self.tail);
         self.over.cancel();
@@ -380,7 +395,8 @@ fn append(stores: Arc<Stores>, segment: Segment, next: Position, how: Durability
         loop {
             match stores.flusher().append(segment.clone(), how).await {
                 Ok(Ok(Appended::Taken(notice))) => return Ok((notice, next)),
-                Ok(Ok(Appended::Fenced | Appended::Gone)) | Err(_) => return Err(Lost),
+                Ok(Ok(Appended::Fenced)) | Err(_) => return Err(Lost::Elsewhere),
+                Ok(Ok(Appended::Gone)) => return Err(Lost::Deleted),
                 Ok(Err(error)) => delays.next(segment.writer.run, &error).await,
             }
         }

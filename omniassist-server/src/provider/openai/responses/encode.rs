@@ -27,6 +27,18 @@ pub struct ResponsesApi {
     pub(super) replay_item_ids: Option<bool>,
     /// The tokens at which the API compacts the conversation.
     pub(super) compaction: Option<u64>,
+    /// `true` if answers outlive their connections.
+    pub(super) background: bool,
+}
+
+/// The field of a response that holds the model's encrypted reasoning.
+const ENCRYPTED_REASONING: &str = "reasoning.encrypted_content";
+
+impl ResponsesApi {
+    /// Returns the field of the response that a request to this model asks for beside the usual ones.
+    pub(super) fn include(&self, model: &str) -> Option<&'static str> {
+        self.encrypted_reasoning.unwrap_or_else(|| may_reason(model)).then_some(ENCRYPTED_REASONING)
+    }
 }
 
 pub(super) fn encode(api: &ResponsesApi, model: &Text, payload: &LlmPayload) -> Result<Bytes> {
@@ -34,11 +46,10 @@ pub(super) fn encode(api: &ResponsesApi, model: &Text, payload: &LlmPayload) -> 
     let mut body = Body::new(payload);
     body.field("model", model);
     body.field("stream", &true);
-    // The provider stores nothing: each request contains the conversation.
-    body.field("store", &false);
-    if api.encrypted_reasoning.unwrap_or_else(|| may_reason(model)) {
-        body.field("include", &["reasoning.encrypted_content"]);
-    }
+    // The provider stores nothing but background responses: each request contains the conversation.
+    body.field("store", &api.background);
+    body.optional("background", api.background.then_some(true));
+    body.optional("include", api.include(model).map(|field| [field]));
     let compact = |tokens| json!([{"type": "compaction", "compact_threshold": tokens}]);
     body.optional("context_management", api.compaction.map(compact));
     let effort = options.reasoning_effort.as_ref().map(|effort| ("effort", effort.as_str()));

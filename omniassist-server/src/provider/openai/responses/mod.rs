@@ -2,11 +2,14 @@
 //!
 //! Protocol: <https://platform.openai.com/docs/api-reference/responses-streaming>.
 
+mod background;
 mod decode;
 mod encode;
 mod end;
 mod item;
 mod wire;
+
+use std::sync::Arc;
 
 use bytes::Bytes;
 pub(super) use encode::ResponsesApi;
@@ -15,10 +18,10 @@ use omniassist_core::{Limits, LlmPayload, Text};
 
 use super::{files_api, metadata, openai};
 use crate::Result;
-use crate::provider::api::{Api, ApiProvider, ApiProviderBuilder};
+use crate::provider::api::{Api, ApiProvider, ApiProviderBuilder, Asked};
 use crate::provider::files_api::{FilesApi, IMAGES_AND_PDF};
 use crate::provider::settings::{Endpoint, Location, Settings};
-use crate::provider::{ApiDecoder, WireDecoder, compaction};
+use crate::provider::{ApiDecoder, LlmStream, WireDecoder, compaction};
 
 /// The default model of [`OpenAiProvider`].
 pub const DEFAULT_RESPONSES_MODEL: &str = "gpt-5-mini";
@@ -28,7 +31,7 @@ const LEAST_COMPACTED: u64 = 1_000;
 
 /// OpenAI's models over the [Responses API](https://platform.openai.com/docs/api-reference/responses).
 ///
-/// OpenAI stores nothing (`store: false`). Each request contains the whole conversation, with the model's encrypted
+/// OpenAI stores nothing (`store: false`), except with [`background`](ApiProviderBuilder::background). Each request contains the whole conversation, with the model's encrypted
 /// reasoning, so any instance of the host can continue it. For servers without this API, use
 /// [`OpenAiChatProvider`](super::OpenAiChatProvider).
 ///
@@ -80,6 +83,33 @@ impl OpenAiProviderBuilder {
         self
     }
 
+    /// Asks for [background responses](https://platform.openai.com/docs/guides/background), which OpenAI goes on with when
+    /// the connection to it is lost. Default: `false`.
+    ///
+    /// - A lost connection is replaced, and the answer goes on after its last event. Nothing is withdrawn or paid twice. There
+    ///   are [`max_retries`](Limits::max_retries) tries since the last event.
+    /// - A [stored](crate::AssistantBuilder::store) run that goes on at another server, or after a restart, fetches the
+    ///   answer in place of a new one. If OpenAI does not have it any more, the model is asked again.
+    /// - Dropping the stream of an answer cancels it in a separate task, for at most 10 seconds. A run that another server
+    ///   continues is not cancelled.
+    ///
+    /// OpenAI stores such answers (`store: true`) and streams them for a few minutes, so they do not fit zero data
+    /// retention. The first text comes later than without this setting. A connection that is lost before the id of the
+    /// answer has arrived leads to a second request.
+    ///
+    /// ```
+    /// use omniassist_server::store::MemoryStore;
+    /// use omniassist_server::{Assistant, OpenAiProvider};
+    ///
+    /// let openai = OpenAiProvider::builder().api_key("sk-…").background(true).build()?;
+    /// let assistant = Assistant::builder(openai).store(MemoryStore::new()).build()?;
+    /// # Ok::<(), omniassist_server::Error>(())
+    /// ```
+    pub fn background(mut self, background: bool) -> Self {
+        self.api.background = background;
+        self
+    }
+
     /// Sends items back with their original ids. Default: `true`, except for hosts of Azure, which refuse ids of items
     /// that were not stored. Without ids the encrypted reasoning is still sent back.
     pub fn replay_item_ids(mut self, replay: bool) -> Self {
@@ -113,6 +143,15 @@ impl Api for ResponsesApi {
 
     fn decoder(&self, _: &LlmPayload, limits: &Limits) -> Box<dyn WireDecoder> {
         Box::new(ResponsesDecoder::new(limits))
+    }
+
+    fn send(self: Arc<Self>, endpoint: &Endpoint, asked: Asked) -> LlmStream {
+        if self.background {
+            let include = self.include(asked.payload.model.as_deref().unwrap_or_default());
+            return background::send(endpoint, asked, include);
+        }
+        let Asked { url, body, limits, .. } = asked;
+        endpoint.send(url, body, move || Box::new(ResponsesDecoder::new(&limits)))
     }
 }
 

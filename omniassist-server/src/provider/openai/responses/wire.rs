@@ -38,6 +38,17 @@ pub(super) struct Response<'a> {
     pub(super) error: Option<&'a RawValue>,
     pub(super) usage: Option<WireUsage>,
     pub(super) output: Few<&'a RawValue>,
+    pub(super) background: Option<bool>,
+}
+
+/// The fields of an event that give its place in a background response.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
+pub(super) struct Numbered<'a> {
+    #[serde(rename = "type")]
+    pub(super) kind: Str<'a>,
+    pub(super) sequence_number: Num,
+    pub(super) response: Option<&'a RawValue>,
 }
 
 #[derive(Debug, Default, Deserialize)]
