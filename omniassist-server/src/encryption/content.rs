@@ -9,7 +9,7 @@ use super::blob::BlobKey;
 use super::place::Place;
 use crate::store::{
     Change, ConversationInfo, Ending, Obligation, Post, Received, RunId, Segment, SegmentKind, Signal,
-    StoreError, StoredMessage,
+    StoreError, StoredMessage, TailPiece,
 };
 
 /// The data key of a conversation, or none for one that is not encrypted.
@@ -113,6 +113,15 @@ impl ContentKey {
             segment.data = self.open(Place::Segment(segment), &segment.data)?;
         }
         Ok(())
+    }
+
+    pub(super) fn seal_piece(&self, piece: &TailPiece) -> Result<TailPiece, StoreError> {
+        Ok(TailPiece { data: self.seal(Place::Piece(piece), &piece.data)?, ..piece.clone() })
+    }
+
+    pub(super) fn open_piece(&self, mut piece: TailPiece) -> Result<TailPiece, StoreError> {
+        piece.data = self.open(Place::Piece(&piece), &piece.data)?;
+        Ok(piece)
     }
 
     pub(super) fn seal_ending(&self, run: RunId, ending: &Ending) -> Result<Ending, StoreError> {

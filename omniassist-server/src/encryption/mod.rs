@@ -32,7 +32,7 @@
 //! | encrypted | readable in the database |
 //! |---|---|
 //! | messages, titles, content of the application | owners, names of conversations, ids of messages and calls |
-//! | journals, input of runs | kinds, times, sizes, and the number of events |
+//! | journals, input of runs, text on its way to other instances | kinds, times, sizes, and the number of events |
 //! | questions, answers and other signals | senders of signals, usage, states |
 //!
 //! Titles are encrypted too; a list decrypts those of its page. The digests of posts are replaced by keyed ones. The id of
@@ -67,6 +67,7 @@ mod keys;
 mod place;
 mod run_keys;
 mod runs;
+mod tails;
 
 pub use encrypted::Encrypted;
 pub use keys::EncryptionKeys;

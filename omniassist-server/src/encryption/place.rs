@@ -1,4 +1,4 @@
-use crate::store::{RunId, Segment, Signal};
+use crate::store::{RunId, Segment, Signal, TailPiece};
 
 /// The place of a value in a conversation. A value can be decrypted in its own place only.
 ///
@@ -11,6 +11,7 @@ pub(super) enum Place<'a> {
     Message(&'a str),
     Input(RunId),
     Segment(&'a Segment),
+    Piece(&'a TailPiece),
     /// The question of a call.
     Question(RunId, &'a str),
     Signal(RunId, &'a Signal),
@@ -32,6 +33,15 @@ impl Place<'_> {
                     &segment.pos.to_be_bytes(),
                     &[segment.kind.number()],
                     &segment.events.to_be_bytes(),
+                ],
+            ),
+            Self::Piece(piece) => fields(
+                "piece",
+                &[
+                    piece.run.as_bytes(),
+                    &piece.epoch.to_be_bytes(),
+                    &piece.from.to_be_bytes(),
+                    &piece.until.to_be_bytes(),
                 ],
             ),
             Self::Question(run, call) => fields("question", &[run.as_bytes(), call.as_bytes()]),

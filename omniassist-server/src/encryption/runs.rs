@@ -1,3 +1,4 @@
+use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -6,10 +7,11 @@ use super::Encrypted;
 use super::blob::OVERHEAD;
 use super::encrypted::{TRIES, key_changed};
 use super::place::Place;
+use super::tails::EncryptedTails;
 use crate::store::{
     Appended, Beat, Begun, Claim, Claimed, Durability, InstanceId, KeyOf, KeyStore, NewRun, NotSaved, Page,
     Retention, RunHead, RunId, RunStore, Scope, Segment, SegmentKind, Settled, Signal, Signalled, StoreError,
-    StoreFuture, Swept, Tail, TailOf, UsageListing, UsageQuery, Which, Writer,
+    StoreFuture, Swept, Tail, TailCache, TailOf, UsageListing, UsageQuery, Wake, Which, Writer,
 };
 
 /// The number of segments in one read for whose overhead there is room.
@@ -164,6 +166,15 @@ impl<S: RunStore + KeyStore> RunStore for Encrypted<S> {
 
     fn sweep<'a>(&'a self, policy: &'a Retention, at_most: usize) -> StoreFuture<'a, Swept> {
         self.store.sweep(policy, at_most)
+    }
+
+    fn hints(&self) -> Option<Arc<dyn Wake>> {
+        self.store.hints()
+    }
+
+    fn tail_cache(&self) -> Option<Arc<dyn TailCache>> {
+        let cache = self.store.tail_cache()?;
+        Some(Arc::new(EncryptedTails { cache, run_keys: Arc::clone(&self.run_keys) }))
     }
 }
 

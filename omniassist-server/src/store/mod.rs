@@ -8,7 +8,7 @@
 //! - [`ConversationStore`] keeps conversations. An application can implement its four methods over its own tables.
 //!
 //! Instances of a server share a store. Each of them serves every run, whoever drives it. A store that can notify the others
-//! returns a [`Wake`], which makes them faster.
+//! returns a [`Wake`], which makes them faster. A [`TailCache`] carries text between them without the store.
 //!
 //! [`MemoryStore`] implements both in memory, for tests. The crate `omniassist-sqlite` implements both in a file.
 //!
@@ -64,6 +64,7 @@ mod scope;
 mod segment;
 mod signal;
 mod tail;
+mod tail_cache;
 mod usage;
 mod wake;
 
@@ -86,5 +87,6 @@ pub use scope::Scope;
 pub use segment::{Appended, Durability, Notice, Segment, SegmentKind, Writer};
 pub use signal::{Received, Signal, SignalKind, Signalled};
 pub use tail::{Tail, TailOf};
+pub use tail_cache::{TailCache, TailPiece, TailStream};
 pub use usage::{ModelUsage, UsageDay, UsageListing, UsageQuery};
 pub use wake::{Hint, Wake, WakeStream, Woken};

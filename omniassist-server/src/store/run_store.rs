@@ -3,8 +3,8 @@ use std::time::Duration;
 
 use super::{
     Appended, Beat, Begun, Claim, Claimed, Durability, InstanceId, NewRun, Page, Retention, RunHead, RunId,
-    Scope, Segment, Settled, Signal, Signalled, StoreFuture, Swept, Tail, TailOf, UsageListing, UsageQuery,
-    Wake, Which,
+    Scope, Segment, Settled, Signal, Signalled, StoreFuture, Swept, Tail, TailCache, TailOf, UsageListing,
+    UsageQuery, Wake, Which,
 };
 
 /// A store of runs and their journals.
@@ -121,6 +121,12 @@ pub trait RunStore: Send + Sync + 'static {
     /// Returns the way in which instances of this store send each other hints. Default: none, so that they look at the store
     /// again and again.
     fn hints(&self) -> Option<Arc<dyn Wake>> {
+        None
+    }
+
+    /// Returns the way in which instances of this store send each other the text of runs. Default: none, so that they read
+    /// the journals.
+    fn tail_cache(&self) -> Option<Arc<dyn TailCache>> {
         None
     }
 }

@@ -12,25 +12,25 @@ use tokio::time::{Instant, sleep, timeout};
 use super::outage::Unsteady;
 use super::*;
 
-async fn get(assistant: &Assistant, uri: &str) -> Response<AssistantBody> {
+pub(super) async fn get(assistant: &Assistant, uri: &str) -> Response<AssistantBody> {
     let mut request = Request::get(uri);
     request.extensions_mut().unwrap().insert(Principal::new("ada"));
     AssistantService::new(assistant.clone()).handle(request.body(Full::<Bytes>::default()).unwrap()).await
 }
 
-async fn send(assistant: &Assistant, uri: &str, body: &Value) -> Response<AssistantBody> {
+pub(super) async fn send(assistant: &Assistant, uri: &str, body: &Value) -> Response<AssistantBody> {
     let mut request = request(body);
     *request.uri_mut() = uri.parse().unwrap();
     AssistantService::new(assistant.clone()).handle(request).await
 }
 
-async fn read(response: Response<AssistantBody>) -> String {
+pub(super) async fn read(response: Response<AssistantBody>) -> String {
     assert_eq!(response.status(), StatusCode::OK);
     String::from_utf8(response.into_body().collect().await.unwrap().to_bytes().into()).unwrap()
 }
 
 /// Reads a stream until its connection is cut, or it ends.
-async fn read_until_cut(response: Response<AssistantBody>) -> (String, bool) {
+pub(super) async fn read_until_cut(response: Response<AssistantBody>) -> (String, bool) {
     let (mut body, mut read) = (response.into_body(), String::new());
     loop {
         match body.frame().await {
@@ -41,7 +41,7 @@ async fn read_until_cut(response: Response<AssistantBody>) -> (String, bool) {
     }
 }
 
-async fn read_until(body: &mut AssistantBody, end: &str) -> String {
+pub(super) async fn read_until(body: &mut AssistantBody, end: &str) -> String {
     let mut read = String::new();
     while !read.contains(end) {
         let frame = body.frame().await.expect("the stream goes on").unwrap();
@@ -50,7 +50,7 @@ async fn read_until(body: &mut AssistantBody, end: &str) -> String {
     read
 }
 
-fn text_of(stream: &str) -> String {
+pub(super) fn text_of(stream: &str) -> String {
     let data = stream.lines().filter_map(|line| line.strip_prefix("data: "));
     let chunks = data.filter_map(|data| serde_json::from_str::<Value>(data).ok());
     chunks.filter_map(|chunk| chunk["delta"].as_str().map(str::to_owned)).collect()

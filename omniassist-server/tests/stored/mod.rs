@@ -8,6 +8,7 @@ mod outage;
 mod own_store;
 mod restart;
 mod resume;
+mod tail_cache;
 mod usage;
 mod viewers;
 mod when_busy;

@@ -7,7 +7,7 @@ use std::time::Duration;
 use omniassist_server::store::{
     Appended, Beat, Begun, Change, Claim, Claimed, Conversation, Delete, Deleted, Durability, InstanceId,
     Listing, NewRun, Page, Retention, RunHead, RunId, Saved, Segment, Settled, Signal, Signalled, StoreError,
-    StoreFuture, Swept, Tail, TailOf, UsageListing, UsageQuery,
+    StoreFuture, Swept, Tail, TailCache, TailOf, UsageListing, UsageQuery,
 };
 use tokio::time::sleep;
 
@@ -17,19 +17,21 @@ use super::*;
 #[derive(Clone, Default)]
 pub(super) struct Unsteady {
     pub(super) store: MemoryStore,
-    is_down: Arc<AtomicBool>,
+    pub(super) is_down: Arc<AtomicBool>,
     /// The milliseconds that an append takes.
     pub(super) append_ms: Arc<AtomicU64>,
     /// The milliseconds after which the next search for the run of a post answers what it has found.
     pub(super) find_ms: Arc<AtomicU64>,
+    /// The tail cache, if there is one.
+    pub(super) tails: Option<Arc<dyn TailCache>>,
 }
 
 impl Unsteady {
-    fn goes_down(&self) {
+    pub(super) fn goes_down(&self) {
         self.is_down.store(true, Ordering::SeqCst);
     }
 
-    fn comes_back_after(&self, delay: Duration) {
+    pub(super) fn comes_back_after(&self, delay: Duration) {
         let is_down = Arc::clone(&self.is_down);
         tokio::spawn(async move {
             sleep(delay).await;
@@ -97,6 +99,10 @@ impl RunStore for Unsteady {
 
     fn sweep<'a>(&'a self, policy: &'a Retention, at_most: usize) -> StoreFuture<'a, Swept> {
         self.write(self.store.sweep(policy, at_most))
+    }
+
+    fn tail_cache(&self) -> Option<Arc<dyn TailCache>> {
+        self.tails.clone()
     }
 }
 

@@ -87,8 +87,7 @@ impl Assistant {
         if now.is_none_or(|now| now.state != RunState::Running || now.epoch != head.epoch) {
             return Ok(None);
         }
-        let tail = Arc::new(Tail::new(at.events, head.epoch));
-        tail.begin();
+        let tail = Arc::new(Tail::new(at.events, head.epoch).copied());
         let earlier = earlier.map(Arc::new);
         Ok(Some((ShownLeg { tail, earlier, state: None, from }, at)))
     }

@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use tokio::sync::{mpsc, oneshot};
 
+use super::watched::Watched;
 use crate::failpoint;
-use crate::store::{Appended, Durability, Hint, RunStore, Segment, StoreError, Wake};
+use crate::store::{Appended, Durability, Hint, RunStore, Segment, SegmentKind, StoreError, Wake};
 
 /// The number of segments in one statement.
 const BATCH: usize = 1_024;
@@ -23,9 +24,13 @@ struct Job {
 
 impl Flusher {
     /// Starts the writer on the current runtime. It ends when the flusher is dropped.
-    pub(super) fn start(runs: Arc<dyn RunStore>, wake: Option<Arc<dyn Wake>>) -> Self {
+    pub(super) fn start(
+        runs: Arc<dyn RunStore>,
+        wake: Option<Arc<dyn Wake>>,
+        watched: Option<Arc<Watched>>,
+    ) -> Self {
         let (sender, receiver) = mpsc::unbounded_channel();
-        tokio::spawn(write(runs, wake, receiver));
+        tokio::spawn(write(runs, wake, watched, receiver));
         Self(sender)
     }
 
@@ -41,6 +46,7 @@ impl Flusher {
 async fn write(
     runs: Arc<dyn RunStore>,
     wake: Option<Arc<dyn Wake>>,
+    watched: Option<Arc<Watched>>,
     mut receiver: mpsc::UnboundedReceiver<Job>,
 ) {
     let mut jobs = Vec::new();
@@ -53,7 +59,8 @@ async fn write(
             Ok(answers) => {
                 failpoint::hit("flusher.appended");
                 if let Some(wake) = &wake {
-                    let grown: Vec<_> = segments.iter().zip(&answers).filter_map(watched).collect();
+                    let hint = |answered| hint_of(answered, watched.as_deref());
+                    let grown: Vec<_> = segments.iter().zip(&answers).filter_map(hint).collect();
                     if !grown.is_empty() {
                         wake.wake(&grown);
                     }
@@ -72,10 +79,12 @@ async fn write(
     }
 }
 
-/// Returns the hint about a segment that another instance waits for.
-fn watched((segment, answer): (&Segment, &Appended)) -> Option<Hint> {
+/// Returns the hint about a segment that another instance waits for. It does not wait for text that the tail cache has.
+fn hint_of((segment, answer): (&Segment, &Appended), watched: Option<&Watched>) -> Option<Hint> {
+    let run = segment.writer.run;
+    let is_sent = || segment.kind == SegmentKind::Text && watched.is_some_and(|watched| watched.sends(run));
     match answer {
-        Appended::Taken(notice) if notice.watched => Some(Hint::Grown(segment.writer.run)),
+        Appended::Taken(notice) if notice.watched && !is_sent() => Some(Hint::Grown(run)),
         _ => None,
     }
 }

@@ -10,9 +10,10 @@ use tokio::sync::Notify;
 use tokio::time::Instant;
 
 use super::journal::{self, Position};
+use super::pieces::{self, Pieces};
 use super::shown_leg::ShownLeg;
 use crate::one_line;
-use crate::store::{RunHead, RunId, RunState, Scope, StoreError, Tail, TailOf};
+use crate::store::{RunHead, RunId, RunState, Scope, StoreError, Tail, TailOf, TailPiece};
 use crate::sync::lock;
 
 /// The time after which a run without a viewer is no longer followed.
@@ -41,6 +42,8 @@ struct Entry {
     leg: ShownLeg,
     /// The end of the journal, as far as the tail has it.
     at: Position,
+    /// Pieces that the tail does not have yet.
+    pieces: Pieces,
     watched_until: Instant,
     /// The time at which the instance of the run learns that it has a viewer here.
     announce_at: Instant,
@@ -66,7 +69,14 @@ impl Followed {
     /// begun to follow the run first, and `true` if a task has to read the journals.
     pub(super) fn insert(&self, head: &RunHead, leg: ShownLeg, at: Position) -> (ShownLeg, bool) {
         let now = Instant::now();
-        let new = Entry { scope: head.scope.clone(), leg, at, watched_until: now + KEEP, announce_at: now };
+        let new = Entry {
+            scope: head.scope.clone(),
+            leg,
+            at,
+            pieces: Pieces::default(),
+            watched_until: now + KEEP,
+            announce_at: now,
+        };
         let mut state = lock(&self.state);
         let entry = match state.runs.remove(&head.run) {
             Some(entry) if entry.leg.tail.epoch() >= new.leg.tail.epoch() => entry,
@@ -85,6 +95,24 @@ impl Followed {
     /// Reads the journals now, if this run is followed. `None` stands for any run.
     pub(super) fn read_now(&self, run: Option<RunId>) {
         if run.is_none_or(|run| lock(&self.state).runs.contains_key(&run)) {
+            self.grown.notify_one();
+        }
+    }
+
+    /// Shows pieces of the followed runs. If those before are missing, the journals are read now.
+    pub(super) fn take(&self, pieces: Vec<TailPiece>) {
+        let mut is_missing = false;
+        {
+            let mut state = lock(&self.state);
+            for piece in pieces {
+                if let Some(entry) = state.runs.get_mut(&piece.run) {
+                    entry.pieces.insert(piece);
+                    entry.show_pieces();
+                    is_missing |= !entry.pieces.is_empty();
+                }
+            }
+        }
+        if is_missing {
             self.grown.notify_one();
         }
     }
@@ -152,19 +180,20 @@ impl Entry {
             shown.break_off();
             return Ok(Shown::End);
         };
-        let mut events = Vec::new();
+        let mut has_ended = false;
         for segment in &tail.segments {
-            let more = format::exact(&journal::records_of(segment)?);
+            let events = format::exact(&journal::records_of(segment)?);
             // A viewer may have joined between the claim and what the new instance withdraws.
-            if segment.writer.epoch > shown.epoch() || more.contains(&RunEvent::StepReset) {
+            if segment.writer.epoch > shown.epoch() || events.contains(&RunEvent::StepReset) {
                 shown.take_over(segment.writer.epoch);
             }
-            events.extend(more);
+            has_ended = events.last().is_some_and(RunEvent::is_terminal);
             self.at = Position::after(segment);
+            if !shown.publish_segment(events, self.at.events) {
+                shown.break_off();
+                return Ok(Shown::End);
+            }
         }
-        let has_ended = events.last().is_some_and(RunEvent::is_terminal);
-        shown.publish(&mut events);
-        shown.is_durable(self.at.events);
         if has_ended {
             shown.complete();
             return Ok(Shown::End);
@@ -176,6 +205,20 @@ impl Entry {
             shown.break_off();
             return Ok(Shown::End);
         }
+        self.show_pieces();
         Ok(Shown::All)
+    }
+
+    /// Shows the pieces that follow what the tail has.
+    fn show_pieces(&mut self) {
+        let tail = &self.leg.tail;
+        while let Some(next) = tail.next_event()
+            && let Some(piece) = self.pieces.next(tail.epoch(), next)
+        {
+            match pieces::events_of(&piece) {
+                Some(events) => tail.publish_piece(piece.from.into(), events),
+                None => tracing::warn!(run_id = %piece.run, "a piece of a run's text cannot be read"),
+            }
+        }
     }
 }

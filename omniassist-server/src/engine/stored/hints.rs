@@ -1,4 +1,4 @@
-//! Hints to and from the other instances of a store.
+//! Hints and pieces of text from the other instances of a store, and hints to them.
 
 use std::future::poll_fn;
 use std::sync::{Arc, Weak};
@@ -6,7 +6,7 @@ use std::sync::{Arc, Weak};
 use tokio_util::task::AbortOnDropHandle;
 
 use super::stores::Stores;
-use crate::store::{Appended, Ending, Hint, Settled, WakeStream, Woken};
+use crate::store::{Appended, Ending, Hint, Settled, TailStream, WakeStream, Woken};
 
 impl Stores {
     /// Sends a hint to the other instances, if the store has a way.
@@ -26,12 +26,15 @@ impl Stores {
         }
     }
 
-    /// Begins to receive hints, once.
+    /// Begins to receive hints and pieces, once.
     pub(super) fn begin_to_listen(self: &Arc<Self>) {
-        if let Some(wake) = &self.wake {
-            let listen = || AbortOnDropHandle::new(tokio::spawn(listen(Arc::downgrade(self), wake.listen())));
-            self.listener.get_or_init(listen);
-        }
+        self.listeners.get_or_init(|| {
+            let hints = self.wake.as_ref().map(|wake| wake.listen());
+            let hints = hints.map(|hints| tokio::spawn(listen(Arc::downgrade(self), hints)));
+            let pieces = self.tail_cache.as_ref().map(|cache| cache.listen());
+            let pieces = pieces.map(|pieces| tokio::spawn(listen_to_tails(Arc::downgrade(self), pieces)));
+            hints.into_iter().chain(pieces).map(AbortOnDropHandle::new).collect()
+        });
     }
 
     fn take_hint(&self, hint: Hint) {
@@ -53,5 +56,12 @@ async fn listen(stores: Weak<Stores>, mut hints: WakeStream) {
                 stores.beat_now.notify_one();
             }
         }
+    }
+}
+
+async fn listen_to_tails(stores: Weak<Stores>, mut pieces: TailStream) {
+    while let Some(pieces) = poll_fn(|cx| pieces.as_mut().poll_next(cx)).await {
+        let Some(stores) = stores.upgrade() else { return };
+        stores.followed.take(pieces);
     }
 }

@@ -26,6 +26,7 @@ mod message;
 mod obligations;
 mod on_disconnect;
 mod open;
+mod pieces;
 mod post;
 mod queue;
 mod recorder;
@@ -44,6 +45,7 @@ mod task;
 mod usage;
 mod verifier;
 mod view;
+mod watched;
 
 pub(crate) use answer_call::Answered;
 pub(crate) use answers::Answer;

@@ -15,8 +15,11 @@ use super::queue::Queue;
 use super::refused;
 use super::shown_leg::ShownLeg;
 use super::tail::Tail;
+use super::watched::Watched;
 use crate::CancellationToken;
-use crate::store::{Change, ConversationStore, InstanceId, RunId, RunStore, Saved, Scope, Wake};
+use crate::store::{
+    Change, ConversationStore, InstanceId, Notice, RunId, RunStore, Saved, Scope, TailCache, Wake, Writer,
+};
 use crate::sync::lock;
 
 /// The time between two writes of text, and of text that somebody reads from the journal.
@@ -43,10 +46,14 @@ pub(crate) struct Stores {
     pub(super) queue: Queue,
     /// Hints from and to other instances.
     pub(super) wake: Option<Arc<dyn Wake>>,
+    /// The text of runs from other instances, and to them.
+    pub(super) tail_cache: Option<Arc<dyn TailCache>>,
+    /// The runs of this instance that have viewers on other instances. `None` without a tail cache.
+    pub(super) watched: Option<Arc<Watched>>,
     /// Notified when the lease is extended before its time, since something has changed.
     pub(super) beat_now: Arc<Notify>,
-    /// Receives hints, until it is dropped.
-    pub(super) listener: OnceLock<AbortOnDropHandle<()>>,
+    /// Receives hints and pieces, until they are dropped.
+    pub(super) listeners: OnceLock<Vec<AbortOnDropHandle<()>>>,
     /// Runs that this process has claimed and could not continue.
     left: Mutex<Vec<RunId>>,
     started: Instant,
@@ -81,7 +88,8 @@ impl Stores {
         conversations: Arc<dyn ConversationStore>,
         is_one: bool,
     ) -> Self {
-        let wake = runs.hints();
+        let (wake, tail_cache) = (runs.hints(), runs.tail_cache());
+        let watched = tail_cache.clone().map(|cache| Arc::new(Watched::new(cache)));
         Self {
             runs,
             conversations,
@@ -95,15 +103,18 @@ impl Stores {
             followed: Followed::default(),
             queue: Queue::default(),
             wake,
+            tail_cache,
+            watched,
             beat_now: Arc::default(),
-            listener: OnceLock::new(),
+            listeners: OnceLock::new(),
             left: Mutex::default(),
             started: Instant::now(),
         }
     }
 
     pub(super) fn flusher(&self) -> &Flusher {
-        self.flusher.get_or_init(|| Flusher::start(Arc::clone(&self.runs), self.wake.clone()))
+        self.flusher
+            .get_or_init(|| Flusher::start(Arc::clone(&self.runs), self.wake.clone(), self.watched.clone()))
     }
 
     /// Returns the next time at which text is written, sooner for a run that another instance reads. It is the same for all
@@ -112,6 +123,20 @@ impl Stores {
         let flush = if is_read { FLUSH.1 } else { FLUSH.0 };
         let elapsed = self.started.elapsed().as_millis() / flush.as_millis();
         self.started + flush * u32::try_from(elapsed + 1).unwrap_or(u32::MAX)
+    }
+
+    /// Returns `true` if other instances get the text of a run from the tail cache.
+    pub(super) fn sends(&self, run: RunId) -> bool {
+        self.watched.as_ref().is_some_and(|watched| watched.sends(run))
+    }
+
+    /// Begins or ends to send the text of a run to the tail cache, if there is one.
+    pub(super) fn send_if_watched(&self, writer: Writer, tail: &Arc<Tail>, notice: Notice) {
+        match &self.watched {
+            Some(watched) if notice.watched => watched.insert(writer, tail),
+            Some(watched) => watched.remove(writer.run),
+            None => {}
+        }
     }
 
     pub(super) fn live(&self, run: RunId) -> Option<LiveLeg> {

@@ -43,15 +43,25 @@ struct State {
     next_viewer: u64,
     end: Option<End>,
     admission: Admission,
+    /// The number of the first event that the tail cache does not have. `None` if it gets none.
+    unsent: Option<u64>,
+    /// `true` for the tail of a run that another instance drives.
+    is_copy: bool,
+    /// `true` if an instance has shown events that the journal does not have, and another one has claimed the run.
+    is_stale: bool,
 }
 
 struct Viewer {
     id: u64,
+    /// The position in the journal up to which the viewer had read it when it joined.
+    joined: u64,
     next: u64,
     waker: Option<Waker>,
     /// `true` if the viewer counts the events of its epoch, so that it does not see those of the next one.
     is_of_epoch: bool,
     is_cut: bool,
+    /// `true` if the viewer has to go back to `next`, since the events after it were withdrawn.
+    goes_back: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -84,6 +94,8 @@ pub(super) enum Took {
     Events,
     /// The next event is in the journal only.
     Behind,
+    /// Events were withdrawn. The next one has this number.
+    Withdrawn(u64),
     /// There are no more events.
     End,
 }
@@ -100,8 +112,18 @@ impl Tail {
             next_viewer: 0,
             end: None,
             admission: Admission::Undecided,
+            unsent: None,
+            is_copy: false,
+            is_stale: false,
         };
         Self { state: Mutex::new(state), unwatched: Notify::new(), begun: CancellationToken::new() }
+    }
+
+    /// Makes this the tail of a run that another instance drives, whose viewers withdraw nothing more.
+    pub(super) fn copied(self) -> Self {
+        lock(&self.state).is_copy = true;
+        self.begin();
+        self
     }
 
     pub(super) fn epoch(&self) -> u32 {
@@ -112,6 +134,7 @@ impl Tail {
     /// epoch come back.
     pub(super) fn take_over(&self, epoch: u32) {
         self.change(|state| {
+            state.is_stale |= epoch > state.epoch && state.published() > state.durable;
             state.epoch = epoch;
             state.viewers.iter_mut().for_each(|viewer| viewer.is_cut = viewer.is_of_epoch);
         });
@@ -140,6 +163,65 @@ impl Tail {
         state.trim();
     }
 
+    /// Shows the events of a segment of another instance's journal, apart from those that pieces have shown. The journal
+    /// has `until` events with them.
+    ///
+    /// Returns `false` if pieces have shown what the journal does not have, and viewers cannot withdraw it.
+    pub(super) fn publish_segment(&self, mut events: Vec<RunEvent>, until: u64) -> bool {
+        if events.len() < SHARE_BUFFER {
+            events.iter_mut().for_each(copy_text);
+        }
+        let mut is_shown = true;
+        self.change(|state| {
+            if state.is_stale && !events.is_empty() {
+                is_shown = events.first() == Some(&RunEvent::StepReset) && state.withdraw();
+            }
+            if is_shown {
+                state.extend(state.durable, events);
+                state.durable = until;
+                state.trim();
+            }
+        });
+        is_shown
+    }
+
+    /// Shows the events of a piece, whose first event has this number, apart from those that were shown.
+    pub(super) fn publish_piece(&self, from: u64, mut events: Vec<RunEvent>) {
+        events.iter_mut().for_each(copy_text);
+        self.change(|state| state.extend(from, events));
+    }
+
+    /// Returns the number of the event that a piece may show next. `None` until the journal has told what a claim withdraws.
+    pub(super) fn next_event(&self) -> Option<u64> {
+        let state = lock(&self.state);
+        (!state.is_stale).then(|| state.published())
+    }
+
+    /// Keeps the events that are not durable yet for the tail cache. Returns `false` if the tail has ended.
+    pub(super) fn begin_to_send(&self) -> bool {
+        let mut state = lock(&self.state);
+        if state.end.is_none() {
+            state.unsent = Some(state.durable);
+        }
+        state.end.is_none()
+    }
+
+    /// Keeps no more events for the tail cache.
+    pub(super) fn end_to_send(&self) {
+        lock(&self.state).unsent = None;
+    }
+
+    /// Returns the number of the first event that was not sent, the events from it on, and `true` if the tail has ended.
+    pub(super) fn take_unsent(&self) -> (u64, Vec<RunEvent>, bool) {
+        let mut state = lock(&self.state);
+        let published = state.published();
+        let from = state.unsent.replace(published).unwrap_or(published).max(state.first);
+        let at = usize::try_from(from - state.first).unwrap_or(usize::MAX);
+        let events = state.events.iter().skip(at).cloned().collect();
+        state.trim();
+        (from, events, state.end.is_some())
+    }
+
     pub(super) fn admit(&self, admission: Admission) {
         self.change(|state| state.admission = admission);
     }
@@ -152,9 +234,14 @@ impl Tail {
     /// Waits until a recovery withdraws nothing more, and returns the events that the tail has. Those before are in the
     /// journal. A caller reads the journal afterwards: a write in between would drop events from the tail that the caller
     /// has not read.
+    ///
+    /// It returns none of another instance's run, of which a claim may withdraw events that the journal does not have.
     pub(super) async fn begun(&self) -> Shown {
         self.begun.cancelled().await;
         let state = lock(&self.state);
+        if state.is_copy {
+            return Shown::default();
+        }
         Shown { first: state.first, events: state.events.iter().cloned().collect() }
     }
 
@@ -192,7 +279,15 @@ impl Tail {
         let mut state = lock(&self.state);
         let id = state.next_viewer;
         state.next_viewer += 1;
-        state.viewers.push(Viewer { id, next, waker: None, is_of_epoch: true, is_cut: false });
+        state.viewers.push(Viewer {
+            id,
+            joined: next,
+            next,
+            waker: None,
+            is_of_epoch: true,
+            is_cut: false,
+            goes_back: false,
+        });
         id
     }
 
@@ -236,14 +331,21 @@ impl Tail {
         cx: &Context<'_>,
     ) -> Poll<Took> {
         let mut state = lock(&self.state);
-        let State { events, first, viewers, end, .. } = &mut *state;
-        let viewer = viewers.iter_mut().find(|viewer| viewer.id == id);
+        let State { events, first, durable, viewers, end, is_copy, .. } = &mut *state;
+        let mut viewer = viewers.iter_mut().find(|viewer| viewer.id == id);
         if viewer.as_ref().is_some_and(|viewer| viewer.is_cut) {
             return Poll::Ready(Took::End);
         }
+        if let Some(viewer) = &mut viewer
+            && std::mem::take(&mut viewer.goes_back)
+        {
+            return Poll::Ready(Took::Withdrawn(viewer.next));
+        }
         let Some(at) = next.checked_sub(*first) else { return Poll::Ready(Took::Behind) };
         let at = usize::try_from(at).unwrap_or(usize::MAX);
-        if at < events.len() {
+        // The journal that the viewer has read may be that of a claim which the tail does not show yet.
+        let is_known = !*is_copy || viewer.as_ref().is_none_or(|viewer| viewer.joined <= *durable);
+        if at < events.len() && is_known {
             into.extend(events.range(at..).cloned());
             if let Some(viewer) = viewer {
                 viewer.next = *first + events.len() as u64;
@@ -253,7 +355,7 @@ impl Tail {
         if end.is_some() {
             return Poll::Ready(Took::End);
         }
-        if let Some(viewer) = viewer {
+        if let Some(viewer) = &mut viewer {
             match &mut viewer.waker {
                 Some(waker) => waker.clone_from(cx.waker()),
                 none @ None => *none = Some(cx.waker().clone()),
@@ -273,12 +375,59 @@ fn copy_text(event: &mut RunEvent) {
     }
 }
 
+/// Returns `true` for an event of which a client has nothing after a `StepReset`.
+fn is_withdrawn_with_its_step(event: &RunEvent) -> bool {
+    matches!(
+        event,
+        RunEvent::TextStart { .. }
+            | RunEvent::TextDelta { .. }
+            | RunEvent::TextEnd { .. }
+            | RunEvent::ReasoningStart { .. }
+            | RunEvent::ReasoningDelta { .. }
+            | RunEvent::ReasoningEnd { .. }
+            | RunEvent::ToolInputStart { .. }
+            | RunEvent::ToolInputDelta { .. }
+    )
+}
+
 impl State {
-    /// Drops the durable events that every viewer has read, or that only slow viewers have not read.
+    /// Returns the number of the event after the last one.
+    fn published(&self) -> u64 {
+        self.first + self.events.len() as u64
+    }
+
+    /// Appends events of which the first one has this number, apart from those that are there.
+    fn extend(&mut self, from: u64, events: Vec<RunEvent>) {
+        if self.end.is_none() {
+            let known = usize::try_from(self.published().saturating_sub(from)).unwrap_or(usize::MAX);
+            self.events.extend(events.into_iter().skip(known));
+        }
+    }
+
+    /// Drops the events that the journal does not have. Viewers that have read them go back. Returns `false` if a client
+    /// does not withdraw all of them with the step.
+    fn withdraw(&mut self) -> bool {
+        let kept = usize::try_from(self.durable.saturating_sub(self.first)).unwrap_or(usize::MAX);
+        if !self.events.iter().skip(kept).all(is_withdrawn_with_its_step) {
+            return false;
+        }
+        self.events.truncate(kept);
+        let durable = self.durable;
+        for viewer in self.viewers.iter_mut().filter(|viewer| viewer.joined <= durable) {
+            if viewer.next > durable {
+                (viewer.next, viewer.goes_back) = (durable, true);
+            }
+        }
+        self.is_stale = false;
+        true
+    }
+
+    /// Drops the durable events that every viewer and the tail cache have, or that only slow viewers do not have.
     fn trim(&mut self) {
-        let published = self.first + self.events.len() as u64;
+        let published = self.published();
         let slowest = self.viewers.iter().map(|viewer| viewer.next).min().unwrap_or(published);
         let keep = self.durable.min(slowest.max(published.saturating_sub(KEPT_EVENTS)));
+        let keep = keep.min(self.unsent.unwrap_or(keep));
         while self.first < keep && self.events.pop_front().is_some() {
             self.first += 1;
         }
@@ -287,7 +436,71 @@ impl State {
 
 #[cfg(test)]
 mod tests {
+    use omniassist_core::event::BlockId;
+
     use super::*;
+
+    fn delta(text: &'static str) -> RunEvent {
+        RunEvent::TextDelta { id: BlockId(0), delta: Text::from_static(text) }
+    }
+
+    fn poll(tail: &Tail, viewer: u64, next: u64) -> (Poll<Took>, Vec<RunEvent>) {
+        let mut events = VecDeque::new();
+        let took = tail.poll(viewer, next, &mut events, &Context::from_waker(Waker::noop()));
+        (took, events.into())
+    }
+
+    #[test]
+    fn events_that_become_durable_are_kept_until_they_are_sent() {
+        let tail = Tail::new(4, 1);
+        tail.publish(&mut vec![delta("a")]);
+        assert!(tail.begin_to_send());
+        tail.publish(&mut vec![delta("b")]);
+        tail.is_durable(6);
+        assert_eq!(tail.take_unsent(), (4, vec![delta("a"), delta("b")], false));
+        tail.publish(&mut vec![delta("c")]);
+        tail.complete();
+        assert_eq!(tail.take_unsent(), (6, vec![delta("c")], true));
+        assert!(!tail.begin_to_send());
+    }
+
+    /// A viewer has read the journal of a second claim. The tail shows text of the first one, which is in no journal.
+    #[tokio::test]
+    async fn a_viewer_that_joins_a_copy_waits_for_the_journal_that_it_has_read() {
+        let tail = Tail::new(2, 1).copied();
+        tail.publish_piece(2, vec![delta("a"), delta("b"), delta("c")]);
+        assert!(tail.begun().await.after(0).is_empty());
+        let (viewer, earlier) = (tail.join(3), tail.join(2));
+        tail.keep(viewer);
+        tail.keep(earlier);
+        assert_eq!(poll(&tail, viewer, 3), (Poll::Pending, vec![]));
+        assert_eq!(poll(&tail, earlier, 2).1.len(), 3);
+
+        tail.take_over(2);
+        assert_eq!(tail.next_event(), None);
+        assert!(tail.publish_segment(Vec::new(), 2));
+        assert!(tail.publish_segment(vec![RunEvent::StepReset], 3));
+        assert!(tail.publish_segment(vec![delta("x")], 4));
+        assert_eq!(poll(&tail, viewer, 3), (Poll::Ready(Took::Events), vec![delta("x")]));
+        assert_eq!(poll(&tail, earlier, 5), (Poll::Ready(Took::Withdrawn(2)), vec![]));
+        let again = vec![RunEvent::StepReset, delta("x")];
+        assert_eq!(poll(&tail, earlier, 2), (Poll::Ready(Took::Events), again));
+        assert_eq!(tail.next_event(), Some(4));
+    }
+
+    #[test]
+    fn a_copy_does_not_go_on_after_what_no_client_withdraws() {
+        for shown in [RunEvent::StepStart, RunEvent::Metadata(serde_json::Map::new())] {
+            let tail = Tail::new(2, 1).copied();
+            tail.publish_piece(2, vec![shown, delta("a")]);
+            tail.take_over(2);
+            assert!(!tail.publish_segment(vec![RunEvent::StepReset], 3));
+        }
+        let tail = Tail::new(2, 1).copied();
+        tail.publish_piece(2, vec![delta("a")]);
+        tail.take_over(2);
+        assert!(!tail.publish_segment(vec![RunEvent::StepStart], 3));
+    }
 
     #[tokio::test]
     async fn events_that_become_durable_are_not_lost_for_a_reader_of_the_journal() {

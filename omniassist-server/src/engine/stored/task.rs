@@ -114,7 +114,10 @@ impl Task {
         let released = self.stores.released.clone();
         loop {
             if flight.is_none() && self.recorder.is_dirty() {
-                flush_at.get_or_insert_with(|| self.stores.next_flush(self.is_watched));
+                flush_at.get_or_insert_with(|| {
+                    let is_read = self.is_watched && !self.stores.sends(self.writer.run);
+                    self.stores.next_flush(is_read)
+                });
             }
             let tail = Arc::clone(&self.tail);
             let step = tokio::select! {
@@ -231,6 +234,9 @@ impl Task {
         failpoint::hit("task.written");
         self.at = at;
         self.tail.is_durable(at.events);
+        if self.is_watched || notice.watched {
+            self.stores.send_if_watched(self.writer, &self.tail, notice);
+        }
         self.is_watched = notice.watched;
         if notice.stop {
             self.run.end(End::Abort(Text::from_static(STOPPED)));
@@ -279,6 +285,8 @@ impl Task {
 
     /// Shows that the run has failed, because its store does not answer.
     fn fail(&self) {
+        // The journal does not get this event.
+        self.stores.send_if_watched(self.writer, &self.tail, Notice::default());
         let code = RunErrorCode::StoreUnavailable;
         let message = Text::from_static(code.safe_message());
         self.tail.publish(&mut vec![RunEvent::Error { code, message }]);

@@ -189,6 +189,10 @@ impl View {
                 self.next += (self.queue.len() - before) as u64;
                 Poll::Ready(true)
             }
+            Took::Withdrawn(next) => {
+                self.next = next;
+                Poll::Ready(true)
+            }
             Took::End => Poll::Ready(false),
             Took::Behind => {
                 let (stores, scope, run, read) =
