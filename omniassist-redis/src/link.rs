@@ -1,0 +1,77 @@
+//! A connection that is replaced when it does not work.
+
+use std::time::Duration;
+
+use redis::aio::MultiplexedConnection;
+use redis::{AsyncConnectionConfig, Client, RedisError, RedisResult};
+use tokio::sync::Mutex;
+
+/// The longest time for a new connection.
+const CONNECT: Duration = Duration::from_secs(1);
+
+/// A connection to a server, and the way to the next one.
+///
+/// The manager of the `redis` crate keeps a connection on which answers time out. Such a connection may be cut without a
+/// word, so this one is replaced.
+pub(crate) struct Link {
+    client: Client,
+    config: AsyncConnectionConfig,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    connection: Option<MultiplexedConnection>,
+    /// The number of connections so far.
+    number: u64,
+}
+
+impl Link {
+    /// Creates a link whose commands take at most this long.
+    pub(crate) fn new(client: Client, response: Duration) -> Self {
+        let config = AsyncConnectionConfig::new()
+            .set_connection_timeout(Some(CONNECT))
+            .set_response_timeout(Some(response));
+        Self { client, config, state: Mutex::default() }
+    }
+
+    /// Sends commands.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the server cannot be reached, answers too late, or refuses them.
+    pub(crate) async fn send<T>(
+        &self,
+        commands: impl AsyncFnOnce(MultiplexedConnection) -> RedisResult<T>,
+    ) -> RedisResult<T> {
+        let (connection, number) = self.connection().await?;
+        let sent = commands(connection).await;
+        if let Err(error) = &sent
+            && is_broken(error)
+        {
+            let mut state = self.state.lock().await;
+            if state.number == number {
+                state.connection = None;
+            }
+        }
+        sent
+    }
+
+    async fn connection(&self) -> RedisResult<(MultiplexedConnection, u64)> {
+        let mut state = self.state.lock().await;
+        if let Some(connection) = &state.connection {
+            return Ok((connection.clone(), state.number));
+        }
+        let connection = self.client.get_multiplexed_async_connection_with_config(&self.config).await?;
+        state.number += 1;
+        state.connection = Some(connection.clone());
+        Ok((connection, state.number))
+    }
+}
+
+fn is_broken(error: &RedisError) -> bool {
+    error.is_io_error()
+        || error.is_timeout()
+        || error.is_connection_dropped()
+        || error.is_unrecoverable_error()
+}
