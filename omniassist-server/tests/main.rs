@@ -17,6 +17,7 @@ mod approvals;
 mod audit;
 mod bridge;
 mod budget;
+mod budget_suite;
 mod bursts;
 mod calm;
 #[cfg(feature = "openai")]

@@ -8,6 +8,7 @@ use http_body_util::{BodyExt, Full};
 use omniassist_server::core::Usage;
 use omniassist_server::http::AssistantService;
 use omniassist_server::store::{Retention, RunStore};
+use omniassist_server::testing::store::budgets::{self, BudgetFactory};
 use omniassist_server::testing::{ScriptedProvider, Turn, text};
 use omniassist_server::throttle::{Grant, Reservation, Spent, TokenBudget};
 use omniassist_server::{Assistant, Principal};
@@ -21,12 +22,6 @@ const LIFETIME: Duration = Duration::from_secs(600);
 
 fn reservation(id: &str, lifetime: Duration) -> Reservation {
     Reservation::new(Principal::new("ada"), id, lifetime)
-}
-
-/// Returns the budgets of two processes, which share a file.
-fn budgets(folder: &Folder, tokens: u64) -> [SqliteTokenBudget; 2] {
-    let path = folder.path();
-    [(); 2].map(|()| SqliteStore::open(&path).unwrap().token_budget(tokens))
 }
 
 async fn reserve(budget: &SqliteTokenBudget, id: &str, least: u64, most: u64) -> Result<u64, Duration> {
@@ -44,49 +39,26 @@ async fn settle(budget: &SqliteTokenBudget, id: &str, tokens: u64) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn concurrent_processes_reserve_no_more_than_is_left() {
-    let folder = Folder::new();
-    let budgets = budgets(&folder, 101);
-    let ids: Vec<_> = (0..40).map(|id| id.to_string()).collect();
-    let grants =
-        join_all(ids.iter().zip(budgets.iter().cycle()).map(|(id, of)| reserve(of, id, 5, 10))).await;
-    let granted: u64 = grants.iter().flatten().sum();
-    assert_eq!(granted, 100, "ten reservations of ten tokens; one token is too few: {grants:?}");
-    assert!(grants.iter().filter_map(|grant| grant.err()).all(|delay| delay <= Duration::from_secs(1)));
-
-    // Other principals have tokens of their own.
-    let bob = Reservation::new(Principal::new("bob"), "bob", LIFETIME);
-    assert_eq!(budgets[0].reserve(&bob, 101..=101).await.unwrap(), Grant::Tokens(101));
+async fn processes_share_a_budget() {
+    budgets::all(&Folder::new()).await;
 }
 
 #[tokio::test]
-async fn the_last_token_is_granted_and_no_more_until_the_next_day() {
+async fn earlier_days_are_forgotten() {
     let folder = Folder::new();
-    let [first, second] = budgets(&folder, 100);
-    assert!(reserve(&first, "a", 101, 200).await.is_err());
-    assert_eq!(reserve(&first, "a", 1, 200).await, Ok(100));
-    assert_eq!(reserve(&first, "a", 1, 60).await, Ok(60), "the same reservation, changed");
-    assert!(reserve(&second, "b", 41, 64).await.unwrap_err() <= Duration::from_secs(1), "it is lent");
-    assert_eq!(reserve(&second, "b", 40, 64).await, Ok(40));
-    settle(&first, "a", 61).await;
-    settle(&second, "b", 0).await;
-    assert_eq!(reserve(&first, "c", 1, 64).await, Ok(39));
-    settle(&first, "c", 39).await;
-    let delay = reserve(&second, "d", 1, 64).await.unwrap_err();
-    assert!(delay > Duration::ZERO && delay <= Duration::from_secs(24 * 60 * 60), "{delay:?}");
-
-    let connection = Connection::open(folder.folder().join("0.db")).unwrap();
-    connection.execute("update budget set day = day - 1", []).unwrap();
-    assert_eq!(reserve(&second, "d", 1, 200).await, Ok(100));
-    settle(&second, "d", 1).await;
+    let [budget, _] = folder.create(100).await;
+    settle(&budget, "a", 99).await;
+    folder.advance(&budget, Duration::from_secs(24 * 60 * 60)).await;
+    settle(&budget, "b", 1).await;
+    let connection = Connection::open(folder.last()).unwrap();
     let days: u32 = connection.query_row("select count(*) from budget", [], |row| row.get(0)).unwrap();
-    assert_eq!(days, 1, "earlier days are forgotten");
+    assert_eq!(days, 1);
 }
 
 #[tokio::test]
 async fn a_killed_process_has_spent_what_it_had_reserved() {
     let folder = Folder::new();
-    let [killed, next] = budgets(&folder, 100);
+    let [killed, next] = folder.create(100).await;
     let of_killed = reservation("killed", Duration::ZERO);
     assert_eq!(killed.reserve(&of_killed, 60..=60).await.unwrap(), Grant::Tokens(60));
     drop(killed);

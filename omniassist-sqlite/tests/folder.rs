@@ -6,7 +6,8 @@ use omniassist_server::store::{
     Begun, Change, InstanceId, NewRun, RunId, RunStore, Scope, StoredMessage, Writer,
 };
 use omniassist_server::testing::store::Factory;
-use omniassist_sqlite::SqliteStore;
+use omniassist_server::testing::store::budgets::BudgetFactory;
+use omniassist_sqlite::{SqliteStore, SqliteTokenBudget};
 use rusqlite::Connection;
 use tempfile::TempDir;
 
@@ -31,6 +32,30 @@ impl Folder {
     pub(crate) fn path(&self) -> PathBuf {
         let number = self.created.fetch_add(1, Ordering::Relaxed);
         self.folder.path().join(format!("{number}.db"))
+    }
+
+    /// Returns the path of the latest database.
+    pub(crate) fn last(&self) -> PathBuf {
+        self.folder.path().join(format!("{}.db", self.created.load(Ordering::Relaxed) - 1))
+    }
+}
+
+impl BudgetFactory for Folder {
+    type Budget = SqliteTokenBudget;
+
+    async fn create(&self, tokens: u64) -> [SqliteTokenBudget; 2] {
+        let path = self.path();
+        [(); 2].map(|()| SqliteStore::open(&path).unwrap().token_budget(tokens))
+    }
+
+    async fn advance(&self, _budget: &SqliteTokenBudget, by: Duration) {
+        let (by, days) = (by.as_millis(), by.as_secs() / 86_400);
+        let connection = Connection::open(self.last()).unwrap();
+        connection.busy_timeout(Duration::from_secs(5)).unwrap();
+        let sql = format!(
+            "update reservation set expires_at = expires_at - {by}; update budget set day = day - {days};"
+        );
+        connection.execute_batch(&sql).unwrap();
     }
 }
 

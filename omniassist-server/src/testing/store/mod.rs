@@ -7,7 +7,8 @@
 //! 3. Call [`all`] for a store of runs and conversations, or [`conversations::all`] for a store of conversations alone, in
 //!    a test with a runtime of tokio. To find a failure, call the functions of a module alone: `all` ends at the first one.
 //!
-//! [`keys::all`] checks in addition a store that keeps the keys of encrypted conversations.
+//! [`keys::all`] checks in addition a store that keeps the keys of encrypted conversations, and [`budgets::all`] a token
+//! budget.
 //!
 //! `examples/own-tables` in the repository checks a [`ConversationStore`] over two tables of an application.
 //!
@@ -47,6 +48,7 @@
 )]
 
 pub mod begin;
+pub mod budgets;
 mod case;
 pub mod conversations;
 pub mod deletion;
