@@ -1,5 +1,4 @@
-//! The tables pass the suite for stores of conversations, and receive what an assistant writes.
-#![allow(clippy::expect_used, reason = "that is how a test fails")]
+//! The suite for stores of conversations, and the messages of an assistant.
 
 use std::time::Duration;
 
