@@ -98,3 +98,25 @@ onPage('the list opens a chat that still runs, and deletes it', async (view) => 
   await view.page.reload();
   assert.equal(await view.page.locator('#threads-list li').count(), 0);
 });
+
+onPage('the list shows chats beyond its first page', async (view, app) => {
+  const titles = Array.from({ length: 51 }, (_, number) => `Question ${number}`);
+  model.script(...titles.map(() => ({ text: 'Hello.' })));
+  for (const title of titles) {
+    const message = { id: title, role: 'user', parts: [{ type: 'text', text: title }] };
+    const headers = { 'content-type': 'application/json' };
+    await (await fetch(app.api, { method: 'POST', headers, body: JSON.stringify({ id: title, message }) })).text();
+  }
+  await view.page.click('#threads summary');
+  const oldest = view.page.locator('#threads-list li', { hasText: /^Question 0/ });
+  await view.page.locator('#threads-list li', { hasText: /^Question 50/ }).waitFor();
+  assert.equal(await oldest.count(), 0);
+  await view.page.click('#threads-more');
+  await oldest.waitFor();
+  assert.equal(await view.page.locator('#threads-more').count(), 0, 'there are no more');
+  // The list keeps its length when a chat is deleted.
+  view.page.once('dialog', (dialog) => dialog.accept());
+  await view.page.locator('#threads-list li', { hasText: /^Question 25/ }).getByRole('button', { name: 'Delete' }).click();
+  await until(async () => !(await view.page.locator('#threads-list').innerText()).includes('Question 25'), 'it is deleted');
+  assert.equal(await oldest.count(), 1);
+});

@@ -25,10 +25,24 @@ export function mountThreads(chat) {
     return element("li", { "data-id": thread.id }, open, state && element("span", { class: "badge" }, state), remove);
   }
 
+  /** The number of pages of the list that are shown. */
+  let pages = 1;
+  const more = element("li", {}, element("button", { type: "button", id: "threads-more" }, "More chats"));
+  more.addEventListener("click", () => ((pages += 1), load()));
+
   async function load() {
-    const response = await fetch(`${chat.api}/threads`).catch(() => undefined);
-    // The list stays as it is while the server does not answer.
-    if (response?.ok) list.replaceChildren(...(await response.json()).threads.map(row));
+    const rows = [];
+    let cursor;
+    for (let page = 0; page < pages && cursor !== null; page += 1) {
+      const query = cursor ? `?cursor=${encodeURIComponent(cursor)}` : "";
+      const response = await fetch(`${chat.api}/threads${query}`).catch(() => undefined);
+      // The list stays as it is while the server does not answer.
+      if (!response?.ok) return;
+      const { threads, nextCursor } = await response.json();
+      rows.push(...threads.map(row));
+      cursor = nextCursor;
+    }
+    list.replaceChildren(...rows, ...(cursor === null ? [] : [more]));
   }
 
   byId("threads").hidden = false;
