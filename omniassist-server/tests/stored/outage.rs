@@ -24,6 +24,8 @@ pub(super) struct Unsteady {
     pub(super) find_ms: Arc<AtomicU64>,
     /// The tail cache, if there is one.
     pub(super) tails: Option<Arc<dyn TailCache>>,
+    /// The milliseconds after which the next search for the run of a chat begins.
+    pub(super) chat_ms: Arc<AtomicU64>,
 }
 
 impl Unsteady {
@@ -65,6 +67,9 @@ impl RunStore for Unsteady {
 
     fn find<'a>(&'a self, scope: &'a Scope, which: Which<'a>) -> StoreFuture<'a, Option<RunHead>> {
         Box::pin(async move {
+            if let Which::Chat(_) = which {
+                sleep(Duration::from_millis(self.chat_ms.swap(0, Ordering::SeqCst))).await;
+            }
             let found = self.store.find(scope, which).await;
             if let Which::Post { .. } = which {
                 sleep(Duration::from_millis(self.find_ms.swap(0, Ordering::SeqCst))).await;

@@ -5,6 +5,7 @@ use omniassist_core::message::{Message, Role};
 use omniassist_core::run::Trigger;
 use omniassist_core::{Error, RunRequest};
 
+use super::branches::{Branches, Loaded};
 use super::message::message_id;
 use super::post;
 use super::refused;
@@ -12,12 +13,12 @@ use super::stored_post::StoredPost;
 use crate::engine::admission::Admission;
 use crate::engine::when_busy::AskedWhenBusy;
 use crate::engine::{Assistant, WhenBusy};
-use crate::store::{Post, RunHead, RunState, Signal, SignalKind, Which};
+use crate::store::{Branch, Post, RunHead, RunState, Signal, SignalKind, Which};
 
 /// The place of a post in its chat.
 pub(super) enum Turn {
-    /// The run can begin.
-    Now,
+    /// The run can begin. These branches were loaded while the store looked for an earlier run.
+    Now(Loaded),
     /// The run waits until this one and those in the queue have ended.
     After(Box<RunHead>),
     /// The post began this run before.
@@ -47,7 +48,8 @@ impl Assistant {
         }
     }
 
-    /// Prepares the chat for a new run. The earlier runs end, or the new one waits for them.
+    /// Prepares the chat for a new run. The earlier runs end, or the new one waits for them. `wanted` are branches of the
+    /// conversation to load meanwhile.
     ///
     /// # Errors
     ///
@@ -58,6 +60,7 @@ impl Assistant {
         key: Option<&Post>,
         admission: &mut Admission,
         request: &mut RunRequest,
+        wanted: Vec<Branch>,
     ) -> Result<Turn, Error> {
         let when_busy = post.when_busy;
         if when_busy != WhenBusy::Supersede
@@ -73,32 +76,31 @@ impl Assistant {
                     };
                 }
                 WhenBusy::Discard => {
-                    if let Some(earlier) = self.end_earlier(post, key, admission).await? {
-                        return Ok(Turn::Repeats(Box::new(earlier)));
+                    let turn = self.end_earlier(post, key, admission, Vec::new()).await?;
+                    if let Turn::Now(_) = turn {
+                        self.supersede(post.stores, &head).await?;
+                        self.leave_out(post, &head, request).await?;
                     }
-                    self.supersede(post.stores, &head).await?;
-                    self.leave_out(post, &head, request).await?;
-                    return Ok(Turn::Now);
+                    return Ok(turn);
                 }
                 _ => {}
             }
         }
         if when_busy == WhenBusy::Enqueue {
             // The chat may have become busy. The run is then refused when it is inserted.
-            return Ok(Turn::Now);
+            return Ok(Turn::Now(Loaded::default()));
         }
-        let earlier = self.end_earlier(post, key, admission).await?;
-        Ok(earlier.map_or(Turn::Now, |head| Turn::Repeats(Box::new(head))))
+        self.end_earlier(post, key, admission, wanted).await
     }
 
-    /// Ends the run in progress of the chat, so that the conversation has what it wrote. Returns it instead if the same post
-    /// has begun it.
+    /// Ends the run in progress of the chat, so that the conversation has what it wrote, unless the same post has begun it.
     async fn end_earlier(
         &self,
         post: &StoredPost<'_>,
         key: Option<&Post>,
         admission: &mut Admission,
-    ) -> Result<Option<RunHead>, Error> {
+        wanted: Vec<Branch>,
+    ) -> Result<Turn, Error> {
         // First, since the next one begins as soon as the run in progress has ended.
         for run in post.stores.queue.of_chat(&post.scope, &post.chat) {
             let stop = Signal::new(SignalKind::Stop, post.scope.owner());
@@ -106,14 +108,17 @@ impl Assistant {
             stopped.map_err(|error| refused::by_store(&error))?;
         }
         self.live.make_way(&mut admission.run, self.limits()).await?;
-        let Some(head) = self.find_run(&post.scope, Which::Chat(&post.chat)).await? else { return Ok(None) };
-        if head.state == RunState::Running {
-            if self.is_of_post(post, key, &head).await? {
-                return Ok(Some(head));
-            }
-            self.supersede(post.stores, &head).await?;
+        let branches = Branches::new(&*post.stores.conversations, &post.scope, &post.chat);
+        let found = self.find_run(&post.scope, Which::Chat(&post.chat));
+        let (found, loaded) = tokio::try_join!(found, branches.load_all(wanted))?;
+        let Some(head) = found.filter(|head| head.state == RunState::Running) else {
+            return Ok(Turn::Now(loaded));
+        };
+        if self.is_of_post(post, key, &head).await? {
+            return Ok(Turn::Repeats(Box::new(head)));
         }
-        Ok(None)
+        self.supersede(post.stores, &head).await?;
+        Ok(Turn::Now(Loaded::default()))
     }
 
     async fn is_of_post(

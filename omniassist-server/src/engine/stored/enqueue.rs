@@ -9,6 +9,7 @@ use omniassist_core::{Error, Message, RunEvent, RunRequest, Text};
 use tokio::time::sleep;
 use uuid::Uuid;
 
+use super::branches::Branches;
 use super::input::Input;
 use super::journal::Position;
 use super::message::message_id;
@@ -69,7 +70,8 @@ impl Assistant {
         // What cannot be answered is refused now.
         let mut checked = request.clone();
         if !request.awaits_history {
-            post::take(&*stores.conversations, scope, chat, &mut checked, &tools).await?;
+            let branches = Branches::new(&*stores.conversations, scope, chat);
+            post::take(branches, &mut checked, &tools).await?;
         }
         verification::verify(&mut checked, principal, &tools, &Stored(&*self.setup.verifier), false)?;
         let run = RunId::random();
@@ -228,7 +230,8 @@ impl Assistant {
         principal: &Principal,
     ) -> Result<Option<Vec<Message>>, Error> {
         let chat = request.chat_id.clone().unwrap_or_default();
-        let taken = post::take(&*stores.conversations, scope, &chat, request, tools).await?;
+        let branches = Branches::new(&*stores.conversations, scope, &chat);
+        let taken = post::take(branches, request, tools).await?;
         let keeps_seals = !self.setup.config.on_finish.is_empty();
         let verifier = Stored(&*self.setup.verifier);
         let posted = verification::verify(request, principal, tools, &verifier, keeps_seals)?;

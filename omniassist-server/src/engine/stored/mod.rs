@@ -6,6 +6,7 @@
 
 mod answer_call;
 mod answers;
+mod branches;
 mod busy;
 mod connect;
 mod conversations;

@@ -10,6 +10,7 @@ use omniassist_core::run::Trigger;
 use omniassist_core::{Error, ErrorCode, RunRequest, Text};
 use tokio::time::{Instant, sleep};
 
+use super::branches::{self, Branches, Loaded};
 use super::busy::{Turn, busy};
 use super::enqueue::stopped_view;
 use super::input::Input;
@@ -27,7 +28,8 @@ use crate::engine::admission::post_digest;
 use crate::engine::history::Carried;
 use crate::engine::{Assistant, Run, WhenBusy, verification};
 use crate::quota::Held;
-use crate::store::{Begun, NewRun, Post, RunHead, RunId, RunState, Scope, Which};
+use crate::store::{Begun, NewRun, NotSaved, Post, RunHead, RunId, RunState, Scope, Which};
+use crate::tool::ToolSnapshot;
 use crate::{Principal, failpoint};
 
 /// The time for which a post waits for the run of the same post, or of another one that came first.
@@ -75,6 +77,9 @@ impl Assistant {
     }
 
     /// Opens a post. One that is repeated at the same moment, or for which the chat has become busy, is opened again.
+    ///
+    /// A post is first compared with a conversation that is loaded while the store looks for an earlier run. If the
+    /// conversation has changed before the run begins, the post is opened again, and one read follows the other.
     async fn open_stored(
         &self,
         post: &StoredPost<'_>,
@@ -84,11 +89,16 @@ impl Assistant {
         self.begin_lease(post.stores).await?;
         let key: Option<Post> = extensions.remove();
         let until = Instant::now() + PATIENCE;
-        while key.is_some() || post.when_busy == WhenBusy::Enqueue {
+        let mut is_ahead = post.stores.is_one && key.is_none() && post.when_busy == WhenBusy::Supersede;
+        while is_ahead || key.is_some() || post.when_busy == WhenBusy::Enqueue {
             // Boxed, since the future is large and would double here.
-            let opened =
-                Box::pin(self.open_once(post, request.clone(), extensions.clone(), key.as_ref())).await;
+            let again = (request.clone(), extensions.clone());
+            let opened = Box::pin(self.open_once(post, again, key.as_ref(), is_ahead)).await;
             let Err(error) = opened else { return opened };
+            if is_ahead && error.code() == ErrorCode::ChatBusy {
+                is_ahead = false;
+                continue;
+            }
             let may_change = match error.code() {
                 ErrorCode::DuplicateRun => key.is_some(),
                 ErrorCode::ChatBusy => post.when_busy == WhenBusy::Enqueue,
@@ -99,15 +109,15 @@ impl Assistant {
             }
             sleep(AGAIN).await;
         }
-        Box::pin(self.open_once(post, request, extensions, None)).await
+        Box::pin(self.open_once(post, (request, extensions), None, false)).await
     }
 
     async fn open_once(
         &self,
         post: &StoredPost<'_>,
-        mut request: RunRequest,
-        mut extensions: Extensions,
+        (mut request, mut extensions): (RunRequest, Extensions),
         key: Option<&Post>,
+        is_ahead: bool,
     ) -> Result<View, Error> {
         if let Some(key) = key
             && let Some(head) =
@@ -124,9 +134,11 @@ impl Assistant {
         };
         let digest = || Post::digest(post_digest(&request).to_le_bytes().to_vec());
         let identity = key.cloned().unwrap_or_else(digest);
+        let mut loaded = Loaded::default();
         if !posts_answers(&request) {
-            match self.take_turn(post, key, &mut admission, &mut request).await? {
-                Turn::Now => {}
+            let wanted = if is_ahead { branches::of_question(&request) } else { Vec::new() };
+            match self.take_turn(post, key, &mut admission, &mut request, wanted).await? {
+                Turn::Now(branches) => loaded = branches,
                 Turn::Repeats(head) => return self.repeated(post, &head).await,
                 Turn::After(head) => {
                     return self.enqueue(post, &head, request, extensions, admission, identity).await;
@@ -134,8 +146,7 @@ impl Assistant {
             }
         }
         let tools = self.tools_for(&request, &extensions)?.for_principal(post.principal.clone());
-        let conversations = &*post.stores.conversations;
-        let mut taken = post::take(conversations, &post.scope, &post.chat, &mut request, &tools).await?;
+        let mut taken = take(post, loaded, &mut request, &tools).await?;
         if let What::Answers(answers) = &mut taken.what {
             let answers = std::mem::take(answers);
             return self.answer(post, answers, extensions, admission).await;
@@ -149,7 +160,7 @@ impl Assistant {
             posted: None,
             admission: Some(admission),
         };
-        self.begin_stored(post, &taken, identity, start).await
+        self.begin_stored(post, &taken, identity, start, is_ahead).await
     }
 
     /// Returns a viewer of the run that the same post began.
@@ -184,6 +195,7 @@ impl Assistant {
         taken: &Taken,
         identity: Post,
         mut start: Start,
+        is_ahead: bool,
     ) -> Result<View, Error> {
         let setup = &self.setup;
         let StoredPost { stores, scope, chat, principal, when_busy } = post;
@@ -192,7 +204,8 @@ impl Assistant {
         let verifier = Stored(&*setup.verifier);
         let keeps_seals = !setup.config.on_finish.is_empty();
         start.posted = verification::verify(request, principal, &start.tools, &verifier, keeps_seals)?;
-        let change = taken.change(&request.messages).map_err(|error| refused::by_store(&error))?;
+        let mut change = taken.change(&request.messages).map_err(|error| refused::by_store(&error))?;
+        change.version = is_ahead.then_some(taken.version);
         let leaf = request.messages.last().map(|message| message.id.clone()).unwrap_or_default();
         let run = RunId::random();
         let mut new = NewRun::new(run, scope.clone(), chat.clone(), stores.instance);
@@ -225,6 +238,7 @@ impl Assistant {
                     _ => self.supersede(stores, &head).await?,
                 },
                 Begun::Repeats(_) => return Err(Error::duplicate_run()),
+                Begun::Refused(NotSaved::Conflict(_)) => return Err(Error::chat_busy()),
                 Begun::Refused(refusal) => return Err(refused::by_conversation(&refusal)),
                 Begun::Queued(_) => return Err(Error::chat_busy()),
             }
@@ -246,6 +260,28 @@ struct NewLeg {
     /// The message that the run answers.
     leaf: Text,
     when_busy: WhenBusy,
+}
+
+/// Takes what is new from a post, with branches that were loaded before. A run whose answer the post has may have ended since,
+/// so an unknown answer is looked for again.
+async fn take(
+    post: &StoredPost<'_>,
+    loaded: Loaded,
+    request: &mut RunRequest,
+    tools: &ToolSnapshot,
+) -> Result<Taken, Error> {
+    let branches = || Branches::new(&*post.stores.conversations, &post.scope, &post.chat);
+    if loaded.is_empty() {
+        return post::take(branches(), request, tools).await;
+    }
+    let posted = request.clone();
+    match post::take(branches().with(loaded), request, tools).await {
+        Err(error) if error.code() == ErrorCode::UnknownParent => {
+            *request = posted;
+            post::take(branches(), request, tools).await
+        }
+        taken => taken,
+    }
 }
 
 /// Returns `true` if the post can have answers for a run that waits. It ends no run.

@@ -17,9 +17,9 @@ use sha2::{Digest as _, Sha256};
 use uuid::Uuid;
 
 use super::answers::{self, Answer};
-use super::message::{messages, stored_message};
-use super::refused;
-use crate::store::{Branch, Change, Conversation, ConversationStore, Scope, StoreError, Window};
+use super::branches::{Branches, read};
+use super::message::stored_message;
+use crate::store::{Branch, Change, ConversationStore, Scope, StoreError};
 
 /// The characters of a title.
 const TITLE_CHARS: usize = 80;
@@ -28,6 +28,8 @@ const TITLE_CHARS: usize = 80;
 #[derive(Debug)]
 pub(super) struct Taken {
     pub(super) what: What,
+    /// The version of the conversation that the post was compared with; 0 if there was none.
+    pub(super) version: u32,
     /// The index of the first message of the request that the store does not have.
     first_new: usize,
     has_title: bool,
@@ -56,16 +58,13 @@ pub(super) enum What {
 /// Returns an error if the store does not have the message before the posted one, or cannot be used. The request must not
 /// be used then.
 pub(super) async fn take(
-    conversations: &dyn ConversationStore,
-    scope: &Scope,
-    chat: &str,
+    mut store: Branches<'_>,
     request: &mut RunRequest,
     tools: &(dyn ToolCatalog + Sync),
 ) -> Result<Taken, Error> {
-    let store = Stored { conversations, scope, chat };
     let is_last_only = mem::take(&mut request.awaits_history);
     let mut posted = VecDeque::from(mem::take(&mut request.messages));
-    let Some(mut last) = posted.pop_back() else { return store.ask_again(request).await };
+    let Some(mut last) = posted.pop_back() else { return ask_again(store, request).await };
     if last.id.is_empty() {
         last.id = format!("msg_{}", Uuid::now_v7().simple()).into();
     }
@@ -76,7 +75,7 @@ pub(super) async fn take(
         let what = if posted.is_empty() { What::New } else { What::Import };
         posted.push_back(last);
         request.messages = posted.into();
-        return Ok(Taken { what, first_new: 0, has_title: false });
+        return Ok(Taken { what, version: store.version(), first_new: 0, has_title: false });
     };
     let has_title = found.info.title.is_some();
     let mut branch = read(&found)?;
@@ -94,7 +93,7 @@ pub(super) async fn take(
                 answers::apply_answers(message, &answers);
             }
             let what = What::Answers(answers);
-            return Ok(finish(request, what, branch, Vec::new(), has_title));
+            return Ok(finish(&store, request, what, branch, Vec::new(), has_title));
         }
         if last.role == Role::Assistant {
             branch.pop();
@@ -103,26 +102,27 @@ pub(super) async fn take(
             let edited = store.branch(Branch::Leaf(last.id.clone())).await?;
             if edited.is_empty() {
                 branch.pop();
-                return Ok(finish(request, What::New, branch, vec![last], has_title));
+                return Ok(finish(&store, request, What::New, branch, vec![last], has_title));
             }
             branch = edited;
         }
-        return Ok(finish(request, What::New, branch, Vec::new(), has_title));
+        return Ok(finish(&store, request, What::New, branch, Vec::new(), has_title));
     }
     if last.role == Role::Assistant {
         return Err(Error::unknown_parent());
     }
     let (branch, new) = if !is_last_only {
-        store.parent(posted, last).await?
+        parent(&mut store, posted, last).await?
     } else if request.trigger == Trigger::Regenerate && request.message_id.is_some() {
         (store.question(request.message_id.as_ref()).await?, vec![last])
     } else {
         (store.branch(Branch::Head).await?, vec![last])
     };
-    Ok(finish(request, What::New, branch, new, has_title))
+    Ok(finish(&store, request, What::New, branch, new, has_title))
 }
 
 fn finish(
+    store: &Branches<'_>,
     request: &mut RunRequest,
     what: What,
     branch: Vec<Message>,
@@ -133,7 +133,7 @@ fn finish(
     request.loaded_messages = first_new;
     request.messages = branch;
     request.messages.extend(new);
-    Taken { what, first_new, has_title }
+    Taken { what, version: store.version(), first_new, has_title }
 }
 
 impl Taken {
@@ -176,7 +176,7 @@ pub(super) async fn branch_of(
     chat: &str,
     leaf: &Text,
 ) -> Result<Vec<Message>, Error> {
-    let store = Stored { conversations, scope, chat };
+    let mut store = Branches::new(conversations, scope, chat);
     let branch = store.branch(Branch::Leaf(leaf.clone())).await?;
     if branch.is_empty() { store.branch(Branch::Head).await } else { Ok(branch) }
 }
@@ -191,7 +191,7 @@ pub(super) async fn head(
     scope: &Scope,
     chat: &str,
 ) -> Result<Option<Message>, Error> {
-    Ok(Stored { conversations, scope, chat }.branch(Branch::Head).await?.pop())
+    Ok(Branches::new(conversations, scope, chat).branch(Branch::Head).await?.pop())
 }
 
 /// Returns `true` if the conversation has a message with this id.
@@ -205,7 +205,7 @@ pub(super) async fn has(
     chat: &str,
     id: &Text,
 ) -> Result<bool, Error> {
-    Ok(!Stored { conversations, scope, chat }.branch(Branch::Leaf(id.clone())).await?.is_empty())
+    Ok(!Branches::new(conversations, scope, chat).branch(Branch::Leaf(id.clone())).await?.is_empty())
 }
 
 /// Returns `true` if a message is stored as this one, which has an id of its own after an edit.
@@ -213,79 +213,47 @@ pub(super) fn is_version(posted: &Message, stored: &Message) -> bool {
     posted.id == stored.id || (posted.role == Role::User && id_of_edit(posted) == stored.id)
 }
 
-/// A conversation in a store.
-struct Stored<'a> {
-    conversations: &'a dyn ConversationStore,
-    scope: &'a Scope,
-    chat: &'a str,
+/// Takes a post without messages: the answer to a stored question is made again.
+async fn ask_again(mut store: Branches<'_>, request: &mut RunRequest) -> Result<Taken, Error> {
+    let branch = store.question(request.message_id.as_ref()).await?;
+    if branch.is_empty() {
+        return Err(Error::invalid_field("messageId", "the id of a message of the chat", "another id"));
+    }
+    Ok(finish(&store, request, What::New, branch, Vec::new(), true))
 }
 
-impl Stored<'_> {
-    async fn load(&self, branch: Branch) -> Result<Option<Conversation>, Error> {
-        let window = Window { branch, ..Window::default() };
-        let loaded = self.conversations.load(self.scope, self.chat, &window).await;
-        loaded.map_err(|error| refused::by_store(&error))
-    }
-
-    /// Returns the messages of a branch; none if there is no such branch.
-    async fn branch(&self, branch: Branch) -> Result<Vec<Message>, Error> {
-        self.load(branch).await?.as_ref().map_or_else(|| Ok(Vec::new()), read)
-    }
-
-    /// Returns the branch that ends with the question to which a message is the answer, or with the message if it is a
-    /// question. Without an id it is the last message.
-    async fn question(&self, id: Option<&Text>) -> Result<Vec<Message>, Error> {
-        let mut branch = self.branch(id.map_or(Branch::Head, |id| Branch::Leaf(id.clone()))).await?;
-        branch.pop_if(|last| last.role == Role::Assistant);
-        Ok(branch)
-    }
-
-    /// Takes a post without messages: the answer to a stored question is made again.
-    async fn ask_again(&self, request: &mut RunRequest) -> Result<Taken, Error> {
-        let branch = self.question(request.message_id.as_ref()).await?;
-        if branch.is_empty() {
-            return Err(Error::invalid_field("messageId", "the id of a message of the chat", "another id"));
+/// Returns the stored branch before a new message, and the new messages. Earlier questions that the store does not have
+/// are new too: their posts were refused.
+async fn parent(
+    store: &mut Branches<'_>,
+    mut posted: VecDeque<Message>,
+    last: Message,
+) -> Result<(Vec<Message>, Vec<Message>), Error> {
+    let mut new = VecDeque::from([last]);
+    let mut shown: Option<Vec<Message>> = None;
+    while let Some(before) = posted.pop_back() {
+        let mut branch = match &shown {
+            None => store.branch(Branch::Leaf(before.id.clone())).await?,
+            Some(shown) => up_to(shown, &before.id),
+        };
+        if branch.last().is_some_and(|known| known.role == Role::User && !is_same(known, &before)) {
+            let edited = store.branch(Branch::Leaf(id_of_edit(&before))).await?;
+            branch = if edited.is_empty() { branch } else { edited };
         }
-        Ok(finish(request, What::New, branch, Vec::new(), true))
-    }
-
-    /// Returns the stored branch before a new message, and the new messages. Earlier questions that the store does not have
-    /// are new too: their posts were refused.
-    async fn parent(
-        &self,
-        mut posted: VecDeque<Message>,
-        last: Message,
-    ) -> Result<(Vec<Message>, Vec<Message>), Error> {
-        let mut new = VecDeque::from([last]);
-        let mut shown: Option<Vec<Message>> = None;
-        while let Some(before) = posted.pop_back() {
-            let mut branch = match &shown {
-                None => self.branch(Branch::Leaf(before.id.clone())).await?,
-                Some(shown) => up_to(shown, &before.id),
-            };
-            if branch.last().is_some_and(|known| known.role == Role::User && !is_same(known, &before)) {
-                let edited = self.branch(Branch::Leaf(id_of_edit(&before))).await?;
-                branch = if edited.is_empty() { branch } else { edited };
-            }
-            if !branch.is_empty() {
-                return Ok((branch, new.into()));
-            }
-            if shown.is_none() {
-                shown = Some(self.branch(Branch::Head).await?);
-            }
-            match before.role {
-                Role::Assistant if has_content(&before) => return Err(Error::unknown_parent()),
-                // A run that failed before its first word left an empty message on the page.
-                Role::Assistant => {}
-                Role::User | Role::System => new.push_front(before),
-            }
+        if !branch.is_empty() {
+            return Ok((branch, new.into()));
         }
-        Ok((Vec::new(), new.into()))
+        if shown.is_none() {
+            shown = Some(store.branch(Branch::Head).await?);
+        }
+        match before.role {
+            Role::Assistant if has_content(&before) => return Err(Error::unknown_parent()),
+            // A run that failed before its first word left an empty message on the page.
+            Role::Assistant => {}
+            Role::User | Role::System => new.push_front(before),
+        }
     }
-}
-
-fn read(conversation: &Conversation) -> Result<Vec<Message>, Error> {
-    messages(&conversation.messages).map_err(|error| refused::by_store(&error))
+    Ok((Vec::new(), new.into()))
 }
 
 fn up_to(branch: &[Message], id: &Text) -> Vec<Message> {

@@ -1,5 +1,6 @@
 //! Posts to a stored chat whose run goes on.
 
+mod changed;
 mod discard;
 mod enqueue;
 mod refused;

@@ -45,7 +45,7 @@ impl Chat {
     }
 
     async fn take(&self, request: &mut RunRequest) -> Result<Taken, Error> {
-        take(&self.store, &self.scope, "chat-1", request, &Tools).await
+        take(Branches::new(&self.store, &self.scope, "chat-1"), request, &Tools).await
     }
 
     /// Takes a post and saves its change.
