@@ -206,8 +206,9 @@ async fn the_handle_arrives_before_the_first_text() {
     let created = String::from_utf8(body.to_vec()).unwrap().find("\n\n").unwrap() + 2;
     let server = serve([Reply::sse(body).stall_after(created)]).await;
     let mut answer = provider(&server).stream(hello());
-    assert!(matches!(answer.next().await, Some(Ok(LlmEvent::Start { .. }))));
-    assert!(matches!(answer.next().await, Some(Ok(LlmEvent::Kept(_)))));
+    let first = async { [answer.next().await.unwrap().unwrap(), answer.next().await.unwrap().unwrap()] };
+    let first = timeout(Duration::from_secs(5), first).await.unwrap();
+    assert!(matches!(&first, [LlmEvent::Start { .. }, LlmEvent::Kept(_)]), "{first:?}");
 }
 
 #[tokio::test]
