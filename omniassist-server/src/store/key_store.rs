@@ -12,7 +12,7 @@ use super::{RunId, Scope, StoreFuture};
 /// `testing::store::keys` checks an implementation.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not keep the keys of conversations",
-    note = "implement `KeyStore`, or encrypt a `MemoryStore` or `SqliteStore`"
+    note = "implement `KeyStore`, or encrypt a `MemoryStore`, `SqliteStore` or `PostgresStore`"
 )]
 pub trait KeyStore: Send + Sync + 'static {
     /// Returns a conversation with its key, or `None` if there is no such conversation.

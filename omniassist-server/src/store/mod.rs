@@ -10,7 +10,8 @@
 //! Instances of a server share a store. Each of them serves every run, whoever drives it. A store that can notify the others
 //! returns a [`Wake`], which makes them faster. A [`TailCache`] carries text between them without the store.
 //!
-//! [`MemoryStore`] implements both in memory, for tests. The crate `omniassist-sqlite` implements both in a file.
+//! [`MemoryStore`] implements both in memory, for tests. The crate `omniassist-sqlite` implements both in a file, and
+//! `omniassist-postgres` in a database that servers share.
 //!
 //! The functions of `testing::store` check an implementation of either trait (cargo feature
 //! `testing`).
