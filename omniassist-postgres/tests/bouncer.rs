@@ -1,6 +1,11 @@
 //! A pooler between transactions, through which each transaction may have another connection.
 
-use omniassist_server::testing::store;
+use std::process::Command;
+
+use omniassist_server::store::{
+    Appended, Durability, InstanceId, RunId, RunStore, Segment, SegmentKind, Writer,
+};
+use omniassist_server::testing::store::{self, Factory};
 use omniassist_test_databases::{PgBouncer, Postgres};
 
 use crate::database::{Schemas, shared};
@@ -12,4 +17,20 @@ async fn the_suite_passes_through_pgbouncer() {
     let schemas = Schemas::at(bouncer.url(database));
     store::all(&schemas).await;
     store::keys::all(&schemas).await;
+}
+
+/// The application's own connections through the pooler get those that a store has used.
+#[tokio::test]
+async fn no_setting_outlasts_its_transaction() {
+    let database = shared().rsplit_once('/').unwrap().1;
+    let bouncer = PgBouncer::start(Postgres::shared(), 1);
+    let store = Schemas::at(bouncer.url(database)).create().await;
+    let writer = Writer { run: RunId::random(), epoch: 1, instance: InstanceId::random() };
+    let segment = Segment::new(writer, 1, SegmentKind::Text, 1, "text");
+    assert_eq!(store.append(&[segment], Durability::Soft).await.unwrap(), [Appended::Gone]);
+    let settings = "select current_setting('synchronous_commit'), current_setting('statement_timeout'),
+         current_setting('idle_in_transaction_session_timeout')";
+    let psql =
+        Command::new("psql").args(["-XqAt", "-c", settings]).arg(bouncer.url(database)).output().unwrap();
+    assert_eq!(String::from_utf8_lossy(&psql.stdout), "on|0|0\n", "{psql:?}");
 }

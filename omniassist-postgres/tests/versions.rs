@@ -76,7 +76,7 @@ async fn a_user_without_rights_connects_to_migrated_tables() {
 #[tokio::test]
 async fn every_text_comes_back() {
     let store = connect(&new_schema()).await;
-    let title = "a\0b\u{1A}c \u{10FFFF}";
+    let title = "a\0b\u{1A}0 \u{10FFFF}";
     assert_eq!(save(&store, title).await, Saved::Version(1));
     let loaded = store.load(&Scope::new("alice"), "c", &Window::default()).await.unwrap().unwrap();
     assert_eq!(loaded.info.title.as_deref(), Some(title));

@@ -5,6 +5,7 @@ use std::sync::Mutex;
 use std::thread::sleep;
 use std::time::Duration;
 
+use omniassist_server::store::{RunId, RunStore, Scope, Which};
 use omniassist_test_databases::{PgBouncer, Postgres};
 
 use super::shop::{self, Fault};
@@ -107,15 +108,21 @@ struct Locked {
     other: Mutex<Option<Child>>,
 }
 
+impl Locked {
+    fn is_held(&self) -> bool {
+        let is_held = "select count(*) from pg_locks where mode = 'AccessExclusiveLock' and granted
+             and relation = 'omniassist.segment'::regclass";
+        self.postgres.execute("postgres", is_held) == "1"
+    }
+}
+
 impl Fault for Locked {
     fn begin(&self) {
         let lock = "begin; lock table omniassist.segment in access exclusive mode; select pg_sleep(60)";
         let mut psql = Command::new("psql");
         psql.args(["-Xq", "-c", lock]).arg(self.url()).stdout(Stdio::null()).stderr(Stdio::null());
         *self.other.lock().unwrap() = Some(psql.spawn().unwrap());
-        let is_held = "select count(*) from pg_locks where mode = 'AccessExclusiveLock' and granted
-             and relation = 'omniassist.segment'::regclass";
-        while self.postgres.execute("postgres", is_held) != "1" {
+        while !self.is_held() {
             sleep(Duration::from_millis(10));
         }
     }
@@ -134,6 +141,27 @@ impl Fault for Locked {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_run_survives_a_table_that_is_locked() {
     shop::check(Locked { postgres: Postgres::start(&[]), other: Mutex::default() }).await;
+}
+
+/// A server goes on with the statement of a client that is gone, unless somebody ends it.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_read_that_is_given_up_ends_in_the_database_too() {
+    let locked = Locked { postgres: Postgres::start(&[]), other: Mutex::default() };
+    let store = shop::connect(&locked.url()).await;
+    locked.begin();
+    let (scope, run) = (Scope::new("ada"), RunId::random());
+    for _ in 0..3 {
+        let found = store.find(&scope, Which::Run(run)).await;
+        assert!(found.unwrap_err().is_unavailable());
+    }
+    let waiting = "select count(*) from pg_stat_activity where wait_event_type = 'Lock'";
+    while locked.postgres.execute("postgres", waiting) != "0" {
+        // The test ends after a minute if they wait for the lock.
+        sleep(Duration::from_millis(10));
+        assert!(locked.is_held(), "they ended with the lock");
+    }
+    locked.end();
+    assert_eq!(store.find(&scope, Which::Run(run)).await.unwrap(), None);
 }
 
 /// The user of the store has no connection left.
