@@ -57,7 +57,7 @@
 //! [question](guide#the-question-of-an-approval) of an approval (`?ai-sdk=7`), [errors](guide#errors-in-a-page) in a page
 //! (`error.message` is JSON), and [CORS preflights](guide#middleware-around-the-assistant). With the cargo feature `files`,
 //! users [attach files](guide#files). The cargo feature `sqlite` adds `SqliteStore`, which keeps conversations and runs in a
-//! file, and `postgres` adds `PostgresStore`, which many servers share. The cargo feature `redis` adds `RedisTail`, `RedisRate` and
+//! file, and `postgres` adds `PostgresStore`, which many servers share. The cargo feature `redis` adds `RedisTail`, `RedisRateLimit` and
 //! `RedisTokenBudget`, by which several servers share the text of running answers, rate limits and token budgets.
 //!
 //! # Application data in tools
@@ -218,7 +218,7 @@ mod scope;
 pub use bridged::{BridgedRequest, BridgedResponse};
 pub use extract::AssistantRequest;
 #[cfg(feature = "redis")]
-pub use omniassist_redis::{Redis, RedisRate, RedisTail, RedisTokenBudget};
+pub use omniassist_redis::{Redis, RedisRateLimit, RedisTail, RedisTokenBudget};
 pub use omniassist_server::core::{self, ContextMessage, Limits, LlmEvent, LlmPayload, RunRequest};
 #[cfg(feature = "postgres")]
 pub use omniassist_postgres::{PostgresOptions, PostgresStore};

@@ -3,7 +3,7 @@
 //!
 //! - [`RedisTail`] is a layer above a store. A page that is connected to another server than the one that writes its answer
 //!   gets the text within some milliseconds, and the store has fewer reads and writes.
-//! - [`RedisRate`] limits how often each principal begins runs, on all servers together.
+//! - [`RedisRateLimit`] limits how often each principal begins runs, on all servers together.
 //! - [`RedisTokenBudget`] limits the tokens of each principal, on all servers together.
 //!
 //! Redis keeps nothing that is needed later. Conversations and runs stay in the store, and each key of this crate expires.
@@ -11,7 +11,7 @@
 //! ```
 //! use std::time::Duration;
 //!
-//! use omniassist_redis::{Redis, RedisRate, RedisTail, RedisTokenBudget};
+//! use omniassist_redis::{Redis, RedisRateLimit, RedisTail, RedisTokenBudget};
 //! use omniassist_server::Assistant;
 //! use omniassist_server::store::MemoryStore; // or a `PostgresStore`
 //! # use omniassist_server::testing::ScriptedProvider;
@@ -20,7 +20,7 @@
 //! let day = Duration::from_secs(24 * 60 * 60);
 //! let assistant = Assistant::builder(ScriptedProvider::new())
 //!     .store(RedisTail::new(MemoryStore::new(), &redis))
-//!     .rate_limit(RedisRate::per_minute(&redis, "runs", 20))
+//!     .rate_limit(RedisRateLimit::per_minute(&redis, "runs", 20))
 //!     .token_budget(RedisTokenBudget::new(&redis, "tokens", 200_000, day))
 //!     .build()?;
 //! # let _ = assistant;
@@ -31,7 +31,7 @@
 //!
 //! A server starts and works without a connection, and connects again by itself. Meanwhile text reaches other servers by
 //! the store, some tenths of a second later. A limit that cannot be checked refuses, unless
-//! [`RedisRate::if_unavailable`] or [`RedisTokenBudget::if_unavailable`] allows it. An outage of the text is logged once.
+//! [`RedisRateLimit::if_unavailable`] or [`RedisTokenBudget::if_unavailable`] allows it. An outage of the text is logged once.
 //!
 //! # Servers
 //!
@@ -55,6 +55,6 @@ mod tail;
 mod writer;
 
 pub use budget::RedisTokenBudget;
-pub use rate::RedisRate;
+pub use rate::RedisRateLimit;
 pub use server::Redis;
 pub use tail::RedisTail;

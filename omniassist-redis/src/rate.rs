@@ -17,19 +17,19 @@ use crate::Redis;
 /// when its burst is full again. A restart of an empty Redis gives each principal a full burst.
 ///
 /// ```
-/// use omniassist_redis::{Redis, RedisRate};
+/// use omniassist_redis::{Redis, RedisRateLimit};
 /// use omniassist_server::Assistant;
 /// # use omniassist_server::testing::ScriptedProvider;
 ///
 /// let redis = Redis::connect("redis://127.0.0.1:6379")?;
 /// let assistant = Assistant::builder(ScriptedProvider::new())
-///     .rate_limit(RedisRate::per_minute(&redis, "runs", 20).burst(5))
+///     .rate_limit(RedisRateLimit::per_minute(&redis, "runs", 20).burst(5))
 ///     .build()?;
 /// # let _ = assistant;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[must_use = "a rate limit does nothing until it is given to a builder"]
-pub struct RedisRate {
+pub struct RedisRateLimit {
     redis: Redis,
     name: String,
     attempts: u32,
@@ -42,7 +42,7 @@ pub struct RedisRate {
 
 type Key = Box<dyn Fn(&Attempt<'_>) -> Principal + Send + Sync>;
 
-impl RedisRate {
+impl RedisRateLimit {
     /// Creates a limit of this many runs a second; 0 refuses every run. Limits with the same name share their counts.
     pub fn per_second(redis: &Redis, name: &str, runs: u32) -> Self {
         Self::new(redis, name, runs, Duration::from_secs(1))
@@ -91,7 +91,7 @@ impl RedisRate {
     }
 }
 
-impl RateLimit for RedisRate {
+impl RateLimit for RedisRateLimit {
     fn check<'a>(&'a self, attempt: &'a Attempt<'a>) -> LimitFuture<'a, RateDecision> {
         Box::pin(async move {
             if self.attempts == 0 || self.burst == 0 {
@@ -119,9 +119,9 @@ impl RateLimit for RedisRate {
     }
 }
 
-impl fmt::Debug for RedisRate {
+impl fmt::Debug for RedisRateLimit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("RedisRate")
+        f.debug_struct("RedisRateLimit")
             .field("name", &self.name)
             .field("attempts", &self.attempts)
             .field("period", &self.period)

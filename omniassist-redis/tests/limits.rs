@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use http::Extensions;
-use omniassist_redis::{Redis, RedisRate, RedisTokenBudget};
+use omniassist_redis::{Redis, RedisRateLimit, RedisTokenBudget};
 use omniassist_server::Principal;
 use omniassist_server::core::{RunRequest, Usage};
 use omniassist_server::throttle::{
@@ -21,7 +21,7 @@ fn servers<T>(server: &Server, limit: impl Fn(&Redis) -> T) -> Vec<Arc<T>> {
     (0..SERVERS).map(|_| Arc::new(limit(&Redis::connect(&server.url()).unwrap()))).collect()
 }
 
-async fn allowed(limit: &RedisRate, who: &str) -> bool {
+async fn allowed(limit: &RedisRateLimit, who: &str) -> bool {
     let (principal, extensions) = (Principal::new(who), Extensions::new());
     let request = RunRequest::new(Vec::new());
     let attempt = Attempt::new(&principal, &request, &extensions);
@@ -43,7 +43,7 @@ async fn eight_servers_allow_the_rate_of_one() {
     const RATE: u32 = 400;
     const SECONDS: u32 = 5;
     let server = Server::start();
-    let limits = servers(&server, |redis| RedisRate::per_second(redis, "runs", RATE).burst(40));
+    let limits = servers(&server, |redis| RedisRateLimit::per_second(redis, "runs", RATE).burst(40));
     let began = Instant::now();
     let tasks: Vec<_> = limits
         .into_iter()
@@ -71,7 +71,7 @@ async fn eight_servers_allow_the_rate_of_one() {
 async fn a_rate_counts_each_principal_and_says_when_to_come_back() {
     let server = Server::start();
     let redis = Redis::connect(&server.url()).unwrap();
-    let limit = RedisRate::per_minute(&redis, "runs", 2);
+    let limit = RedisRateLimit::per_minute(&redis, "runs", 2);
     for who in ["ada", "bob"] {
         assert!(allowed(&limit, who).await && allowed(&limit, who).await && !allowed(&limit, who).await);
     }
@@ -81,14 +81,15 @@ async fn a_rate_counts_each_principal_and_says_when_to_come_back() {
     let RateDecision::Wait(wait) = decision else { panic!("{decision:?}") };
     assert!(wait > Duration::from_secs(25) && wait <= Duration::from_secs(30), "{wait:?}");
     // Limits of other names do not share the count, and each key expires.
-    assert!(allowed(&RedisRate::per_minute(&redis, "calls", 2), "ada").await);
-    assert!(!allowed(&RedisRate::per_minute(&redis, "runs", 2), "ada").await);
+    assert!(allowed(&RedisRateLimit::per_minute(&redis, "calls", 2), "ada").await);
+    assert!(!allowed(&RedisRateLimit::per_minute(&redis, "runs", 2), "ada").await);
     for key in server.execute(&["keys", "*"]).lines() {
         assert_ne!(server.execute(&["pttl", key]), "-1", "{key}");
     }
-    for refuses in
-        [RedisRate::per_minute(&redis, "none", 0), RedisRate::per_minute(&redis, "none", 9).burst(0)]
-    {
+    for refuses in [
+        RedisRateLimit::per_minute(&redis, "none", 0),
+        RedisRateLimit::per_minute(&redis, "none", 9).burst(0),
+    ] {
         assert!(!allowed(&refuses, "ada").await);
     }
 }
@@ -177,7 +178,7 @@ async fn a_budget_is_renewed_and_counts_what_a_killed_server_reserved() {
 async fn limits_fail_while_redis_is_away_and_work_again() {
     let server = Server::start();
     let redis = Redis::connect(&server.url()).unwrap();
-    let limit = RedisRate::per_minute(&redis, "runs", 100);
+    let limit = RedisRateLimit::per_minute(&redis, "runs", 100);
     let budget = RedisTokenBudget::new(&redis, "tokens", 100, HOUR).if_unavailable(WhenUnavailable::Allow);
     assert_eq!(limit.when_unavailable(), WhenUnavailable::Refuse);
     assert_eq!(budget.when_unavailable(), WhenUnavailable::Allow);
