@@ -1,5 +1,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
+use std::io;
 use std::sync::Arc;
 
 use super::entry::{Entries, Entry};
@@ -198,5 +199,20 @@ impl fmt::Debug for ContextCompressor {
 }
 
 fn json_bytes(message: &ContextMessage) -> usize {
-    serde_json::to_vec(message).map_or(0, |json| json.len())
+    let mut bytes = Bytes(0);
+    serde_json::to_writer(&mut bytes, message).map_or(0, |()| bytes.0)
+}
+
+/// The number of bytes that were written.
+struct Bytes(usize);
+
+impl io::Write for Bytes {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0 += bytes.len();
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }
