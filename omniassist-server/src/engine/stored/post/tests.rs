@@ -2,9 +2,9 @@ use omniassist_core::message::{Approval, Decision, ToolPart, ToolState};
 use omniassist_core::{ErrorCode, JsonText, ToolSide};
 use serde_json::json;
 
-use super::super::message;
+use super::super::{message, refused};
 use super::*;
-use crate::store::{MemoryStore, Saved, StoredMessage};
+use crate::store::{Conversation, MemoryStore, Saved, StoredMessage, Window};
 use crate::{Principal, store};
 
 /// `show_map` runs in the front end, all else on the server.
