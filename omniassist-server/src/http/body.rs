@@ -105,7 +105,7 @@ impl AssistantBody {
         poll_fn(|cx| {
             events.read_source(cx);
             match events.source.admission() {
-                Admission::Undecided if events.buffer.is_empty() => Poll::Pending,
+                Admission::Undecided if !events.has_something_to_send() => Poll::Pending,
                 Admission::Undecided | Admission::Granted => Poll::Ready(Ok(())),
                 Admission::Refused(refusal) => Poll::Ready(Err(*refusal)),
             }

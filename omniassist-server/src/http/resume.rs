@@ -207,14 +207,17 @@ impl Client {
             return Err(expired());
         }
         loop {
-            let Some(rest) = assistant.rest(scope, head.run, epoch).await? else { return Ok(None) };
+            let Some(mut rest) = assistant.rest(scope, head.run, epoch).await? else { return Ok(None) };
             let is_old = epoch.is_some_and(|epoch| epoch < rest.epoch);
-            let loses_text = is_old && rest.events.contains(&RunEvent::StepReset);
             let mut version = self.version;
             if epoch.is_none() && matches!(place, Place::Index(_)) {
                 // The transport that counts is of version 7. Its client has chosen no other version for this response.
                 version = ClientVersion::V7;
             }
+            if is_old {
+                self.withdraw_step(version, place, &mut rest);
+            }
+            let loses_text = is_old && rest.events.contains(&RunEvent::StepReset);
             if loses_text && version < ClientVersion::V7 {
                 match place {
                     // This client cannot take back the text that was lost, so it gets the whole message.
@@ -241,6 +244,19 @@ impl Client {
                 run_headers::add_tail_index(&mut response, total);
             }
             return Ok(Some(response));
+        }
+    }
+
+    /// Withdraws a step of which the client has more than the journal: its text was shown and never written. The reset is
+    /// sent in place of the start of the step, so chunks are counted as before.
+    fn withdraw_step(&self, version: ClientVersion, place: Place, rest: &mut Rest) {
+        let shown = match place {
+            Place::Chunk(chunk) => Some(chunk),
+            Place::Index(index) => u64::try_from(index).ok(),
+        };
+        let before = self.count(version, rest.events.get(..rest.kept).unwrap_or(&rest.events));
+        if shown.is_some_and(|shown| shown > before) {
+            rest.withdraw_step();
         }
     }
 

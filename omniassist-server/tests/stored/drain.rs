@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use http::Extensions;
 use omniassist_server::tool::Extension;
-use omniassist_server::{AssistantBuilder, Recovery, RunContext};
-use tokio::time::{Instant, sleep};
+use omniassist_server::{AssistantBuilder, Recovery, Refusal, RunContext, RunPlan};
+use tokio::time::{Instant, sleep, timeout};
 
 use super::*;
 
@@ -188,4 +188,21 @@ async fn a_run_ends_with_its_text_where_its_extensions_cannot_be_made() {
     let store = MemoryStore::new();
     let state = recovered(&store, |_| panic!("a bug")).await;
     assert_eq!(state, RunState::Interrupted);
+}
+
+/// The response has no head yet, since the host still plans the run.
+#[tokio::test(start_paused = true)]
+async fn a_viewer_of_a_run_that_is_not_planned_is_cut_too() {
+    let store = MemoryStore::new();
+    let plans = async |_: &mut RunPlan| {
+        std::future::pending::<()>().await;
+        Ok::<_, Refusal>(())
+    };
+    let first = server(&store, slow()).prepare(plans).build().unwrap();
+    let service = AssistantService::new(first.clone());
+    let response = tokio::spawn(async move { service.handle(request(&ask("m1", "Go"))).await });
+    sleep(Duration::from_secs(1)).await;
+    assert_eq!(first.drain(Duration::ZERO).await.released, 1);
+    let response = timeout(Duration::from_secs(1), response).await.expect("an answer").unwrap();
+    assert!(!ends_well(response.into_body()).await);
 }

@@ -135,6 +135,24 @@ async fn a_cursor_holds_on_another_instance() {
     settled(&store).await;
 }
 
+/// A client that has everything so far must not wait for the head of its response.
+#[tokio::test(start_paused = true)]
+async fn a_viewer_elsewhere_is_answered_before_there_is_more() {
+    let (first, other, store) = two(slow(), || None);
+    let response = AssistantService::new(first.clone()).handle(request(&ask("m1", "Count"))).await;
+    let run = response.headers()["x-omniassist-run"].to_str().unwrap().to_owned();
+    let mut body = response.into_body();
+    read_until(&mut body, "two").await;
+    sleep(Duration::from_secs(1)).await;
+    let uri = format!("/{run}.1/stream?startIndex=5");
+    let viewer = timeout(Duration::from_millis(10), get(&other, &uri)).await.expect("a head").into_body();
+    let rest =
+        tokio::spawn(async { String::from_utf8(viewer.collect().await.unwrap().to_bytes().into()).unwrap() });
+    read_until(&mut body, "DONE").await;
+    assert_eq!(text_of(&rest.await.unwrap()), "three and four");
+    settled(&store).await;
+}
+
 #[tokio::test(start_paused = true)]
 async fn an_agent_connects_to_another_instance() {
     let (first, other, store) = two(slow(), || None);
@@ -333,6 +351,69 @@ fn viewers_see_the_instance_that_takes_a_run_over() {
         assert!(counted.1 && !counted.0.contains("second"), "{counted:?}");
         assert!(agent.contains("The second try") && agent.contains("RUN_FINISHED"), "{agent}");
         assert_eq!(settled(&store).await, RunState::Finished);
+    });
+}
+
+/// Nothing of the step is in the journal, not even its start. A client that has some of its text must withdraw it.
+#[test]
+fn a_step_that_was_never_written_is_withdrawn() {
+    let store = MemoryStore::new();
+    let runtime = || Builder::new_current_thread().enable_all().start_paused(true).build().unwrap();
+    let (killed, next) = (runtime(), runtime());
+    let model = ScriptedProvider::new().turn(Turn::text("The first try").then(Turn::pending()));
+    let first = Assistant::builder(model).store(store.clone()).build().unwrap();
+    let (seen, run) = killed.block_on(async {
+        let response = AssistantService::new(first.clone()).handle(request(&ask("m1", "Go"))).await;
+        let run = response.headers()["x-omniassist-run"].to_str().unwrap().to_owned();
+        (read_until(&mut response.into_body(), "first").await, run)
+    });
+    drop(killed);
+    let other = Assistant::builder(ScriptedProvider::new().otherwise(|_| text("The second try")));
+    let other = other.store(store.clone()).build().unwrap();
+    next.block_on(async {
+        tokio::time::advance(Duration::from_secs(7)).await;
+        let last = seen.lines().filter_map(|line| line.strip_prefix("id: ")).next_back().unwrap();
+        let events =
+            async |query: &str| read(get(&other, &format!("/runs/{run}/events?{query}")).await).await;
+        let v7 = events(&format!("after={last}&ai-sdk=7")).await;
+        assert!(v7.starts_with("id: 2.2\ndata: {\"type\":\"reset-step\"}\n\nid: 2.3\n"), "{seen}{v7}");
+        assert_eq!(v7.matches("\"start").count(), 0, "{v7}");
+        assert_eq!(text_of(&v7), "The second try");
+        // A client without text of the step has nothing to withdraw.
+        let start = events("after=1.1&ai-sdk=7").await;
+        assert!(start.starts_with("id: 2.2\ndata: {\"type\":\"start-step\"}"), "{start}");
+        // A client that cannot withdraw text gets the message from its start.
+        assert!(events(&format!("after={last}&ai-sdk=5")).await.contains("\"start\""));
+        let counted = read(get(&other, &format!("/{run}.1/stream?startIndex=4")).await).await;
+        assert!(counted.contains("reset-step") && text_of(&counted) == "The second try", "{counted}");
+        assert_eq!(settled(&store).await, RunState::Finished);
+    });
+}
+
+/// The text that its server has shown and not written is withdrawn too, if the run is not asked again.
+#[test]
+fn text_that_was_never_written_is_withdrawn_from_a_run_that_ends() {
+    let store = MemoryStore::new();
+    let runtime = || Builder::new_current_thread().enable_all().start_paused(true).build().unwrap();
+    let (killed, next) = (runtime(), runtime());
+    let turn =
+        Turn::text("Kept ").then(Turn::delay(Duration::from_secs(1))).then(Turn::text_chunks(["lost"]));
+    let model = ScriptedProvider::new().turn(turn.then(Turn::pending()));
+    let first = Assistant::builder(model).store(store.clone()).build().unwrap();
+    let (seen, run) = killed.block_on(async {
+        let response = AssistantService::new(first.clone()).handle(request(&ask("m1", "Go"))).await;
+        let run = response.headers()["x-omniassist-run"].to_str().unwrap().to_owned();
+        (read_until(&mut response.into_body(), "lost").await, run)
+    });
+    drop(killed);
+    let other = Assistant::builder(ScriptedProvider::new()).store(store.clone()).build().unwrap();
+    next.block_on(async {
+        read(send(&other, "/c/stop", &json!({})).await).await;
+        let last = seen.lines().filter_map(|line| line.strip_prefix("id: ")).next_back().unwrap();
+        let rest = read(get(&other, &format!("/runs/{run}/events?after={last}&ai-sdk=7")).await).await;
+        assert!(rest.starts_with("id: 2.2\ndata: {\"type\":\"reset-step\"}"), "{seen}{rest}");
+        assert!(text_of(&rest) == "Kept " && rest.contains("abort"), "{rest}");
+        assert_eq!(messages(&store).await.last().unwrap().text(), "Kept ");
     });
 }
 

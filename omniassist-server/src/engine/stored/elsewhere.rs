@@ -15,7 +15,7 @@ use super::shown_leg::ShownLeg;
 use super::stop::head_of;
 use super::stores::Stores;
 use super::tail::Tail;
-use crate::engine::Assistant;
+use crate::engine::{Admission, Assistant};
 use crate::one_line;
 use crate::store::{RunHead, RunState, Signal, SignalKind, StoreError};
 
@@ -88,6 +88,8 @@ impl Assistant {
             return Ok(None);
         }
         let tail = Arc::new(Tail::new(at.events, head.epoch).copied());
+        // The other instance has begun it.
+        tail.admit(Admission::Granted);
         let earlier = earlier.map(Arc::new);
         Ok(Some((ShownLeg { tail, earlier, state: None, from }, at)))
     }

@@ -21,7 +21,8 @@ pub(crate) struct Rest {
     /// The events of the leg, as they were shown. Without an epoch, the parts of the message before the leg come first: the
     /// client has nothing of it.
     pub(crate) events: Vec<RunEvent>,
-    /// The number of events that were written up to the epoch that was asked for.
+    /// The number of events that were written up to the epoch that was asked for, and of those after them that follow from
+    /// them: a client may have them already.
     pub(crate) kept: usize,
     /// The latest epoch of the leg.
     pub(crate) epoch: u32,
@@ -119,14 +120,62 @@ impl Assistant {
             }
             rest.tail = Some(leg.tail);
         }
+        let follows = |event: &&RunEvent| {
+            matches!(
+                event,
+                RunEvent::Start { .. } | RunEvent::OutputSeal { .. } | RunEvent::StepFinish { .. }
+            )
+        };
+        let after = rest.events.get(rest.kept..).unwrap_or_default();
+        let followed = after.iter().take_while(follows).count();
+        if after.get(followed) == Some(&RunEvent::StepStart) {
+            rest.kept += followed;
+        }
         Ok(Some(rest))
     }
 }
 
 impl Rest {
+    /// Replaces the start of a step by its reset, for a client that has more of the step than the journal: the step that
+    /// began anew, or the last one of a run that was given up. It does nothing if the journal has a reset there, or if the
+    /// client has calls of the step.
+    pub(crate) fn withdraw_step(&mut self) {
+        let start = match self.events.get(self.kept) {
+            Some(RunEvent::StepStart) => Some(self.kept),
+            Some(event) if event.is_terminal() => {
+                let kept = self.events.get(..self.kept).unwrap_or_default();
+                let is_start = |event: &RunEvent| matches!(event, RunEvent::StepStart | RunEvent::StepReset);
+                let start = kept.iter().rposition(is_start);
+                start.filter(|start| kept.iter().skip(*start + 1).all(is_text))
+            }
+            _ => None,
+        };
+        if let Some(start) = start
+            && let Some(event) = self.events.get_mut(start)
+        {
+            *event = RunEvent::StepReset;
+            self.kept = start;
+        }
+    }
+
     /// Returns a viewer of the leg from its start.
     pub(crate) fn into_view(self) -> View {
         let Self { events, epoch, stores, scope, run, read, ahead, tail, .. } = self;
         View::new(&stores, scope, run, VecDeque::from(events), read, tail).ahead(ahead).of_epoch(epoch)
     }
+}
+
+/// Returns `true` for the events of text, reasoning and arguments that are not complete.
+fn is_text(event: &RunEvent) -> bool {
+    matches!(
+        event,
+        RunEvent::TextStart { .. }
+            | RunEvent::TextDelta { .. }
+            | RunEvent::TextEnd { .. }
+            | RunEvent::ReasoningStart { .. }
+            | RunEvent::ReasoningDelta { .. }
+            | RunEvent::ReasoningEnd { .. }
+            | RunEvent::ToolInputStart { .. }
+            | RunEvent::ToolInputDelta { .. }
+    )
 }
