@@ -2,14 +2,13 @@
 
 use std::error::Error;
 use std::fmt;
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use axum::Router;
 use axum::middleware::from_fn;
-use omniassist_axum::{Assistant, LlmProvider, SqliteStore};
+use omniassist_axum::{Assistant, LlmProvider};
 
-use crate::assistant::{self, Chosen, Config, USUAL_PORTS};
+use crate::assistant::{self, ChatsAt, Chosen, Config, USUAL_PORTS};
 use crate::back_office::{self, Store};
 
 /// The settings of the environment, and the model that they lead to.
@@ -30,17 +29,17 @@ impl Settings {
         Ok(Self { config, chosen })
     }
 
-    /// Stores no chats. Default: the file that `QUICKSTART_CHATS` names, or `assistant.db`.
+    /// Stores no chats. Default: the database that `QUICKSTART_CHATS` names, or the file `assistant.db`.
     #[must_use]
     pub fn stateless(mut self) -> Self {
         self.config.chats = None;
         self
     }
 
-    /// Returns the file of the chats, unless they are not stored.
+    /// Returns the place of the chats for people, unless they are not stored.
     #[must_use]
-    pub fn chats(&self) -> Option<&Path> {
-        self.config.chats.as_deref()
+    pub fn chats(&self) -> Option<String> {
+        self.config.chats.as_ref().map(ChatsAt::to_string)
     }
 
     /// Returns the port on 127.0.0.1 to listen on.
@@ -84,18 +83,16 @@ impl BackOffice {
     pub async fn open(settings: Settings) -> Result<Self, Box<dyn Error + Send + Sync>> {
         let Settings { config, chosen } = settings;
         let (shop, chats) = (config.database, config.chats);
-        let stores = move || -> Result<_, String> {
-            let store =
-                Store::open(&shop).map_err(|error| format!("QUICKSTART_DB: {}: {error}", shop.display()))?;
-            let open = |path: &PathBuf| {
-                SqliteStore::open(path)
-                    .map_err(|error| format!("QUICKSTART_CHATS: {}: {error}", path.display()))
-            };
-            Ok((store, chats.as_ref().map(open).transpose()?))
+        let open =
+            move || Store::open(&shop).map_err(|error| format!("QUICKSTART_DB: {}: {error}", shop.display()));
+        let store = tokio::task::spawn_blocking(open).await??;
+        let chats = match chats {
+            Some(place) => Some(place.open().await?),
+            None => None,
         };
-        let (store, chats) = tokio::task::spawn_blocking(stores).await??;
         let own_routes = back_office::router(store.clone(), &chosen.model, &chosen.note, chats.is_some());
-        let assistant = assistant::build(chosen.provider, store, config.show_work, config.seal_keys, chats)?;
+        let assistant =
+            assistant::build(chosen.provider, store, config.show_work, config.seal_keys, chats, config.runs)?;
         tracing::info!(model = %chosen.model, "{}", chosen.note);
         Ok(Self { own_routes, assistant })
     }

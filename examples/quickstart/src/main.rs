@@ -43,7 +43,7 @@ fn fail(problem: &str, code: u8) -> ExitCode {
 async fn serve(settings: Settings) -> Result<(), Box<dyn Error + Send + Sync>> {
     let port = settings.port();
     let chats = match settings.chats() {
-        Some(path) => format!("chats are stored in {}", path.display()),
+        Some(place) => format!("chats are stored in {place}"),
         None => "chats are not stored".to_owned(),
     };
     let office = BackOffice::open(settings).await?;

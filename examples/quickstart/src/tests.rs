@@ -21,7 +21,8 @@ fn app(assistant: &Assistant, store: Store) -> Router {
 async fn start() -> String {
     let store = Store::temporary();
     let assistant =
-        assistant::build(Arc::new(Demo { pace: Duration::ZERO }), store.clone(), false, None, None).unwrap();
+        assistant::build(Arc::new(Demo { pace: Duration::ZERO }), store.clone(), false, None, None, 4)
+            .unwrap();
     let app = app(&assistant, store);
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
@@ -56,7 +57,7 @@ fn said(chunks: &[Value]) -> String {
 async fn a_client_whose_answer_is_cut_gets_an_error() {
     let store = Store::temporary();
     let slow = Demo { pace: Duration::from_secs(3600) };
-    let assistant = assistant::build(Arc::new(slow), store.clone(), false, None, None).unwrap();
+    let assistant = assistant::build(Arc::new(slow), store.clone(), false, None, None, 4).unwrap();
     let app = app(&assistant, store);
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
@@ -235,7 +236,7 @@ async fn a_front_end_tool_runs_in_the_client_and_the_run_continues() {
 #[test]
 fn six_tools_run_on_the_server_and_three_in_the_page() {
     let assistant =
-        assistant::build(Arc::new(Demo { pace: Duration::ZERO }), Store::temporary(), false, None, None)
+        assistant::build(Arc::new(Demo { pace: Duration::ZERO }), Store::temporary(), false, None, None, 4)
             .unwrap();
     let specs = assistant.tools().snapshot().specs();
     let page = specs.iter().filter(|spec| spec.side == omniassist_axum::core::ToolSide::FrontEnd).count();

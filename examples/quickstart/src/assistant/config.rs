@@ -3,8 +3,11 @@
 use std::fmt;
 use std::path::PathBuf;
 
+use omniassist_axum::Limits;
 use omniassist_axum::seal::SealKeys;
 use reqwest::Url;
+
+use super::chats::ChatsAt;
 
 /// The text of `--help`.
 pub const HELP: &str = "\
@@ -44,7 +47,9 @@ Environment:
                         of this process. After a restart, approvals that still wait must then be asked again.
   QUICKSTART_DB         The SQLite file of the shop; the first start creates it. Default: quickstart.sqlite3
   QUICKSTART_CHATS      The SQLite file of the chats; the first start creates it. Default: assistant.db
+                        postgres://…: a PostgreSQL database, which several servers can share
                         off: the same as --stateless.
+  QUICKSTART_RUNS       Answers that this server writes at the same time. Default: 4
   RUST_LOG              The log filter. Default: info
 
 Without a key, a URL and a model server, the demo answers.
@@ -56,7 +61,9 @@ pub(crate) struct Config {
     pub port: u16,
     pub database: PathBuf,
     /// `None`: chats are not stored.
-    pub chats: Option<PathBuf>,
+    pub chats: Option<ChatsAt>,
+    /// The number of runs at the same time.
+    pub runs: usize,
     /// `true` if clients of the OpenAI endpoint also receive reasoning and tool calls.
     pub show_work: bool,
     /// `None`: the assistant makes a key for this process.
@@ -208,9 +215,15 @@ impl Config {
         let seal_keys = seal_keys.map_err(|error| wrong("OMNIASSIST_SEAL_KEYS", error.to_string()))?;
         let database = get("QUICKSTART_DB").unwrap_or_else(|| "quickstart.sqlite3".to_owned()).into();
         let chats = match get("QUICKSTART_CHATS") {
-            None => Some(PathBuf::from("assistant.db")),
+            None => Some(ChatsAt::File("assistant.db".into())),
             Some(word) if word == "off" => None,
-            Some(path) => Some(path.into()),
+            Some(name) => Some(ChatsAt::named(name)),
+        };
+        let runs = match get("QUICKSTART_RUNS") {
+            None => Limits::default().max_runs_per_principal,
+            Some(number) => {
+                number.parse().map_err(|_| wrong("QUICKSTART_RUNS", format!("`{number}` is not a number")))?
+            }
         };
         let model = get("OMNIASSIST_MODEL");
         let openai_url =
@@ -235,7 +248,7 @@ impl Config {
                     } else {
                         ModelSource::Demo
                     };
-                    return Ok(Self { port, database, chats, show_work, seal_keys, source });
+                    return Ok(Self { port, database, chats, runs, show_work, seal_keys, source });
                 }
             },
         };
@@ -256,7 +269,7 @@ impl Config {
                 ModelSource::Api(Api { protocol, base_url, key, model, constrained_tools })
             }
         };
-        Ok(Self { port, database, chats, show_work, seal_keys, source })
+        Ok(Self { port, database, chats, runs, show_work, seal_keys, source })
     }
 }
 
@@ -356,8 +369,15 @@ mod tests {
     #[test]
     fn chats_are_stored_unless_a_variable_turns_it_off() {
         let chats = |variables: &[(&str, &str)]| read(variables).unwrap().chats;
-        assert_eq!(chats(&[]), Some("assistant.db".into()));
-        assert_eq!(chats(&[("QUICKSTART_CHATS", "other.db")]), Some("other.db".into()));
+        let file = |name: &str| Some(ChatsAt::File(name.into()));
+        assert_eq!(chats(&[]), file("assistant.db"));
+        assert_eq!(chats(&[("QUICKSTART_CHATS", "other.db")]), file("other.db"));
+        let url = "postgres://app:secret@db/chats";
+        let place = chats(&[("QUICKSTART_CHATS", url)]).unwrap();
+        assert_eq!(
+            (&place, place.to_string()),
+            (&ChatsAt::Postgres(url.into()), "PostgreSQL at db/chats".into())
+        );
         assert_eq!(chats(&[("QUICKSTART_CHATS", "off")]), None);
     }
 

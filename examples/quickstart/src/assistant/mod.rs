@@ -4,6 +4,7 @@
 //! model from the environment, so that the example runs with any provider and also without one; an application that
 //! has a provider needs `OpenAiProvider::from_env()?` instead of them.
 
+mod chats;
 mod config;
 mod demo;
 mod discovery;
@@ -13,10 +14,12 @@ mod tools;
 use std::sync::Arc;
 
 use omniassist_axum::seal::SealKeys;
-use omniassist_axum::{Assistant, LlmProvider, OpenAiEndpoint, Principal, SqliteStore};
+use omniassist_axum::{Assistant, Limits, LlmProvider, OpenAiEndpoint, Principal};
 
 use crate::back_office::Store;
 
+use chats::Chats;
+pub(crate) use chats::ChatsAt;
 pub(crate) use config::Config;
 pub use config::HELP;
 #[cfg(test)]
@@ -33,25 +36,28 @@ const SYSTEM_PROMPT: &str = "You are the assistant in the back office of a small
 ///
 /// With `show_work`, clients of the OpenAI endpoint also receive the reasoning and the calls of server tools. Without
 /// `seal_keys`, the assistant makes a key that lasts as long as this process. Without `chats`, each client keeps its own
-/// conversations.
+/// conversations. `runs` is the number of runs at the same time, since there is one user.
 pub(crate) fn build(
     provider: Arc<dyn LlmProvider>,
     store: Store,
     show_work: bool,
     seal_keys: Option<SealKeys>,
-    chats: Option<SqliteStore>,
+    chats: Option<Chats>,
+    runs: usize,
 ) -> omniassist_axum::Result<Assistant> {
     let openai = OpenAiEndpoint::new().show_reasoning(show_work).show_server_tools(show_work);
     let tools = tools::all(&store);
     let builder = Assistant::builder(provider).system_prompt(SYSTEM_PROMPT).state(store);
-    let mut builder = builder.openai_endpoint(openai).object(tools::ticket_object());
+    let mut limits = Limits::default();
+    limits.max_runs_per_principal = runs;
+    let mut builder = builder.limits(limits).openai_endpoint(openai).object(tools::ticket_object());
     if let Some(keys) = seal_keys {
         builder = builder.seal_keys(keys);
     }
     builder = match chats {
         // Whoever reaches this server sits at this machine, so there is one user. Chats of anonymous users are not stored.
         // An application that has a login returns its user here.
-        Some(chats) => builder.store(chats).authenticate(async |_| Ok(Some(Principal::new("local")))),
+        Some(chats) => chats.add_to(builder).authenticate(async |_| Ok(Some(Principal::new("local")))),
         None => builder.allow_anonymous(),
     };
     tools.into_iter().fold(builder, |builder, tool| builder.tool(tool)).build()

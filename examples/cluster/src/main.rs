@@ -1,0 +1,79 @@
+//! Three servers on one PostgreSQL, behind a proxy, with a page that kills them: `cargo run -p cluster`, then open
+//! <http://127.0.0.1:3000>.
+//!
+//! Ask for something, and kill the server that writes the answer. Another server goes on with it, and the page shows its
+//! rest. An approval counts once, whichever server gets it. Stop works through any server.
+//!
+//! | command | what |
+//! |---|---|
+//! | `cluster` | all of it, on port 3000 or `PORT`. `CLUSTER_STORE=sqlite:PATH` uses a file in place of PostgreSQL. |
+//! | `cluster server STORE PORT` | one server |
+//! | `cluster proxy PORT ADDRESS…` | the proxy alone, for other servers |
+//! | `cluster database` | the database alone, until its standard input is closed |
+
+mod database;
+mod demo;
+mod page;
+mod proxy;
+mod server;
+mod servers;
+mod store;
+
+use std::error::Error;
+use std::io::{self, Write};
+use std::net::SocketAddr;
+
+use axum::Router;
+use tokio::net::TcpListener;
+use tokio::task::spawn_blocking;
+use tracing_subscriber::EnvFilter;
+
+use proxy::Proxy;
+use servers::Servers;
+use store::Store;
+
+const SERVERS: usize = 3;
+
+#[tokio::main]
+async fn main() -> Result<(), Box<dyn Error + Send + Sync>> {
+    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("info"));
+    tracing_subscriber::fmt().with_env_filter(filter).with_writer(io::stderr).init();
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    match arguments.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
+        [] => cluster().await,
+        ["server", store, port] => server::serve(Store::parse(store)?, port.parse()?).await,
+        ["proxy", port, servers @ ..] => {
+            let servers =
+                servers.iter().map(|server| server.parse()).collect::<Result<Vec<SocketAddr>, _>>()?;
+            listen(port, Proxy::new(servers).router()).await
+        }
+        ["database"] => {
+            let postgres = spawn_blocking(database::start).await?;
+            writeln!(io::stdout(), "{}", postgres.url("postgres"))?;
+            server::input_closed().await;
+            Ok(())
+        }
+        _ => Err("usage: cluster [server STORE PORT | proxy PORT ADDRESS… | database]".into()),
+    }
+}
+
+async fn cluster() -> Result<(), Box<dyn Error + Send + Sync>> {
+    // Kept until the servers have ended.
+    let mut postgres = None;
+    let store = match std::env::var("CLUSTER_STORE") {
+        Ok(store) => store,
+        Err(_) => postgres.insert(spawn_blocking(database::start).await?).url("postgres"),
+    };
+    let servers = Servers::start(&store, SERVERS).await?;
+    listen(&std::env::var("PORT").unwrap_or_else(|_| "3000".to_owned()), page::router(servers)).await?;
+    drop(postgres);
+    Ok(())
+}
+
+/// Serves on 127.0.0.1 until Ctrl-C. The routes have no login, so they must not have a public address.
+async fn listen(port: &str, app: Router) -> Result<(), Box<dyn Error + Send + Sync>> {
+    let listener = TcpListener::bind(("127.0.0.1", port.parse()?)).await?;
+    writeln!(io::stdout(), "listening on http://{}", listener.local_addr()?)?;
+    serving::serve_axum(listener, serving::stopped(), app).await;
+    Ok(())
+}
