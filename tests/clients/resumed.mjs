@@ -192,13 +192,13 @@ export class Cell {
     return (await (await get(`${this.api}/threads/${this.chatId}`)).json()).run;
   }
 
-  /** Comes back after the loss. `how` is `reload`, or the page is still there. */
-  async comeBack(how) {
+  /** Comes back after the loss. `how` is `reload`, or the page is still there. `othersGoOn` is true if a server answers at once. */
+  async comeBack(how, othersGoOn) {
     if (this.state.over) {
       this.open();
       await until(async () => (await this.run()) === null, 'the run is over');
     }
-    const isBack = this.client === 'workflow' && how === 'drop' && !isSettled(this.chat);
+    const isBack = this.client === 'workflow' && (how === 'drop' || (othersGoOn && how !== 'reload')) && !isSettled(this.chat);
     if (how === 'reload') {
       this.chat = this.page(await this.stored());
     } else if (!isBack) {
@@ -210,19 +210,32 @@ export class Cell {
       this.doubled = { chat: this.chat, resumed: this.chat.resumeStream(), before: partsOf(this.chat) };
       this.chat = this.page(await this.stored());
     }
+    await this.resume(isBack);
+    // A server that takes the run over cuts the pages that cannot withdraw text, and they come back once more.
+    if (othersGoOn && this.chat.status === 'error') {
+      if (this.client === 'v5') this.chat = this.page(await this.stored());
+      await this.resume();
+    }
+    const { chat } = this;
+    await this.check();
+    // A stream that a server cut when it took the run over has a part of the text.
+    if (this.doubled && !(othersGoOn && this.doubled.chat.status === 'error')) await this.checkDoubled(this.doubled);
+    if (!this.state.answer || this.state.continued) return;
+    await this.state.answer(chat);
+    await until(() => isSettled(chat) && textOf(chat.messages.at(-1)).includes(TEXT), told(chat));
+    await this.check();
+  }
+
+  /** Reads the rest of the answer. A client that `isBack` does so already. */
+  async resume(isBack = false) {
     const { chat } = this;
     const { answered } = chat.line;
     const resumed = isBack ? this.sent : chat.resumeStream();
     await until(() => chat.line.answered > answered || isBack, 'the server answers');
     this.open();
     await resumed;
-    await until(() => isSettled(chat), 'the answer is complete');
-    await this.check();
-    if (this.doubled) await this.checkDoubled(this.doubled);
-    if (!this.state.answer || this.state.continued) return;
-    await this.state.answer(chat);
-    await until(() => isSettled(chat) && textOf(chat.messages.at(-1)).includes(TEXT), told(chat));
-    await this.check();
+    // A run of a server that was killed goes on when its lease has ended.
+    await until(() => isSettled(chat), 'the answer is complete', 20_000);
   }
 
   /** Asserts that version 5 shows the text that it had, and the text of the whole message after it. */

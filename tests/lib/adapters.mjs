@@ -14,7 +14,7 @@ const SERVERLESS = [
 ];
 
 /** Files that run once because they are long. What they test lies below the adapters. */
-const LONG = ['resumed.test.mjs'];
+const LONG = ['resumed.test.mjs', 'resumed-cluster.test.mjs', 'resumed-agents-cluster.test.mjs'];
 
 /** Returns the files of a suite that run over this adapter, and prints the ones that do not. */
 export function filesOfAdapter(names) {
@@ -31,11 +31,11 @@ export function filesOfAdapter(names) {
  * as `QUICKSTART_BIN` for examples/quickstart.
  * @returns {[string, string[]]}
  */
-export function commandFor(variable) {
+export function commandFor(variable, words = []) {
   if (SERVERLESS.includes(basename(process.argv[1] ?? ''))) {
     throw new Error(`${basename(process.argv[1])} starts a server: take it off the list in tests/lib/adapters.mjs`);
   }
-  if (adapter === AXUM) return [binary(variable), []];
+  if (adapter === AXUM) return [binary(variable), words];
   const host = variable.replace(/_BIN$/, '').toLowerCase().replaceAll('_', '-');
   return [binary('SERVED_BIN'), [adapter, host]];
 }

@@ -20,6 +20,13 @@ export const openai = (api, baseUrl, model = 'scripted-model') => ({
   OMNIASSIST_MODEL: model,
 });
 
+/** Returns the environment of a quickstart. */
+export const environment = (settings) => ({
+  ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !OWN_SETTINGS.test(name))),
+  OMNIASSIST_DISCOVERY: 'off',
+  ...settings,
+});
+
 /**
  * Starts the binary named by `QUICKSTART_BIN` and waits until it listens. `kill` ends it as SIGKILL does and `drain` as
  * SIGTERM, and `start` starts it again, at the same address and with the same files.
@@ -29,14 +36,11 @@ export const openai = (api, baseUrl, model = 'scripted-model') => ({
 export async function startQuickstart(settings, { stored = false } = {}) {
   const folder = await mkdtemp(join(tmpdir(), 'quickstart-'));
   const remove = () => rm(folder, { recursive: true, force: true });
-  const inherited = Object.fromEntries(Object.entries(process.env).filter(([name]) => !OWN_SETTINGS.test(name)));
-  const env = {
-    ...inherited,
-    OMNIASSIST_DISCOVERY: 'off',
+  const env = environment({
     QUICKSTART_DB: join(folder, 'orders.sqlite3'),
     QUICKSTART_CHATS: stored ? join(folder, 'assistant.db') : 'off',
     ...settings,
-  };
+  });
   try {
     let server = await startServer('QUICKSTART_BIN', env);
     const { origin } = server;

@@ -30,11 +30,11 @@ function guard({ pid }) {
 
 /**
  * Starts the binary of the variable, or the same host with another adapter, and waits until it prints its address.
- * `stop` lets it end; `kill` ends it at once, as SIGKILL does.
+ * `words` are its arguments. `stop` lets it end; `kill` ends it at once, as SIGKILL does.
  * @returns {Promise<{origin: string, log: () => string, stop: () => Promise<void>, kill: () => Promise<void>}>}
  */
-export async function startServer(variable, env, port = '0') {
-  const [binary, args] = commandFor(variable);
+export async function startServer(variable, env, port = '0', words = []) {
+  const [binary, args] = commandFor(variable, words);
   const own = { ...env, PORT: port };
   const child = spawn(binary, args, { env: own, stdio: ['ignore', 'pipe', 'pipe'] });
   if (child.pid !== undefined) child.once('exit', guard(child));
