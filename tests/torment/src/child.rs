@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 
 use crate::moments::{self, BEAT};
 use crate::port;
-use crate::shape::{self, Shape};
+use crate::shape::{self, Shape, Tempo};
 use crate::store::{Store, encrypted, runs, scope};
 
 pub(crate) const CHAT: &str = "c";
@@ -50,7 +50,9 @@ async fn beat() {
 async fn serve<S: Store>(store: S, ledger: &str, case: &str, shape: Shape) {
     failpoint::hit("child.opened");
     let builder = Assistant::builder(shape::recorded_model()).store(store.clone());
-    let builder = shape::tools(ledger, case).into_iter().fold(builder, |builder, tool| builder.tool(tool));
+    let builder = shape::tools(ledger, Some(case), Tempo::FAST)
+        .into_iter()
+        .fold(builder, |builder, tool| builder.tool(tool));
     let service = AssistantService::new(builder.build().unwrap());
     match shape {
         Shape::Queue => lead_both(&store, &service).await,

@@ -1,8 +1,7 @@
 //! Cases: children on one file, until the run has ended.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::io::{BufRead, BufReader};
-use std::process::{Command, ExitCode, Stdio};
+use std::process::ExitCode;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::thread;
@@ -12,6 +11,7 @@ use fastrand::Rng;
 use omniassist_sqlite::SqliteStore;
 
 use crate::killed::{Case, Ended, Kill, child};
+use crate::ledger::Ledger;
 use crate::lost::{self, Lost};
 use crate::moments::Moments;
 use crate::port::CUT;
@@ -48,11 +48,8 @@ struct Torment {
 
 pub(crate) fn run(wanted: u32, seed: u64) -> ExitCode {
     let began = Instant::now();
-    let mut process =
-        Command::new(std::env::current_exe().unwrap()).arg("ledger").stdout(Stdio::piped()).spawn().unwrap();
-    let mut ledger = String::new();
-    BufReader::new(process.stdout.as_mut().unwrap()).read_line(&mut ledger).unwrap();
-    let ledger = ledger.trim().to_owned();
+    let process = Ledger::start();
+    let ledger = process.address().to_owned();
     let points = passed(&ledger);
     let names: BTreeSet<String> = points.keys().map(|(_, name)| name.clone()).collect();
     println!("{} failpoints, {} with their shapes; seed {seed}", names.len(), points.len());
@@ -74,8 +71,6 @@ pub(crate) fn run(wanted: u32, seed: u64) -> ExitCode {
             scope.spawn(|| torment.lane());
         }
     });
-    process.kill().unwrap();
-    process.wait().unwrap();
     torment.report(began.elapsed())
 }
 

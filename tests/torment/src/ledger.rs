@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::io::{BufRead, BufReader, Write};
 use std::net::{TcpListener, TcpStream};
+use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex};
 use std::thread;
 
@@ -12,6 +13,33 @@ pub(crate) struct Effect {
     pub(crate) order: String,
     pub(crate) key: String,
     pub(crate) receipt: String,
+}
+
+/// The process. It ends when the value is dropped.
+pub(crate) struct Ledger {
+    process: Child,
+    address: String,
+}
+
+impl Ledger {
+    pub(crate) fn start() -> Self {
+        let mut command = Command::new(std::env::current_exe().unwrap());
+        let mut process = command.arg("ledger").stdout(Stdio::piped()).spawn().unwrap();
+        let mut address = String::new();
+        BufReader::new(process.stdout.as_mut().unwrap()).read_line(&mut address).unwrap();
+        Self { process, address: address.trim().to_owned() }
+    }
+
+    pub(crate) fn address(&self) -> &str {
+        &self.address
+    }
+}
+
+impl Drop for Ledger {
+    fn drop(&mut self) {
+        drop(self.process.kill());
+        drop(self.process.wait());
+    }
 }
 
 type Effects = Arc<Mutex<HashMap<String, Vec<Effect>>>>;

@@ -36,6 +36,7 @@
 
 mod answers;
 mod child;
+mod cluster;
 mod harness;
 mod killed;
 mod ledger;
@@ -60,9 +61,11 @@ fn main() -> ExitCode {
             child::run(path, ledger, case, shape, *content == "encrypted");
         }
         ["ledger"] => ledger::serve(),
+        ["server", url, ledger, word_ms, tool_ms] => cluster::serve(url, ledger, word_ms, tool_ms),
+        ["cluster", database, part @ ..] => return cluster::run(database, part),
         ["sqlite", kills, seed] => return harness::run(kills.parse().unwrap(), seed.parse().unwrap()),
         _ => {
-            eprintln!("omniassist-torment sqlite KILLS SEED");
+            eprintln!("omniassist-torment sqlite KILLS SEED | cluster DATABASE PART…");
             return ExitCode::from(2);
         }
     }

@@ -6,14 +6,15 @@ use omniassist_server::{AnthropicProvider, Assistant, GeminiProvider, OpenAiChat
 use serde_json::Value;
 
 use crate::child::{CHAT, post, question, request};
+use crate::legal;
+use crate::shape::{self, Tempo};
 use crate::store::Store;
-use crate::{legal, shape};
 
 /// Asks the next question of a chat, and returns the faults of the request that each provider would send.
 pub(crate) async fn faults<S: Store>(store: &S, ledger: &str) -> Vec<String> {
-    let model = shape::model();
+    let model = shape::model(Tempo::FAST);
     let builder = Assistant::builder(model.clone()).store(store.clone());
-    let tools = shape::tools(ledger, "next");
+    let tools = shape::tools(ledger, Some("next"), Tempo::FAST);
     let builder = tools.into_iter().fold(builder, |builder, tool| builder.tool(tool));
     let service = AssistantService::new(builder.build().unwrap());
     let status = post(&service, request(&question(CHAT, "next", "Is that all?")), |_| {}).await;

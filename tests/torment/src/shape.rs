@@ -13,8 +13,17 @@ use serde_json::{Value, json};
 
 use crate::{ledger, moments};
 
-/// The delay between two words.
-const PACE: Duration = Duration::from_millis(4);
+/// The delay between two words, and the longest pause of a tool before and after its effect.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Tempo {
+    pub(crate) word: Duration,
+    pub(crate) tool: Duration,
+}
+
+impl Tempo {
+    /// Runs that take a fraction of a second.
+    pub(crate) const FAST: Self = Self { word: Duration::from_millis(4), tool: Duration::from_millis(4) };
+}
 
 /// The words before a call, of an answer, and of a long answer.
 const LEAD: usize = 2;
@@ -107,7 +116,7 @@ impl Shape {
 
 /// Creates the model of a child. It writes each delta to the output of the child before the engine gets it.
 pub(crate) fn recorded_model() -> impl LlmProvider {
-    let model = model();
+    let model = model(Tempo::FAST);
     from_fn("recorded", move |payload| {
         model.stream(payload).inspect(|event| {
             if let Ok(LlmEvent::TextDelta { delta, .. }) = event
@@ -120,11 +129,11 @@ pub(crate) fn recorded_model() -> impl LlmProvider {
 }
 
 /// Creates a model. It answers by the last message of the user, and the results after it.
-pub(crate) fn model() -> ScriptedProvider {
-    ScriptedProvider::new().otherwise(answer)
+pub(crate) fn model(tempo: Tempo) -> ScriptedProvider {
+    ScriptedProvider::new().otherwise(move |payload| answer(payload, tempo.word))
 }
 
-fn answer(payload: &LlmPayload) -> Turn {
+fn answer(payload: &LlmPayload, pace: Duration) -> Turn {
     // A model that is asked again writes other words, and gives its calls other ids.
     static TURNS: AtomicU32 = AtomicU32::new(0);
     let is_user = |item: &TranscriptItem| matches!(item, TranscriptItem::User { .. });
@@ -147,7 +156,7 @@ fn answer(payload: &LlmPayload) -> Turn {
         });
         return calls.fold(text(&turn, words, Duration::ZERO), Turn::then);
     }
-    text(&turn, shape.texts(number).pop().unwrap(), PACE)
+    text(&turn, shape.texts(number).pop().unwrap(), pace)
 }
 
 /// Creates a block of words. Each names its turn, so that no two deltas are equal.
@@ -160,10 +169,11 @@ fn text(turn: &str, words: usize, pace: Duration) -> Turn {
     (0..words).map(word).collect::<Turn>().then(end)
 }
 
-/// Creates the tools. Each takes effect in the ledger, and returns the receipt.
-pub(crate) fn tools(ledger: &str, case: &str) -> Vec<Tool> {
+/// Creates the tools. Each takes effect in the ledger, and returns the receipt. Without a case, each chat is one.
+pub(crate) fn tools(ledger: &str, case: Option<&str>, tempo: Tempo) -> Vec<Tool> {
+    let pause = tempo.tool.as_millis() as u64;
     let tool = |name: &'static str| {
-        let (ledger, case) = (ledger.to_owned(), case.to_owned());
+        let (ledger, case) = (ledger.to_owned(), case.map(str::to_owned));
         let schema = json!({
             "type": "object", "properties": {"order": {"type": "string"}}, "required": ["order"],
         });
@@ -172,14 +182,15 @@ pub(crate) fn tools(ledger: &str, case: &str) -> Vec<Tool> {
             "Acts on an order",
             schema,
             move |arguments: Value, context: ToolContext| {
-                let (ledger, case) = (ledger.clone(), case.clone());
+                let chat = || context.run().chat_id().map(ToString::to_string).unwrap_or_default();
+                let (ledger, case) = (ledger.clone(), case.clone().unwrap_or_else(chat));
                 async move {
                     failpoint::hit("tool.called");
-                    tokio::time::sleep(Duration::from_millis(fastrand::u64(0..4))).await;
+                    tokio::time::sleep(Duration::from_millis(fastrand::u64(0..pause))).await;
                     let order = arguments["order"].as_str().unwrap_or_default();
                     let receipt = ledger::effect(&ledger, &case, order, &context.idempotency_key());
                     failpoint::hit("tool.effect");
-                    tokio::time::sleep(Duration::from_millis(fastrand::u64(0..4))).await;
+                    tokio::time::sleep(Duration::from_millis(fastrand::u64(0..pause))).await;
                     receipt.map_err(|error| ToolError::new(error.to_string()))
                 }
             },

@@ -29,12 +29,7 @@ pub(crate) async fn violations<S: Store>(
     let bodies = conversation.map(|conversation| conversation.messages).unwrap_or_default();
     let messages: Vec<Value> =
         bodies.iter().map(|message| serde_json::from_slice(&message.body).unwrap()).collect();
-    let calls: Vec<&Value> = messages
-        .iter()
-        .filter_map(|message| message["parts"].as_array())
-        .flatten()
-        .filter(|part| part["toolCallId"].is_string())
-        .collect();
+    let calls = calls(&messages);
     check_effects(effects, &calls, is_given_up, &mut found);
     if !is_given_up {
         answers::check(case.shape, &messages, &mut found);
@@ -63,9 +58,20 @@ pub(crate) async fn violations<S: Store>(
     found
 }
 
+/// Returns the calls of messages.
+pub(crate) fn calls(messages: &[Value]) -> Vec<&Value> {
+    let parts = messages.iter().filter_map(|message| message["parts"].as_array()).flatten();
+    parts.filter(|part| part["toolCallId"].is_string()).collect()
+}
+
 /// Checks the effects of tools against the stored calls. A run that was given up runs no call again, so that its idempotent
 /// calls can be of unknown outcome too.
-fn check_effects(effects: &[Effect], calls: &[&Value], is_given_up: bool, found: &mut Vec<String>) {
+pub(crate) fn check_effects(
+    effects: &[Effect],
+    calls: &[&Value],
+    is_given_up: bool,
+    found: &mut Vec<String>,
+) {
     for effect in effects {
         let same: Vec<_> = effects.iter().filter(|other| other.order == effect.order).collect();
         let mut of_order = calls.iter().filter(|call| call["input"]["order"] == effect.order.as_str());
@@ -90,7 +96,7 @@ fn check_effects(effects: &[Effect], calls: &[&Value], is_given_up: bool, found:
 }
 
 /// Checks that each call of the shape is stored once, with an outcome.
-fn check_calls(shape: Shape, calls: &[&Value], found: &mut Vec<String>) {
+pub(crate) fn check_calls(shape: Shape, calls: &[&Value], found: &mut Vec<String>) {
     let wanted: usize = shape.steps().iter().map(|step| step.len()).sum();
     let settled = calls
         .iter()

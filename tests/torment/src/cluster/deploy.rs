@@ -1,0 +1,105 @@
+//! A rolling deployment under load: servers are replaced one after the other, and afterwards killed one after the other.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use tokio::task::JoinSet;
+use tokio::time::sleep;
+
+use super::client::Client;
+use super::fleet::{Fleet, SERVERS, end};
+use super::times::Times;
+use super::verdict;
+use crate::shape::{Shape, Tempo};
+
+/// Answers of half a minute, so that all streams are under way at once.
+pub(crate) const TEMPO: Tempo =
+    Tempo { word: Duration::from_millis(600), tool: Duration::from_millis(1_000) };
+
+/// The shapes with long answers.
+const SHAPES: [Shape; 2] = [Shape::Text, Shape::Port];
+
+/// The time over which the streams begin.
+const RAMP: Duration = Duration::from_secs(5);
+
+/// The time between two servers that are replaced, and between two that are killed.
+const BETWEEN: (Duration, Duration) = (Duration::from_secs(4), Duration::from_secs(12));
+
+/// The longest time without a server of a run: after SIGTERM, and after SIGKILL.
+const SOON: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(8));
+
+pub(crate) async fn run(fleet: Fleet, streams: usize) -> Vec<String> {
+    let fleet = Arc::new(fleet);
+    let mut found = Vec::new();
+    for (what, is_killed, soon) in [("SIGTERM", false, SOON.0), ("SIGKILL", true, SOON.1)] {
+        let (clients, signals) = under_load(&fleet, streams, is_killed).await;
+        let mut times = Times::default();
+        for at in clients.iter().flat_map(|(client, _)| &client.handed_over) {
+            // A run is handed over after the latest signal before it.
+            let signal = signals.iter().rfind(|signal| *signal <= at);
+            times.push(signal.map_or(Duration::MAX, |signal| at.duration_since(*signal)));
+        }
+        let failed = clients.iter().filter(|(_, violations)| !violations.is_empty()).count();
+        println!("{what} of {SERVERS} servers under {streams} streams: {failed} failed; hand-overs: {times}");
+        if times.at(99) > soon {
+            found.push(format!(
+                "a hand-over after {what} takes {:?}, and {soon:?} is the limit",
+                times.at(99)
+            ));
+        }
+        if times.at(100) == Duration::ZERO {
+            found.push(format!("no run was handed over after {what}"));
+        }
+        found.extend(clients.into_iter().flat_map(|(client, violations)| {
+            violations
+                .into_iter()
+                .map(move |one| format!("{what}, {} ({:?}): {one}", client.name, client.shape))
+        }));
+    }
+    fleet.stop().await;
+    if !found.is_empty() {
+        println!("the servers said:\n{}", fleet.logs());
+    }
+    found
+}
+
+/// Replaces or kills the servers while the streams run. Returns the clients, and the times of the signals.
+async fn under_load(
+    fleet: &Arc<Fleet>,
+    streams: usize,
+    is_killed: bool,
+) -> (Vec<(Client, Vec<String>)>, Vec<Instant>) {
+    let mut running = JoinSet::new();
+    for number in 0..streams {
+        let name = format!("{}{number}", if is_killed { "k" } else { "d" });
+        let mut client = Client::new(fleet, SHAPES[number % SHAPES.len()], name);
+        running.spawn(async move {
+            sleep(RAMP.mul_f64(fastrand::f64())).await;
+            let violations = match client.lead().await {
+                Ok(()) => verdict::violations(&client).await,
+                Err(stuck) => vec![stuck],
+            };
+            (client, violations)
+        });
+    }
+    sleep(RAMP).await;
+    let mut signals = Vec::new();
+    for server in &fleet.servers {
+        if is_killed {
+            signals.push(Instant::now());
+            server.kill().await;
+            sleep(Duration::from_secs(1)).await;
+            fleet.launch(server, None).await;
+            sleep(BETWEEN.1).await;
+        } else {
+            // The new process has the port of its server before the old one ends.
+            let earlier = fleet.launch(server, None).await;
+            signals.push(Instant::now());
+            if let Some(earlier) = earlier {
+                end(earlier).await;
+            }
+            sleep(BETWEEN.0).await;
+        }
+    }
+    (running.join_all().await, signals)
+}
