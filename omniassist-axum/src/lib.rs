@@ -206,11 +206,11 @@ mod extract;
 mod router;
 
 pub use extract::AssistantRequest;
+#[cfg(feature = "postgres")]
+pub use omniassist_postgres::{PostgresOptions, PostgresStore};
 #[cfg(feature = "redis")]
 pub use omniassist_redis::{Redis, RedisRateLimit, RedisTail, RedisTokenBudget};
 pub use omniassist_server::core::{self, ContextMessage, Limits, LlmEvent, LlmPayload, RunRequest};
-#[cfg(feature = "postgres")]
-pub use omniassist_postgres::{PostgresOptions, PostgresStore};
 #[doc(inline)]
 pub use omniassist_server::*;
 #[cfg(feature = "sqlite")]

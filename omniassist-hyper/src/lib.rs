@@ -218,11 +218,11 @@ mod standalone;
 
 pub use mounted::{MountedBody, MountedFuture};
 pub use nested::{Nested, nest};
+#[cfg(feature = "postgres")]
+pub use omniassist_postgres::{PostgresOptions, PostgresStore};
 #[cfg(feature = "redis")]
 pub use omniassist_redis::{Redis, RedisRateLimit, RedisTail, RedisTokenBudget};
 pub use omniassist_server::core::{self, ContextMessage, Limits, LlmEvent, LlmPayload, RunRequest};
-#[cfg(feature = "postgres")]
-pub use omniassist_postgres::{PostgresOptions, PostgresStore};
 #[doc(inline)]
 pub use omniassist_server::*;
 #[cfg(feature = "sqlite")]

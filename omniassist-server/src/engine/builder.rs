@@ -1,4 +1,5 @@
 mod guards;
+mod keys;
 mod loader;
 mod plan;
 mod store;
@@ -437,11 +438,11 @@ impl AssistantBuilder {
                 let keys = match self.seal_keys? {
                     Some(keys) => {
                         if self.replay_guard.is_none() {
-                            report_local_state(self.stores.both.is_some());
+                            keys::report_local_state(self.stores.both.is_some());
                         }
                         keys
                     }
-                    None => process_keys()?,
+                    None => keys::process_keys()?,
                 };
                 let guard = self.replay_guard.unwrap_or_else(|| Arc::new(InMemoryReplayGuard::new()));
                 let verifier =
@@ -468,30 +469,6 @@ impl AssistantBuilder {
         }
         Ok(Assistant { setup, live: Arc::default() })
     }
-}
-
-/// Logs what instances with the same keys do not share.
-fn report_local_state(has_store: bool) {
-    if has_store {
-        tracing::info!(
-            "approvals of stored conversations count once at all instances; used approvals of anonymous users are kept \
-             in this process: share them with `AssistantBuilder::replay_guard`"
-        );
-    } else {
-        tracing::info!(
-            "instances share nothing: a stop reaches the runs of its own process, and another instance, or this one \
-             after a restart, can run an approved call again until the approval expires; share both with \
-             `AssistantBuilder::store`, or the used approvals with `AssistantBuilder::replay_guard`"
-        );
-    }
-}
-
-fn process_keys() -> Result<SealKeys> {
-    tracing::warn!(
-        "no seal keys are set: seals of this process cannot be verified by another instance or after a restart; \
-         set keys with `AssistantBuilder::seal_keys`"
-    );
-    SealKeys::random().map_err(|error| Error::configuration("no seal key could be made").with_source(error))
 }
 
 impl fmt::Debug for AssistantBuilder {

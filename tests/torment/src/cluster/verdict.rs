@@ -1,4 +1,4 @@
-//! What a client, the ledger and the store know about one run.
+//! The judgement of one run, from what a client, the ledger and the store have of it.
 
 use std::time::Duration;
 
