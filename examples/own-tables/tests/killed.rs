@@ -161,10 +161,11 @@ fn the_text_of_a_killed_server_is_not_doubled() {
 fn approve_and_never_end(folder: &Path) {
     Runtime::new().expect("a runtime").block_on(async {
         let mut answer = messages(folder).await.pop().expect("an answer");
-        for part in answer["parts"].as_array_mut().expect("parts") {
-            if part["state"] == "approval-requested" {
-                part["state"] = "approval-responded".into();
-                part["approval"]["approved"] = true.into();
+        for part in answer.get_mut("parts").and_then(Value::as_array_mut).expect("parts") {
+            if part.get("state").is_some_and(|state| state == "approval-requested") {
+                part.as_object_mut().expect("a part").insert("state".to_owned(), "approval-responded".into());
+                let approval = part.get_mut("approval").and_then(Value::as_object_mut).expect("an approval");
+                approval.insert("approved".to_owned(), true.into());
             }
         }
         let model = Turn::text("First ").then(Turn::delay(Duration::from_millis(500))).then(text("end"));
