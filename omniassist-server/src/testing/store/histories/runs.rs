@@ -18,6 +18,15 @@ const LEASE: Duration = Duration::from_secs(24 * 60 * 60);
 /// The question of a run that waits.
 const QUESTION: &str = "call";
 
+/// The signals that a run gets.
+const SIGNALS: [fn() -> SignalKind; 5] = [
+    || SignalKind::Stop,
+    || SignalKind::Answer(QUESTION.into()),
+    || SignalKind::Say("1".into()),
+    || SignalKind::Say("2".into()),
+    || SignalKind::Say("3".into()),
+];
+
 #[derive(Debug, Clone)]
 enum Call {
     Append(Segment),
@@ -72,8 +81,11 @@ pub async fn check_runs<F: Factory<Store: RunStore>>(factory: &F, seed: u64) {
         ((store, *run), answer)
     };
     let fingerprint = |(store, run): &(MemoryStore, RunId)| {
-        let see = |call| make(store, *run, &call).now_or_never().unwrap();
-        format!("{:?}{:?}", see(Call::Read), see(Call::Find))
+        // The number that each signal has, or gets.
+        let store = store.fork();
+        let signals = SIGNALS.map(|kind| Call::Signal(Signal::new(kind(), "alice")));
+        let see = |call| make(&store, *run, &call).now_or_never().unwrap();
+        format!("{:?}", [Call::Read, Call::Find].into_iter().chain(signals).map(see).collect::<Vec<_>>())
     };
     history.check(seed, &(model, new.run), &Model { apply, fingerprint });
 }
@@ -127,12 +139,8 @@ impl<S: RunStore> Task<'_, S> {
     }
 
     fn signal(&mut self) -> Signal {
-        let kind = match self.random.u32(..8) {
-            0 => SignalKind::Stop,
-            1..4 => SignalKind::Answer(QUESTION.into()),
-            message => SignalKind::Say(message.to_string().into()),
-        };
-        Signal::new(kind, "alice")
+        let kind = self.random.choice(SIGNALS).unwrap_or(SIGNALS[0]);
+        Signal::new(kind(), "alice")
     }
 
     fn learn(&mut self, call: Call, answer: Answer) {
