@@ -24,7 +24,7 @@ async fn the_suite_passes_through_pgbouncer() {
 async fn no_setting_outlasts_its_transaction() {
     let database = shared().rsplit_once('/').unwrap().1;
     let bouncer = PgBouncer::start(Postgres::shared(), 1);
-    let store = Schemas::at(bouncer.url(database)).create().await;
+    let store = Factory::create(&Schemas::at(bouncer.url(database))).await;
     let writer = Writer { run: RunId::random(), epoch: 1, instance: InstanceId::random() };
     let segment = Segment::new(writer, 1, SegmentKind::Text, 1, "text");
     assert_eq!(store.append(&[segment], Durability::Soft).await.unwrap(), [Appended::Gone]);

@@ -9,12 +9,13 @@ use omniassist_postgres::{PostgresStore, PostgresTokenBudget};
 use omniassist_server::core::Usage;
 use omniassist_server::http::AssistantService;
 use omniassist_server::store::{Retention, RunStore};
+use omniassist_server::testing::store::budgets;
 use omniassist_server::testing::{ScriptedProvider, Turn, text};
 use omniassist_server::throttle::{Grant, Reservation, Spent, TokenBudget};
 use omniassist_server::{Assistant, Principal};
 use serde_json::json;
 
-use crate::database::{connect, execute, new_schema};
+use crate::database::{Schemas, connect, execute, new_schema};
 
 const LIFETIME: Duration = Duration::from_secs(600);
 
@@ -71,29 +72,19 @@ async fn eight_servers_do_not_overdraw_a_budget() {
     );
 }
 
-#[tokio::test]
-async fn the_last_token_is_granted_and_no_more_until_the_next_day() {
-    let schema = new_schema();
-    let stores = servers(&schema, 2).await;
-    let (first, second) = (stores[0].token_budget(100), stores[1].token_budget(100));
-    assert!(reserve(&first, "a", 101, 200).await.is_err());
-    assert_eq!(reserve(&first, "a", 1, 200).await, Ok(100));
-    assert_eq!(reserve(&first, "a", 1, 60).await, Ok(60), "the same reservation, changed");
-    assert!(reserve(&second, "b", 41, 64).await.unwrap_err() <= Duration::from_secs(1), "it is lent");
-    assert_eq!(reserve(&second, "b", 40, 64).await, Ok(40));
-    let bob = Reservation::new(Principal::new("bob"), "bob", LIFETIME);
-    assert_eq!(second.reserve(&bob, 100..=100).await.unwrap(), Grant::Tokens(100), "others have their own");
-    settle(&first, "a", 61).await;
-    settle(&second, "b", 0).await;
-    assert_eq!(reserve(&first, "c", 1, 64).await, Ok(39));
-    settle(&first, "c", 39).await;
-    let delay = reserve(&second, "d", 1, 64).await.unwrap_err();
-    assert!(delay > Duration::ZERO && delay <= Duration::from_secs(24 * 60 * 60), "{delay:?}");
+#[tokio::test(flavor = "multi_thread")]
+async fn servers_share_a_budget() {
+    budgets::all(&Schemas::default()).await;
+}
 
+#[tokio::test]
+async fn earlier_days_are_forgotten() {
+    let schema = new_schema();
+    let budget = connect(&schema).await.token_budget(100);
+    settle(&budget, "a", 99).await;
     execute(&schema, "update budget set day = day - 1");
-    assert_eq!(reserve(&second, "d", 1, 200).await, Ok(100));
-    settle(&second, "d", 1).await;
-    assert_eq!(execute(&schema, "select count(*) from budget"), "1", "earlier days are forgotten");
+    settle(&budget, "b", 1).await;
+    assert_eq!(execute(&schema, "select count(*) from budget"), "1");
 }
 
 #[tokio::test]

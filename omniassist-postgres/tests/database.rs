@@ -2,8 +2,9 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, OnceLock};
 use std::time::Duration;
 
-use omniassist_postgres::PostgresStore;
+use omniassist_postgres::{PostgresStore, PostgresTokenBudget};
 use omniassist_server::testing::store::Factory;
+use omniassist_server::testing::store::budgets::BudgetFactory;
 use omniassist_test_databases::Postgres;
 
 /// Returns the URL of the database that tests share, each with a schema of its own.
@@ -58,6 +59,24 @@ impl Schemas {
 pub(crate) fn execute(schema: &str, statements: &str) -> String {
     let database = shared().rsplit_once('/').unwrap().1;
     Postgres::shared().execute(database, &format!("set search_path = \"{schema}\"; {statements}"))
+}
+
+impl BudgetFactory for Schemas {
+    type Budget = PostgresTokenBudget;
+
+    async fn create(&self, tokens: u64) -> [PostgresTokenBudget; 2] {
+        let first = Factory::create(self).await;
+        let schema = self.latest.lock().unwrap().clone();
+        [first.token_budget(tokens), connect_at(&self.url, &schema).await.token_budget(tokens)]
+    }
+
+    async fn advance(&self, _budget: &PostgresTokenBudget, by: Duration) {
+        let (ms, days) = (by.as_millis(), by.as_secs() / 86_400);
+        self.execute(&format!(
+            "update reservation set expires_at = expires_at - interval '{ms} ms';
+             update budget set day = day - {days}"
+        ));
+    }
 }
 
 impl Factory for Schemas {

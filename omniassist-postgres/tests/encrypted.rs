@@ -16,11 +16,11 @@ impl Factory for EncryptedSchemas {
 
     async fn create(&self) -> Self::Store {
         let keys = EncryptionKeys::new("2026-11", "at least thirty-two bytes of randomness").unwrap();
-        Encrypted::new(self.0.create().await, keys)
+        Encrypted::new(Factory::create(&self.0).await, keys)
     }
 
     async fn advance(&self, store: &Self::Store, by: Duration) {
-        self.0.advance(store.inner(), by).await;
+        Factory::advance(&self.0, store.inner(), by).await;
     }
 }
 
