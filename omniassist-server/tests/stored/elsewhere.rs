@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use http::Response;
-use omniassist_server::core::FinishReason;
+use omniassist_server::core::{FinishReason, Limits};
 use tokio::runtime::Builder;
 use tokio::time::{Instant, sleep, timeout};
 
@@ -414,6 +414,43 @@ fn text_that_was_never_written_is_withdrawn_from_a_run_that_ends() {
         assert!(rest.starts_with("id: 2.2\ndata: {\"type\":\"reset-step\"}"), "{seen}{rest}");
         assert!(text_of(&rest) == "Kept " && rest.contains("abort"), "{rest}");
         assert_eq!(messages(&store).await.last().unwrap().text(), "Kept ");
+    });
+}
+
+#[test]
+fn many_runs_of_an_instance_that_dies_go_on_soon() {
+    const RUNS: usize = 60;
+    let store = MemoryStore::new();
+    let runtime = || Builder::new_current_thread().enable_all().start_paused(true).build().unwrap();
+    let (killed, next) = (runtime(), runtime());
+    let build = |model: ScriptedProvider| {
+        let mut limits = Limits::default();
+        limits.max_runs_per_principal = RUNS;
+        Assistant::builder(model).limits(limits).store(store.clone()).build().unwrap()
+    };
+    let first = build(ScriptedProvider::new().otherwise(|_| Turn::text("Half").then(Turn::pending())));
+    let other = build(ScriptedProvider::new().otherwise(|_| text("The whole")));
+    let chats: Vec<String> = (0..RUNS).map(|number| format!("c{number}")).collect();
+    killed.block_on(async {
+        for chat in &chats {
+            let post = json!({"id": chat, "message": ask("m1", "Go")["message"]});
+            read_until(&mut open(&first, &post).await, "Half").await;
+        }
+        sleep(Duration::from_secs(1)).await;
+    });
+    drop(killed);
+    next.block_on(async {
+        // The lease of the other instance begins with its first request.
+        open(&other, &json!({"id": "d", "message": ask("m1", "Hi")["message"]}))
+            .await
+            .collect()
+            .await
+            .unwrap();
+        sleep(Duration::from_secs(8)).await;
+        for chat in &chats {
+            let head = store.find(&scope(), Which::Chat(chat)).await.unwrap().unwrap();
+            assert_eq!(head.state, RunState::Finished, "{chat}");
+        }
     });
 }
 

@@ -3,6 +3,7 @@
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
+use futures_util::future::join_all;
 use http::Extensions;
 use omniassist_core::{Error, Text};
 use tokio::runtime::Handle;
@@ -86,12 +87,19 @@ impl Assistant {
         // A run whose viewers wait here is started by the task that lets them know.
         let free = beat.free.into_iter().filter(|run| !stores.queue.has(*run));
         let free = free.map(|run| (run, Claim::IfFree));
-        for (run, condition) in left.chain(free) {
+        let taken_over = left.chain(free).map(|(run, condition)| async move {
             // Errors were logged.
-            if let Ok(Some(_)) = self.take_over(stores, run, condition, Extensions::new(), None).await {
+            let taken = self.take_over(stores, run, condition, Extensions::new(), None).await;
+            let is_taken = matches!(taken, Ok(Some(_)));
+            if is_taken {
                 failpoint::hit("lease.claimed");
                 tracing::info!(run_id = %run, "a run that its server has left goes on here");
             }
+            is_taken
+        });
+        // A server that dies with many runs leaves more than there is room for at once.
+        if join_all(taken_over).await.into_iter().filter(|is_taken| *is_taken).count() >= ROOM {
+            stores.beat_now.notify_one();
         }
     }
 }
