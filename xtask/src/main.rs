@@ -21,6 +21,7 @@ mod workspace;
 
 use report::Report;
 use suites::Part;
+use torment::Cluster;
 
 const USAGE: &str = "\
 cargo xtask test [rust|clients|browser|real-model]...
@@ -41,6 +42,11 @@ cargo xtask instructions [--accept]
 cargo xtask torment sqlite [--kills N] [--seed N]
             kills processes with stored runs at failpoints, and checks that nothing is lost or done twice. The
             default is 10,000 kills; `ci` does 300. The seed of a failure repeats its first deaths
+cargo xtask torment cluster [--minutes N] [--streams N] [--deployed N] [--seed N]
+            three servers on one PostgreSQL: answers and stops at other servers; streams while servers are killed,
+            frozen and cut off from the database and from clients (default 20 minutes and 1,000 streams; `ci` 3 and
+            150); servers that are replaced under load (500 streams; `ci` 60). As root on Debian it installs
+            PostgreSQL and libfaketime
 cargo xtask ci       all of these";
 
 fn main() -> ExitCode {
@@ -63,7 +69,11 @@ fn main() -> ExitCode {
         (Some("instructions"), ["--accept"]) => instructions::accept(&mut report),
         (Some("torment"), ["sqlite", options @ ..]) => {
             let Some((kills, seed)) = torment_options(options) else { return usage() };
-            torment::run(kills, seed, &mut report);
+            torment::sqlite(kills, seed, &mut report);
+        }
+        (Some("torment"), ["cluster", options @ ..]) => {
+            let Some(test) = cluster_options(options) else { return usage() };
+            torment::cluster(test, &mut report);
         }
         (Some("modules"), []) => modules::run(&mut report),
         (Some("deny"), []) => deny::run(&mut report),
@@ -75,7 +85,8 @@ fn main() -> ExitCode {
             modules::run(&mut report);
             deny::run(&mut report);
             instructions::check(&mut report);
-            torment::run(torment::FEW, None, &mut report);
+            torment::sqlite(torment::FEW, None, &mut report);
+            torment::cluster(Cluster::FEW, &mut report);
             suites::run(&[], &mut report);
         }
         (Some("help" | "--help" | "-h"), _) => {
@@ -85,6 +96,21 @@ fn main() -> ExitCode {
         _ => return usage(),
     }
     report.close()
+}
+
+/// Returns the test of a cluster.
+fn cluster_options(options: &[&str]) -> Option<Cluster> {
+    let mut test = Cluster::ALL;
+    for option in options.chunks(2) {
+        match option {
+            ["--minutes", number] => test.minutes = number.parse().ok()?,
+            ["--streams", number] => test.streams = number.parse().ok()?,
+            ["--deployed", number] => test.deployed = number.parse().ok()?,
+            ["--seed", number] => test.seed = Some(number.parse().ok()?),
+            _ => return None,
+        }
+    }
+    Some(test)
 }
 
 /// Returns the number of kills and the seed.

@@ -1,6 +1,7 @@
 //! The programs that the suites need beside cargo.
 
 use std::env;
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -19,6 +20,11 @@ pub(crate) enum Need {
     /// Python with `venv`.
     Python,
     Valgrind,
+    Postgres,
+    PgBouncer,
+    Redis,
+    /// The library that changes the clock of a process.
+    FakeTime,
 }
 
 impl Need {
@@ -29,6 +35,10 @@ impl Need {
             Self::Chromium => "chromium",
             Self::Python => "python3-venv",
             Self::Valgrind => "valgrind",
+            Self::Postgres => "postgresql",
+            Self::PgBouncer => "pgbouncer",
+            Self::Redis => "redis-server",
+            Self::FakeTime => "libfaketime",
         }
     }
 
@@ -38,6 +48,12 @@ impl Need {
             Self::Npm => on_path("npm").is_some(),
             Self::Chromium => chromium().is_some(),
             Self::Valgrind => on_path("valgrind").is_some(),
+            Self::Postgres => {
+                on_path("postgres").is_some() || has_file("/usr/lib/postgresql", "bin/postgres")
+            }
+            Self::PgBouncer => on_path("pgbouncer").is_some(),
+            Self::Redis => on_path("redis-server").is_some() && on_path("redis-cli").is_some(),
+            Self::FakeTime => has_file("/usr/lib", "faketime/libfaketime.so.1"),
             Self::Python => {
                 let probe = Command::new("python3").args(["-c", "import ensurepip, venv"]).output();
                 probe.is_ok_and(|output| output.status.success())
@@ -93,6 +109,12 @@ fn node_major() -> Option<u32> {
 fn on_path(program: &str) -> Option<PathBuf> {
     let path = env::var_os("PATH")?;
     env::split_paths(&path).map(|folder| folder.join(program)).find(|candidate| candidate.is_file())
+}
+
+/// Returns `true` if one of the folders in a folder has this file.
+fn has_file(folder: &str, file: &str) -> bool {
+    let folders = fs::read_dir(folder).into_iter().flatten().flatten();
+    folders.map(|entry| entry.path().join(file)).any(|candidate| candidate.is_file())
 }
 
 fn may_install() -> bool {

@@ -38,8 +38,8 @@ impl Part {
 
     fn needs(self) -> &'static [Need] {
         match self {
-            Self::Rust => &[],
-            Self::Clients => &[Need::Node, Need::Npm, Need::Python],
+            Self::Rust => &[Need::Postgres, Need::PgBouncer, Need::Redis],
+            Self::Clients => &[Need::Node, Need::Npm, Need::Python, Need::Postgres],
             Self::Browser | Self::RealModel => &[Need::Node, Need::Npm, Need::Chromium],
         }
     }
@@ -55,10 +55,11 @@ const AXUM: &str = "axum";
 const ADAPTER: &str = "OMNIASSIST_ADAPTER";
 
 /// The packages of the programs that the suites start, and the variables that name their binaries.
-const PROGRAMS: [(&str, &str); 5] = [
+const PROGRAMS: [(&str, &str); 6] = [
     ("quickstart", "QUICKSTART_BIN"),
     ("runtime-events", "RUNTIME_EVENTS_BIN"),
     ("back-office", "BACK_OFFICE_BIN"),
+    ("cluster", "CLUSTER_BIN"),
     ("ledger", "LEDGER_BIN"),
     ("shared-cart", "SHARED_CART_BIN"),
 ];

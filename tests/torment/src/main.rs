@@ -11,6 +11,20 @@
 //! by which its timers fired late. All three are measured by the clock that processes share: the child writes the moments
 //! of deltas, commits and a regular beat to its output, which survives it.
 //!
+//! # Clusters
+//!
+//! `cluster DATABASE PART` starts three *servers* with one database, relays before and behind them, and clients that post to
+//! any server and come back to another when they lose it. The parts:
+//!
+//! - `probes`: an approval at two servers at the same time, and stops at a server that does not drive the run, with the time
+//!   until the end.
+//! - `storm MINUTES STREAMS SEED`: servers are killed, or frozen for longer than their lease; connections of clients and to
+//!   the database are cut, or deliver nothing in one direction or in both; the clock of one server differs by an hour. Each
+//!   client must end with the events of the log, after the resets that it was sent. A reset may take back nothing that was
+//!   acted on. The ledger and the stored messages are compared as in the other cases, and no connection may be left.
+//! - `deploy STREAMS`: all servers are replaced, one after the other, and later killed. No answer may fail. The time until
+//!   the next server writes is measured at the clients.
+//!
 //! # Mutations
 //!
 //! Each check was seen to fail:
@@ -22,6 +36,9 @@
 //! | each question is answered once | neither `open_once` nor `begin` looks for the run of the same post |
 //! | answers in the order of questions | queued runs are free and can be claimed at any time, and the index `run_live` is not unique |
 //! | an answer over a port is cut by a death only | `Task::settle` does not show what it held |
+//! | clients end with the log | no `withdraw_step` in `http/resume.rs` |
+//! | each client reaches the end | what is swept depends on the clock of a process: an hour of difference on SQLite |
+//! | time of hand-overs | `beat` in `engine/stored/lease.rs` does not look again after as many runs as it has room for |
 //! | encrypted content | `key_of_chat` of `Encrypted` returns no key for a new conversation |
 //!
 //! That the search for encrypted content finds any is shown by the other cases, where it must.
