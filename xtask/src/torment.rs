@@ -31,9 +31,6 @@ pub(crate) struct Cluster {
 impl Cluster {
     /// The test that a release needs.
     pub(crate) const ALL: Self = Self { minutes: 20, streams: 1_000, deployed: 500, seed: None };
-
-    /// The test of CI.
-    pub(crate) const FEW: Self = Self { minutes: 3, streams: 150, deployed: 60, seed: None };
 }
 
 /// Runs this many kills. Without a seed, each run has another one, which it prints.
