@@ -201,8 +201,9 @@ fn fault_14_a_hundred_thousand_one_character_deltas_cost_twice_fifty_thousand() 
     let Some(costs) = costs else { return };
     print("50,000 deltas of one character", costs[1]);
     print("100,000 deltas of one character", costs[2]);
-    // Most of the memory belongs to the list of events in this test.
-    assert!(costs[2].peak < 128 * MIB, "{costs:?}");
+    // Most of the memory belongs to the list of events in this test, whose texts keep the buffers of the reads: a page for each
+    // delta where each one is read alone.
+    assert!(costs[2].peak < 512 * MIB, "{costs:?}");
     let half = costs[1].worked.min(costs[3].worked);
     let whole = costs[2].worked.min(costs[4].worked);
     assert!(whole < half * 3, "not linear: {half:?} {whole:?}");
