@@ -14,7 +14,7 @@ const SERVERLESS = [
 ];
 
 /** Files that run once because they are long. What they test lies below the adapters. */
-const LONG = ['resumed.test.mjs', 'resumed-cluster.test.mjs', 'resumed-agents-cluster.test.mjs'];
+const LONG = ['resumed.test.mjs'];
 
 /** Returns the files of a suite that run over this adapter, and prints the ones that do not. */
 export function filesOfAdapter(names) {

@@ -19,13 +19,14 @@ const tables = {
 const FILE_MS = 10 * 60_000;
 
 /**
- * Runs the test files in the folder of `module`: those named on the command line, or all except the real model's.
+ * Runs the test files in the folder of `module`: those named on the command line, or all except those
+ * of the real model and of clusters.
  * Sets the exit code to 0 if at least one test ran and none failed.
  */
 export function runSuite(module) {
   const folder = fileURLToPath(new URL('.', module));
   const named = process.argv.slice(2);
-  const all = () => readdirSync(folder).filter((name) => /^(?!real-model).*\.test\.mjs$/.test(name));
+  const all = () => readdirSync(folder).filter((name) => /^(?!real-model)(?!.*-cluster).*\.test\.mjs$/.test(name));
   const files = (named.length ? named : filesOfAdapter(all())).sort().map((name) => `${folder}${name}`);
 
   const rows = Object.fromEntries(Object.keys(tables).map((title) => [title, new Map()]));
