@@ -130,7 +130,7 @@ impl TokenBudget for Faulty {
     fn settle<'a>(&'a self, of: &'a Reservation, spent: &'a Spent) -> LimitFuture<'a, ()> {
         self.with(of, |account| {
             let reserved = match self.fault {
-                Fault::KeepsUnusedTokens => account.reserved.get(of.id()).cloned(),
+                Fault::KeepsUnusedTokens => account.reserved.get(of.id()).copied(),
                 _ => account.reserved.remove(of.id()),
             };
             if reserved.is_none() && self.fault == Fault::IgnoresUnknownReservations {

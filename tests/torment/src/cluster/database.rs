@@ -74,7 +74,7 @@ impl Database {
 
     /// Returns `true` if the servers send each other hints.
     pub(crate) fn has_hints(&self) -> bool {
-        false
+        matches!(self, Self::Postgres(_))
     }
 
     /// Returns the number of connections to the database.

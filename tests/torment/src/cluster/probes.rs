@@ -65,7 +65,7 @@ async fn approve_twice(fleet: &Arc<Fleet>, number: usize) -> Result<(), String> 
     };
     let asked = read(format!("/runs/{run}")).await?.1;
     let call = asked["obligations"][0]["callId"].as_str().ok_or_else(|| format!("no question: {asked}"))?;
-    if number % 2 == 0 {
+    if number.is_multiple_of(2) {
         let ask = Ask::post(&name, format!("/runs/{run}/obligations/{call}"), json!({ "approved": true }));
         let (one, two) = tokio::join!(ask.json(fleet.at(number)), ask.json(fleet.at(number + 1)));
         let answers = [one, two].map(|answer| answer.map_err(|error| error.to_string()));
