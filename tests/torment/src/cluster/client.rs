@@ -72,6 +72,7 @@ impl Client {
                     "run {run:?} is stuck as {state}, at {cursor:?} after {last:?}: {problem:?}, {refused:?}"
                 ));
             }
+            let before = self.accepted.len();
             let has_ended = match self.read().await {
                 Ok(()) => self.look().await,
                 Err(error) => {
@@ -84,7 +85,10 @@ impl Client {
                 Ok(false) => {}
                 Err(error) => {
                     self.problem = Some(error);
-                    sleep(PAUSE).await;
+                    // A stream that was cut is asked for again at once, as clients do.
+                    if self.accepted.len() == before {
+                        sleep(PAUSE).await;
+                    }
                 }
             }
         }

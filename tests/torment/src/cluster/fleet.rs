@@ -135,8 +135,11 @@ impl Server {
 
 /// Ends a process by SIGTERM.
 pub(crate) async fn end(mut child: Child) {
+    // `wait` closes the input, at which a server ends at once.
+    let input = child.stdin.take();
     send(&child, Signal::TERM);
     child.wait().await.unwrap();
+    drop(input);
 }
 
 fn send(child: &Child, signal: Signal) {

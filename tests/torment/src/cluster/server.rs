@@ -9,9 +9,11 @@ use hyper::body::Incoming;
 use hyper::service::service_fn;
 use omniassist_server::core::Limits;
 use omniassist_server::http::AssistantService;
-use omniassist_server::{Assistant, AssistantBuilder, Principal};
+use omniassist_server::seal::SealKeys;
+use omniassist_server::{Assistant, AssistantBuilder, PeerAddr, Principal};
 use tokio::net::TcpListener;
 use tokio::time::timeout;
+use tracing_subscriber::EnvFilter;
 
 use super::database::Url;
 use crate::shape::{self, Tempo};
@@ -19,11 +21,14 @@ use crate::shape::{self, Tempo};
 /// The header with the name of the user.
 pub(crate) const USER: &str = "x-user";
 
+/// The keys that the servers share.
+const KEYS: &str = "torment:5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a";
+
 /// The time between two signs of life of an answer.
 pub(crate) const KEEP_ALIVE: Duration = Duration::from_secs(1);
 
-/// The time in which answers may end by themselves after SIGTERM.
-const DRAIN: Duration = Duration::from_millis(100);
+/// The time for the last bytes of answers after the drain.
+const LAST_WORDS: Duration = Duration::from_millis(500);
 
 /// Serves until SIGTERM, or until the harness has ended. Prints its port.
 pub(crate) fn run(url: &str, ledger: &str, word_ms: &str, tool_ms: &str) {
@@ -32,6 +37,8 @@ pub(crate) fn run(url: &str, ledger: &str, word_ms: &str, tool_ms: &str) {
         drop(std::io::stdin().read_to_end(&mut Vec::new()));
         std::process::exit(0);
     });
+    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("warn"));
+    tracing_subscriber::fmt().with_env_filter(filter).with_ansi(false).with_writer(std::io::stderr).init();
     let ms = |text: &str| Duration::from_millis(text.parse().unwrap());
     let tempo = Tempo { word: ms(word_ms), tool: ms(tool_ms) };
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
@@ -41,7 +48,8 @@ pub(crate) fn run(url: &str, ledger: &str, word_ms: &str, tool_ms: &str) {
 async fn serve(url: &str, ledger: &str, tempo: Tempo) {
     let mut limits = Limits::default();
     limits.keep_alive = KEEP_ALIVE;
-    let builder = Assistant::builder(shape::model(tempo)).limits(limits);
+    let builder =
+        Assistant::builder(shape::model(tempo)).limits(limits).seal_keys(SealKeys::parse(KEYS).unwrap());
     let tools = shape::tools(ledger, None, tempo);
     let builder: AssistantBuilder = tools.into_iter().fold(builder, |builder, tool| builder.tool(tool));
     let assistant = Url::parse(url).add_to(builder).await.build().unwrap();
@@ -49,7 +57,7 @@ async fn serve(url: &str, ledger: &str, tempo: Tempo) {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
     println!("{}", listener.local_addr().unwrap().port());
     std::io::stdout().flush().unwrap();
-    let connections = serving::serve(listener, serving::stopped(), |_| {
+    let connections = serving::serve(listener, serving::stopped(), |peer| {
         let service = service.clone();
         service_fn(move |mut request: Request<Incoming>| {
             let service = service.clone();
@@ -59,11 +67,12 @@ async fn serve(url: &str, ledger: &str, tempo: Tempo) {
                 if let Some(user) = user {
                     request.extensions_mut().insert(user);
                 }
+                request.extensions_mut().insert(PeerAddr(peer));
                 Ok::<_, std::convert::Infallible>(service.handle(request).await)
             }
         })
     })
     .await;
-    assistant.drain(DRAIN).await;
-    drop(timeout(DRAIN * 5, connections.shutdown()).await);
+    assistant.shutdown().await;
+    drop(timeout(LAST_WORDS, connections.shutdown()).await);
 }
