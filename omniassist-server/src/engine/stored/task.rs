@@ -253,7 +253,7 @@ impl Task {
             match timeout(STORE_TIMEOUT, &mut write).await {
                 Ok(written) => self.written(written?),
                 Err(_) => {
-                    // Nothing that follows from the consequence happens. Viewers learn it now, the journal later.
+                    // Nothing that follows from the consequence happens here.
                     self.fail();
                     self.run.end(End::Store);
                     let written = write.await?;
@@ -283,14 +283,11 @@ impl Task {
         used
     }
 
-    /// Shows that the run has failed, because its store does not answer.
+    /// Cuts the viewers, because the store does not answer. They come back for the end that the journal gets: another
+    /// instance may reach the store, and go on with the run.
     fn fail(&self) {
-        // The journal does not get this event.
         self.stores.send_if_watched(self.writer, &self.tail, Notice::default());
-        let code = RunErrorCode::StoreUnavailable;
-        let message = Text::from_static(code.safe_message());
-        self.tail.publish(&mut vec![RunEvent::Error { code, message }]);
-        self.tail.complete();
+        self.tail.break_off();
     }
 
     /// Writes what is left, and leaves the run to another process. Its viewers are cut, so that they come back.
