@@ -1,6 +1,6 @@
 // Runs the test files of a suite in sequence. Tests named `CLIENT · SCENARIO` are also listed in a table at the end.
 
-import { readdirSync } from 'node:fs';
+import { appendFileSync, readdirSync } from 'node:fs';
 import { run } from 'node:test';
 import { spec } from 'node:test/reporters';
 import { fileURLToPath } from 'node:url';
@@ -20,7 +20,7 @@ const FILE_MS = 10 * 60_000;
 
 /**
  * Runs the test files in the folder of `module`: those named on the command line, or all except those
- * of the real model and of clusters.
+ * of the real model and of clusters. Appends the failed tests to the file that `OMNIASSIST_FAILED_TESTS` names, a line each.
  * Sets the exit code to 0 if at least one test ran and none failed.
  */
 export function runSuite(module) {
@@ -55,9 +55,10 @@ export function runSuite(module) {
   stream.on('test:fail', (event) => {
     process.exitCode = 1;
     note(event.name, 'FAILED');
+    const list = process.env.OMNIASSIST_FAILED_TESTS;
+    if (list) appendFileSync(list, `${event.name}: ${`${reason(event)}`.split('\n')[0]}\n`);
     if (process.env.FIRST_FAILURE !== 'ends') return;
-    const { error } = event.details;
-    console.log(`first failure: ${event.name}\n${error?.cause?.stack ?? error?.cause ?? error}`);
+    console.log(`first failure: ${event.name}\n${reason(event)?.stack ?? reason(event)}`);
     end(1);
   });
   stream.on('end', () => {
@@ -70,6 +71,11 @@ export function runSuite(module) {
       if (rows[title].size > 0) print(title, clients, rows[title]);
     }
   }).pipe(process.stdout);
+}
+
+/** The error of a failed test. */
+function reason({ details: { error } }) {
+  return error?.cause ?? error;
 }
 
 function print(title, clients, rows) {

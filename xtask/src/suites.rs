@@ -1,9 +1,9 @@
 //! `cargo xtask test`: all tests.
 
 use std::collections::BTreeMap;
-use std::env;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::{env, fs};
 
 use crate::prerequisites::{self, Need};
 use crate::process::{run as execute, run_into};
@@ -178,16 +178,16 @@ impl Suites {
         if browser && has(&[Part::Browser]) {
             let built = PAGES.map(|page| report.step(&format!("examples/{page}"), || self.build_page(page)));
             if built.iter().all(Option::is_some) {
-                report.step("browser suite", || execute(&mut self.node("browser", AXUM, &[])));
+                report.step("browser suite", || self.node("browser", AXUM, &[], execute));
             }
         }
         if clients && has(&[Part::RealModel]) {
             let files = ["real-model.test.mjs", "real-model-constrained.test.mjs"];
-            report.step("real-model suite, client", || execute(&mut self.node("clients", AXUM, &files)));
+            report.step("real-model suite, client", || self.node("clients", AXUM, &files, execute));
         }
         if browser && has(&[Part::RealModel]) {
             report.step("real-model suite, browser", || {
-                execute(&mut self.node("browser", AXUM, &["real-model.test.mjs"]))
+                self.node("browser", AXUM, &["real-model.test.mjs"], execute)
             });
         }
     }
@@ -196,10 +196,10 @@ impl Suites {
     /// run at the same time, for which two cores are enough.
     fn clients(&self, report: &mut Report) {
         let name = |adapter: &str| format!("client suite, {adapter}");
-        report.step(&name(AXUM), || execute(&mut self.node("clients", AXUM, &[])));
+        report.step(&name(AXUM), || self.node("clients", AXUM, &[], execute));
         let Some(target) = report.step("a folder for logs", target_folder) else { return };
         let others = ADAPTERS.into_iter().filter(|adapter| *adapter != AXUM).map(|adapter| {
-            let run = move |log: &Path| run_into(log, &mut self.node("clients", adapter, &[]));
+            let run = move |log: &Path| self.node("clients", adapter, &[], |command| run_into(log, command));
             (name(adapter), target.join(format!("client-suites/{adapter}.log")), run)
         });
         report.beside(others.collect());
@@ -216,8 +216,14 @@ impl Suites {
         execute(Command::new("npm").args(["run", "build"]).current_dir(&folder))
     }
 
-    /// Returns the command for a suite over an adapter, or only for the named files of it.
-    fn node(&self, suite: &str, adapter: &str, files: &[&str]) -> Command {
+    /// Runs a suite over an adapter, or only the named files of it. The error names the tests that failed.
+    fn node(
+        &self,
+        suite: &str,
+        adapter: &str,
+        files: &[&str],
+        run: impl FnOnce(&mut Command) -> Outcome,
+    ) -> Outcome {
         let mut command = Command::new("node");
         command.arg("run.mjs").args(files).current_dir(self.folder.join(suite));
         if let Some(chromium) = prerequisites::chromium() {
@@ -227,7 +233,10 @@ impl Suites {
         if let Some(streams) = &self.streams {
             command.env("OMNIASSIST_STREAMS", streams);
         }
-        command
+        let failed = target_folder()?.join(format!("failed-tests-{suite}-{adapter}"));
+        fs::write(&failed, "").map_err(|error| format!("{}: {error}", failed.display()))?;
+        command.env("OMNIASSIST_FAILED_TESTS", &failed);
+        run(&mut command).map_err(|why| format!("{why}\n{}", fs::read_to_string(&failed).unwrap_or_default()))
     }
 
     /// Sets the variables that name the servers for a suite.
