@@ -207,15 +207,30 @@ impl Connection {
 impl Connection {
     /// Asks for the stream of a chat, and returns the microseconds to the first bytes of the body.
     pub(super) async fn resume(&mut self, chat: &str) -> Result<u64, Box<dyn Error>> {
-        self.raw.clear();
         let asked = now();
-        let request = format!("GET /{chat}/stream HTTP/1.1\r\nhost: localhost\r\n\r\n");
-        self.stream.write_all(request.as_bytes()).await?;
+        self.get_stream(chat).await?;
         self.head().await?;
         if self.raw.is_empty() && self.stream.read_buf(&mut self.raw).await? == 0 {
             return Err("the connection ended before the stream".into());
         }
         Ok(now().saturating_sub(asked))
+    }
+
+    /// Asks for the stream of a chat, reads it to its end, and reports each delta with the time of its arrival.
+    #[cfg(feature = "postgres")]
+    pub(super) async fn follow(
+        &mut self,
+        chat: &str,
+        heard: impl FnMut(Stamp, u64),
+    ) -> Result<(), Box<dyn Error>> {
+        self.get_stream(chat).await?;
+        self.read_answer(None, heard).await
+    }
+
+    async fn get_stream(&mut self, chat: &str) -> Result<(), Box<dyn Error>> {
+        self.raw.clear();
+        let request = format!("GET /{chat}/stream HTTP/1.1\r\nhost: localhost\r\n\r\n");
+        Ok(self.stream.write_all(request.as_bytes()).await?)
     }
 
     /// Reads the rest of a resumed stream, and returns its whole body.

@@ -46,7 +46,7 @@ impl Adapter {
     /// Serves the assistant at `/`, on this thread and one more for each core, until the process ends.
     pub(super) fn serve(self, listener: TcpListener, assistant: Assistant) -> Result<(), Box<dyn Error>> {
         match self {
-            Self::Axum => serve_axum(listener, omniassist_axum::router(assistant)),
+            Self::Axum => runtime()?.block_on(serve_axum(listener, omniassist_axum::router(assistant))),
             Self::Actix => {
                 let server = move || App::new().service(omniassist_actix::scope("", assistant.clone()));
                 let server = HttpServer::new(server).workers(cores()).disable_signals();
@@ -75,13 +75,11 @@ impl Adapter {
 }
 
 /// Serves an application of axum as [`Adapter::serve`] does.
-pub(super) fn serve_axum(listener: TcpListener, app: axum::Router) -> Result<(), Box<dyn Error>> {
-    runtime()?.block_on(async {
-        // Otherwise, a token waits until the client has acknowledged the previous one.
-        let listener = tokio(listener)?.tap_io(|stream| drop(stream.set_nodelay(true)));
-        let app = app.into_make_service_with_connect_info::<SocketAddr>();
-        Ok(axum::serve(listener, app).await?)
-    })
+pub(super) async fn serve_axum(listener: TcpListener, app: axum::Router) -> Result<(), Box<dyn Error>> {
+    // Otherwise, a token waits until the client has acknowledged the previous one.
+    let listener = tokio(listener)?.tap_io(|stream| drop(stream.set_nodelay(true)));
+    let app = app.into_make_service_with_connect_info::<SocketAddr>();
+    Ok(axum::serve(listener, app).await?)
 }
 
 /// Returns a runtime with a thread for each core.

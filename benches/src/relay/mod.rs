@@ -10,8 +10,12 @@ mod descriptors;
 mod hosts;
 mod leaving;
 mod options;
+#[cfg(feature = "postgres")]
+mod postgres;
 mod process;
 mod provider;
+#[cfg(feature = "store")]
+mod report;
 mod scaling;
 mod scenario;
 mod server;
@@ -36,7 +40,12 @@ pub(crate) const USAGE: &str = "omniassist-benches relay [full|paced|requests|me
        omniassist-benches disconnects [axum|actix|hyper]... [--runs N]
        omniassist-benches streams [relay|axum|actix|hyper]... [--streams N] [--seconds N] [--stalled N] [--repeat N]
        omniassist-benches scaling [relay|axum|actix|hyper]... [--seconds N] [--most STREAMS]
-       omniassist-benches store [tokens|first|resume|rows|commits|size|replay]... [--repeat N]";
+       omniassist-benches store [tokens|first|resume|rows|commits|size|replay]... [--repeat N]
+       omniassist-benches postgres [live|elsewhere|writes|notify]... [--seconds N]";
+
+#[cfg(not(feature = "postgres"))]
+const WITHOUT_POSTGRES: &str = "this program has no command `postgres`, since it was built without the feature `postgres`: \
+    cargo run --release -p omniassist-benches --features postgres -- postgres";
 
 #[cfg(not(feature = "store"))]
 const WITHOUT_STORE: &str = "this program has no command `store`, since it was built without the feature `store`: \
@@ -59,6 +68,10 @@ pub(crate) fn run(arguments: &[&str]) -> Option<Result<(), Box<dyn Error>>> {
         ["store", ref wanted @ ..] => store::print(wanted),
         #[cfg(not(feature = "store"))]
         ["store", ..] => Err(WITHOUT_STORE.into()),
+        #[cfg(feature = "postgres")]
+        ["postgres", ref wanted @ ..] => postgres::print(wanted),
+        #[cfg(not(feature = "postgres"))]
+        ["postgres", ..] => Err(WITHOUT_POSTGRES.into()),
         ["disconnects", ref wanted @ ..] => leaving::print(wanted),
         _ => return None,
     })

@@ -96,6 +96,13 @@ impl Bench {
         Process::start(&[&["provide", api.name(), &deltas, &every], writes].concat())
     }
 
+    /// Starts another server with the same provider.
+    #[cfg(feature = "postgres")]
+    pub(super) fn beside(&self, more: &[&str]) -> Result<Process, Box<dyn Error>> {
+        let address = self.provider.address.to_string();
+        Process::start(&[&["serve", "axum", Api::Responses.name(), &address], more].concat())
+    }
+
     /// Ends the server and the provider.
     pub(super) fn end(self) -> Result<(), Box<dyn Error>> {
         self.server.end()?;

@@ -76,6 +76,11 @@ impl Postgres {
         self.port
     }
 
+    /// Returns the id of the server's process, the parent of those of its connections.
+    pub fn pid(&self) -> String {
+        self.server.lock().unwrap().as_ref().expect("a server that runs").pid()
+    }
+
     /// Executes statements in a database, and returns what `psql` prints: a row each line, without headers.
     pub fn execute(&self, database: &str, statements: &str) -> String {
         let mut psql = Command::new(binary("psql"));

@@ -4,8 +4,9 @@ use std::error::Error;
 use std::fs;
 
 use super::file::File;
-use super::report::Line;
+use super::timed::commits;
 use crate::relay::client::Keep;
+use crate::relay::report::Line;
 use crate::relay::scenario::{Bench, Streams, at, micros};
 use crate::relay::wish::Wish;
 
@@ -28,13 +29,9 @@ pub(super) async fn measure() -> Result<Vec<Line>, Box<dyn Error>> {
     bench.end()?;
     let latencies: Vec<u64> = answers.iter().flat_map(|answer| answer.latencies.iter().copied()).collect();
     let times = fs::read_to_string(format!("{}.times", file.name()?))?;
-    let of = |wanted: &str| -> Vec<u64> {
-        let lines = times.lines().filter_map(|line| line.split_once(' '));
-        lines.filter(|(kind, _)| *kind == wanted).filter_map(|(_, time)| time.parse().ok()).collect()
-    };
     let mut lines = Vec::new();
     for kind in ["soft", "hard"] {
-        let values = of(kind);
+        let values = commits(&times, kind);
         for percent in [50, 99] {
             let figure = format!("{RUNS} runs: commit, {kind}, p{percent} of {}", values.len());
             lines.push(Line::alone(figure, at(&values, percent) / 1e3, "ms"));

@@ -3,17 +3,18 @@
 mod commits;
 mod file;
 mod measures;
-mod report;
 mod server;
 mod timed;
 
 pub(super) use server::serve;
+#[cfg(feature = "postgres")]
+pub(super) use timed::commits as commit_times;
 
 use std::error::Error;
 
 use super::options::Options;
+use super::report::Line;
 use super::table::say;
-use report::Line;
 
 /// The measurements, which all run if none is named.
 const ALL: [&str; 7] = ["tokens", "first", "resume", "rows", "commits", "size", "replay"];

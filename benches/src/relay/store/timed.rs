@@ -2,27 +2,33 @@
 
 use std::fs::{File, OpenOptions};
 use std::io::Write as _;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use omniassist_server::store::{
     Appended, Beat, Begun, Change, Claim, Claimed, Conversation, ConversationStore, Delete, Deleted,
     Durability, InstanceId, Listing, NewRun, Page, Retention, RunHead, RunId, RunStore, Saved, Scope,
     Segment, Settled, Signal, Signalled, StoreError, StoreFuture, Swept, Tail, TailOf, UsageListing,
-    UsageQuery, Which, Window,
+    UsageQuery, Wake, Which, Window,
 };
-use omniassist_sqlite::SqliteStore;
 
-/// A SQLite store that writes a line for each commit into a file beside the database: `soft` or `hard`, and the
-/// microseconds from the call to its end.
-pub(super) struct TimedStore {
-    store: SqliteStore,
+/// A store that writes a line for each commit into a file: `soft` or `hard`, and the microseconds from the call to its
+/// end.
+pub(super) struct TimedStore<S> {
+    store: S,
     times: File,
 }
 
-impl TimedStore {
-    pub(super) fn open(path: &str) -> Result<Self, StoreError> {
-        let times = OpenOptions::new().create(true).append(true).open(format!("{path}.times"));
-        Ok(Self { store: SqliteStore::open(path)?, times: times.map_err(StoreError::unavailable)? })
+/// Returns the microseconds of the commits of a kind in the lines of a [`TimedStore`].
+pub(in crate::relay) fn commits(lines: &str, kind: &str) -> Vec<u64> {
+    let lines = lines.lines().filter_map(|line| line.split_once(' '));
+    lines.filter(|(of, _)| *of == kind).filter_map(|(_, time)| time.parse().ok()).collect()
+}
+
+impl<S> TimedStore<S> {
+    pub(super) fn new(store: S, times: &str) -> Result<Self, StoreError> {
+        let times = OpenOptions::new().create(true).append(true).open(times);
+        Ok(Self { store, times: times.map_err(StoreError::unavailable)? })
     }
 
     async fn timed<T>(&self, kind: &str, write: StoreFuture<'_, T>) -> Result<T, StoreError> {
@@ -35,7 +41,7 @@ impl TimedStore {
     }
 }
 
-impl RunStore for TimedStore {
+impl<S: RunStore> RunStore for TimedStore<S> {
     fn begin<'a>(&'a self, new: &'a NewRun) -> StoreFuture<'a, Begun> {
         Box::pin(self.timed("hard", self.store.begin(new)))
     }
@@ -80,9 +86,13 @@ impl RunStore for TimedStore {
     fn sweep<'a>(&'a self, policy: &'a Retention, at_most: usize) -> StoreFuture<'a, Swept> {
         self.store.sweep(policy, at_most)
     }
+
+    fn hints(&self) -> Option<Arc<dyn Wake>> {
+        self.store.hints()
+    }
 }
 
-impl ConversationStore for TimedStore {
+impl<S: ConversationStore> ConversationStore for TimedStore<S> {
     fn load<'a>(
         &'a self,
         scope: &'a Scope,
