@@ -2,8 +2,6 @@
 
 use std::fmt;
 
-use super::scenario::Cost;
-
 /// A figure, and the bound of its difference from the same figure without a store.
 pub(super) struct Line {
     figure: String,
@@ -48,19 +46,6 @@ impl fmt::Display for Line {
             None => write!(f, "| |"),
         }
     }
-}
-
-/// Returns the line of the repetition whose difference is the median.
-pub(super) fn compared(
-    figure: String,
-    rounds: &[[Cost; 2]],
-    unit: &'static str,
-    value: fn(&Cost) -> f64,
-) -> Line {
-    let mut pairs: Vec<[f64; 2]> = rounds.iter().map(|pair| pair.each_ref().map(value)).collect();
-    pairs.sort_by(|[a, b], [c, d]| (b - a).total_cmp(&(d - c)));
-    let [without, with] = pairs.get(pairs.len() / 2).copied().unwrap_or([f64::NAN; 2]);
-    Line::compared(figure, without, with, unit)
 }
 
 #[cfg(test)]

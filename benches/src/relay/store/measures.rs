@@ -13,7 +13,7 @@ use tokio::time::sleep;
 use super::file::File;
 use super::server::PRINCIPAL;
 use crate::relay::client::{self, Connection, Keep};
-use crate::relay::report::{Line, compared};
+use crate::relay::report::Line;
 use crate::relay::scenario::{Bench, Cost, Streams, as_f64, at};
 use crate::relay::table::median;
 use crate::relay::wish::Wish;
@@ -38,6 +38,14 @@ async fn both(
         rounds.push([without, with]);
     }
     Ok(rounds)
+}
+
+/// Returns the line of the repetition whose difference is the median.
+fn compared(figure: String, rounds: &[[Cost; 2]], unit: &'static str, value: fn(&Cost) -> f64) -> Line {
+    let mut pairs: Vec<[f64; 2]> = rounds.iter().map(|pair| pair.each_ref().map(value)).collect();
+    pairs.sort_by(|[a, b], [c, d]| (b - a).total_cmp(&(d - c)));
+    let [without, with] = pairs.get(pairs.len() / 2).copied().unwrap_or([f64::NAN; 2]);
+    Line::compared(figure, without, with, unit)
 }
 
 /// Measures the processor time and the latency of a token.
