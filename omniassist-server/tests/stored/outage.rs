@@ -11,6 +11,7 @@ use omniassist_server::store::{
 };
 use tokio::time::sleep;
 
+use super::elsewhere::{get, read};
 use super::*;
 
 /// A store that cannot be written to while it is down.
@@ -166,7 +167,6 @@ async fn text_goes_on_and_the_end_waits_for_the_store() {
     assert_eq!(messages(&store.store).await.last().unwrap().text(), "Half and half");
 }
 
-/// The viewer comes back for the end.
 #[tokio::test(start_paused = true)]
 async fn a_viewer_does_not_see_another_end_than_the_journal_has() {
     let store = Unsteady::default();
@@ -178,7 +178,12 @@ async fn a_viewer_does_not_see_another_end_than_the_journal_has() {
     });
     let assistant = Assistant::builder(model).store(store.clone()).build().unwrap();
     assert!(open(&assistant, &ask("m1", "Go")).await.collect().await.is_err());
+    let early = get(&assistant, "/c/stream").await;
+    assert_eq!(early.status(), StatusCode::SERVICE_UNAVAILABLE);
+    assert!(early.headers().contains_key(header::RETRY_AFTER));
     assert_eq!(settled(&store.store).await, RunState::Finished);
+    let late = read(get(&assistant, "/c/stream").await).await;
+    assert!(late.contains("The whole") && late.contains(r#""type":"finish""#), "{late}");
 }
 
 #[tokio::test(start_paused = true)]
@@ -205,11 +210,7 @@ async fn a_tool_does_not_run_before_its_call_is_stored() {
     store.comes_back_after(Duration::from_secs(60));
     assert_eq!(settled(&store.store).await, RunState::Failed);
     assert_eq!(runs.load(Ordering::SeqCst), 0);
-    let mut back = Request::get("/c/stream");
-    back.extensions_mut().unwrap().insert(Principal::new("ada"));
-    let back = back.body(Full::<Bytes>::default()).unwrap();
-    let back = AssistantService::new(assistant).handle(back).await.into_body().collect().await.unwrap();
-    let back = String::from_utf8(back.to_bytes().into()).unwrap();
+    let back = read(get(&assistant, "/c/stream").await).await;
     assert!(back.contains("The conversation cannot be stored right now"), "{back}");
 }
 

@@ -8,7 +8,7 @@ use crate::one_line;
 use crate::store::{NotSaved, StoreError};
 
 /// The delay after which a store may be usable again.
-const RETRY: Duration = Duration::from_secs(2);
+pub(super) const RETRY: Duration = Duration::from_secs(2);
 
 /// Logs the error of a store, and returns the one for the client.
 pub(super) fn by_store(error: &StoreError) -> Error {

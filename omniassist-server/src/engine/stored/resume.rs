@@ -84,6 +84,10 @@ impl Assistant {
         loop {
             let Some(head) = head_of(stores, scope, run).await.map_err(failed)? else { return Ok(None) };
             if let Some(leg) = stores.live(run) {
+                // A viewer would be cut at once, and a client that comes back at once would read the journal in a loop.
+                if leg.shown.tail.is_broken() {
+                    return Err(Error::store_unavailable(refused::RETRY));
+                }
                 return Ok(Some((head, Some(leg.shown))));
             }
             if head.state != RunState::Running || looks == 0 {

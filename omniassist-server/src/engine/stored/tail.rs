@@ -255,6 +255,11 @@ impl Tail {
         self.begin();
     }
 
+    /// Returns `true` for a tail that ended before its run.
+    pub(super) fn is_broken(&self) -> bool {
+        lock(&self.state).end == Some(End::Broken)
+    }
+
     /// Ends the tail, unless it is complete. The run may go on elsewhere, so that viewers have to come back.
     pub(super) fn break_off(&self) {
         self.change(|state| {
