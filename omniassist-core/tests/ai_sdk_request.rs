@@ -134,6 +134,7 @@ fn errors_report_the_path_and_the_found_value_kind() {
         (json!(null), "body", "an object", "null"),
         (json!({"id": "c"}), "messages", MESSAGES, "nothing"),
         (json!({"messages": []}), "messages", MESSAGES, "an empty array"),
+        (json!({"messages": [{"id": "1", "role": "wizard"}]}), "messages", MESSAGES, "only unknown roles"),
         (json!({"messages": null}), "messages", "an array of messages", "null"),
         (
             json!({"messages": [{"role": "user", "parts": [{"type": "text", "text": 5}]}]}),

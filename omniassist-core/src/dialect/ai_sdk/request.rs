@@ -154,7 +154,8 @@ pub fn read_request(body: Bytes, limits: &Limits) -> Result<RunRequest> {
 fn conversation(mut read: ReadMessages, trigger: Trigger, message_id: Option<&Text>) -> Result<ReadMessages> {
     read.check_question()?;
     if read.messages.is_empty() {
-        return Err(Error::invalid_field("messages", AT_LEAST_ONE, "an empty array"));
+        let found = if read.skipped.is_empty() { "an empty array" } else { "only unknown roles" };
+        return Err(Error::invalid_field("messages", AT_LEAST_ONE, found));
     }
     if let (Trigger::Submit, Some(id)) = (trigger, message_id) {
         end_with_answer(&mut read.messages, id);
