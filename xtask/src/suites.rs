@@ -192,17 +192,14 @@ impl Suites {
         }
     }
 
-    /// Runs the official clients for Node.js, over axum first. The runs over the other adapters mostly wait, so the two
-    /// run at the same time, for which two cores are enough.
+    /// Runs the official clients for Node.js over all adapters at the same time. They mostly wait, so two cores are enough.
     fn clients(&self, report: &mut Report) {
-        let name = |adapter: &str| format!("client suite, {adapter}");
-        report.step(&name(AXUM), || self.node("clients", AXUM, &[], execute));
         let Some(target) = report.step("a folder for logs", target_folder) else { return };
-        let others = ADAPTERS.into_iter().filter(|adapter| *adapter != AXUM).map(|adapter| {
+        let suites = ADAPTERS.map(|adapter| {
             let run = move |log: &Path| self.node("clients", adapter, &[], |command| run_into(log, command));
-            (name(adapter), target.join(format!("client-suites/{adapter}.log")), run)
+            (format!("client suite, {adapter}"), target.join(format!("client-suites/{adapter}.log")), run)
         });
-        report.beside(others.collect());
+        report.beside(suites.into());
     }
 
     fn npm_ci(&self, suite: &str) -> Outcome {
