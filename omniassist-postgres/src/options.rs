@@ -23,6 +23,8 @@ pub struct PostgresOptions {
     pub(crate) writers: usize,
     pub(crate) readers: usize,
     pub(crate) listener_url: Option<String>,
+    /// PEM texts.
+    pub(crate) root_certificates: Vec<Vec<u8>>,
     pub(crate) connect_timeout: Duration,
     pub(crate) timeout: Duration,
     pub(crate) soft_writes: bool,
@@ -35,6 +37,7 @@ impl Default for PostgresOptions {
             writers: 4,
             readers: 2,
             listener_url: None,
+            root_certificates: Vec::new(),
             connect_timeout: Duration::from_secs(2),
             timeout: Duration::from_secs(3),
             soft_writes: true,
@@ -66,6 +69,13 @@ impl PostgresOptions {
     /// passes no notifications, so behind one this is the URL of the database itself. Default: the URL of the store.
     pub fn listener_url(mut self, url: impl Into<String>) -> Self {
         self.listener_url = Some(url.into());
+        self
+    }
+
+    /// Adds the certificates of this PEM text to the trusted root certificates of the system. The databases of most clouds
+    /// require the certificate of their operator. The URL must demand TLS. May be called more than once. Default: none.
+    pub fn root_certificate(mut self, pem: impl Into<Vec<u8>>) -> Self {
+        self.root_certificates.push(pem.into());
         self
     }
 

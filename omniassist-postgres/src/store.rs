@@ -36,7 +36,7 @@ impl PostgresStore {
     ///
     /// The URL has the form `postgres://user:password@host:port/database`. The form with `key=value`, several hosts and
     /// `target_session_attrs=read-write` are accepted too. `sslmode=require`, `verify-ca` and `verify-full` demand TLS with a
-    /// certificate that the system trusts; without them, the connection is not encrypted.
+    /// certificate that the system or a [`root_certificate`](PostgresOptions::root_certificate) trusts; without them, the connection is not encrypted.
     ///
     /// The call waits while another process migrates the tables.
     ///
@@ -49,8 +49,8 @@ impl PostgresStore {
     /// - [read-only](StoreError::is_read_only): the database is a standby, or the user may not create the tables;
     /// - [incompatible](StoreError::is_incompatible): the tables were made by a newer version or by another program, or the
     ///   encoding of the database is not UTF-8;
-    /// - [invalid](StoreError::is_invalid): the URL or the name of the schema is not valid, or the URL demands TLS in a build
-    ///   without it.
+    /// - [invalid](StoreError::is_invalid): the URL, the name of the schema or a root certificate is not valid, or the URL
+    ///   demands TLS in a build without it.
     pub async fn connect(url: &str) -> Result<Self, StoreError> {
         Self::options().connect(url).await
     }

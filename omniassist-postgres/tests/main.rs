@@ -17,4 +17,5 @@ mod faults;
 mod guard;
 mod hints;
 mod rate;
+mod tls;
 mod versions;

@@ -29,10 +29,25 @@ impl Redis {
     /// Returns an [invalid](StoreError::is_invalid) error if the URL has another form, or asks for TLS and no cargo feature
     /// of this crate provides it.
     pub fn connect(url: &str) -> Result<Self, StoreError> {
-        let client = Client::open(url).map_err(StoreError::invalid)?;
+        Client::open(url).map(Self::of).map_err(StoreError::invalid)
+    }
+
+    /// Reads the URL of a server, as [`connect`](Self::connect) does, and trusts only the root certificates of a PEM text.
+    ///
+    /// # Errors
+    ///
+    /// Returns the errors of [`connect`](Self::connect), and an [invalid](StoreError::is_invalid) error if the URL does not
+    /// begin with `rediss:` or if a certificate of the text cannot be read.
+    #[cfg(any(feature = "__rustls", feature = "native-tls"))]
+    pub fn connect_with_root_certificate(url: &str, pem: impl Into<Vec<u8>>) -> Result<Self, StoreError> {
+        let certificates = redis::TlsCertificates { client_tls: None, root_cert: Some(pem.into()) };
+        Client::build_with_tls(url, certificates).map(Self::of).map_err(StoreError::invalid)
+    }
+
+    fn of(client: Client) -> Self {
         install_tls();
         let link = Arc::new(Link::new(client.clone(), RESPONSE));
-        Ok(Self { client, prefix: "omniassist:".into(), link })
+        Self { client, prefix: "omniassist:".into(), link }
     }
 
     /// Sets what the names of all keys begin with. Servers of one assistant have the same prefix. Default: `omniassist:`.

@@ -13,3 +13,4 @@ mod limits;
 mod outage;
 mod page;
 mod tail;
+mod tls;

@@ -47,6 +47,10 @@ impl Connector {
             let reason = "the URL demands TLS: enable the feature `tls-aws-lc` or `tls-ring`";
             return Err(Failure::Invalid(reason.to_owned()));
         }
+        if !wants_tls && !options.root_certificates.is_empty() {
+            let reason = "`root_certificate` needs a URL with `sslmode=require`";
+            return Err(Failure::Invalid(reason.to_owned()));
+        }
         let schema = options.schema.clone();
         sql::check(&schema)?;
         let soft = if options.soft_writes { "off" } else { "on" };
@@ -57,7 +61,7 @@ impl Connector {
             begin_soft: begin(soft, options.timeout),
             begin_hard: begin("on", options.timeout),
             #[cfg(feature = "__tls")]
-            tls: wants_tls.then(super::tls::connector).transpose()?,
+            tls: wants_tls.then(|| super::tls::connector(&options.root_certificates)).transpose()?,
         })
     }
 

@@ -7,11 +7,13 @@
 
 #![allow(clippy::missing_panics_doc, clippy::panic, clippy::unwrap_used, clippy::expect_used)]
 
+mod certificate;
 mod pgbouncer;
 mod postgres;
 mod redis;
 mod server;
 
+pub use certificate::Certificate;
 pub use pgbouncer::PgBouncer;
 pub use postgres::Postgres;
 pub use redis::Redis;

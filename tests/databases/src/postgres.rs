@@ -8,6 +8,7 @@ use std::sync::{Mutex, OnceLock};
 
 use tempfile::TempDir;
 
+use crate::certificate::Certificate;
 use crate::server::{Server, User, free_port, program};
 
 /// A PostgreSQL server with the user `postgres`, who needs no password.
@@ -33,10 +34,24 @@ impl Postgres {
     /// Starts a server of its own with settings such as `max_connections=20`.
     #[must_use]
     pub fn start(settings: &[&str]) -> Self {
+        Self::start_in(settings, None)
+    }
+
+    /// Starts a server of its own that accepts TLS.
+    #[must_use]
+    pub fn start_with_tls(certificate: &Certificate) -> Self {
+        let settings = ["ssl=on", "ssl_cert_file=../server.crt", "ssl_key_file=../server.key"];
+        Self::start_in(&settings, Some(certificate))
+    }
+
+    fn start_in(settings: &[&str], certificate: Option<&Certificate>) -> Self {
         let folder = tempfile::Builder::new().prefix("omniassist-postgres-").tempdir().unwrap();
         let user = User::of_databases();
         if let Some(user) = user {
             chown(folder.path(), Some(user.uid), Some(user.gid)).unwrap();
+        }
+        if let Some(certificate) = certificate {
+            certificate.write(folder.path(), user);
         }
         let mut init = Command::new(binary("initdb"));
         init.arg("-D").arg(data(folder.path()));

@@ -3,6 +3,7 @@ use std::sync::{Mutex, OnceLock};
 
 use tempfile::TempDir;
 
+use crate::certificate::Certificate;
 use crate::server::{Server, free_port, program};
 
 /// A Redis server without a password, which keeps nothing on disk.
@@ -11,6 +12,7 @@ pub struct Redis {
     /// `None` while the server is stopped. It stops before the folder is deleted.
     server: Mutex<Option<Server>>,
     port: u16,
+    has_tls: bool,
     folder: TempDir,
 }
 
@@ -24,8 +26,22 @@ impl Redis {
     /// Starts a server of its own.
     #[must_use]
     pub fn start() -> Self {
+        Self::start_in(None)
+    }
+
+    /// Starts a server of its own that accepts only TLS.
+    #[must_use]
+    pub fn start_with_tls(certificate: &Certificate) -> Self {
+        Self::start_in(Some(certificate))
+    }
+
+    fn start_in(certificate: Option<&Certificate>) -> Self {
         let folder = tempfile::Builder::new().prefix("omniassist-redis-").tempdir().unwrap();
-        let redis = Self { server: Mutex::new(None), port: free_port(), folder };
+        if let Some(certificate) = certificate {
+            certificate.write(folder.path(), None);
+        }
+        let redis =
+            Self { server: Mutex::new(None), port: free_port(), has_tls: certificate.is_some(), folder };
         redis.resume();
         redis
     }
@@ -33,7 +49,7 @@ impl Redis {
     /// Returns the URL.
     #[must_use]
     pub fn url(&self) -> String {
-        format!("redis://127.0.0.1:{}", self.port)
+        format!("{}://127.0.0.1:{}", if self.has_tls { "rediss" } else { "redis" }, self.port)
     }
 
     /// Returns the port.
@@ -64,16 +80,14 @@ impl Redis {
     /// Starts an empty server on the same port.
     pub fn resume(&self) {
         let mut command = Command::new(program("redis-server", &[], "redis-server"));
-        command.args([
-            "--bind",
-            "127.0.0.1",
-            "--port",
-            &self.port.to_string(),
-            "--save",
-            "",
-            "--appendonly",
-            "no",
-        ]);
+        let port = if self.has_tls { "--tls-port" } else { "--port" };
+        command.args(["--bind", "127.0.0.1", port, &self.port.to_string()]);
+        command.args(["--save", "", "--appendonly", "no"]);
+        if self.has_tls {
+            command.args(["--port", "0", "--tls-auth-clients", "no"]);
+            command.args(["--tls-cert-file", "server.crt", "--tls-key-file", "server.key"]);
+            command.args(["--tls-ca-cert-file", "server.crt"]);
+        }
         let server = Server::start(&command, "KILL", self.folder.path(), self.port, None);
         *self.server.lock().unwrap() = Some(server);
     }
