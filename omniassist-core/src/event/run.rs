@@ -289,8 +289,6 @@ pub enum RunErrorCode {
     TokenBudgetExceeded,
     /// A limit of the host could not be checked.
     LimitsUnavailable,
-    /// The host's store of conversations could not be written to.
-    StoreUnavailable,
     /// The host refused the run. The code is the host's own and is not deserialised.
     #[serde(untagged, skip_deserializing)]
     Refused(#[serde(skip_deserializing)] &'static str),
@@ -316,7 +314,6 @@ impl RunErrorCode {
             Self::ServerShutdown => "server_shutdown",
             Self::TokenBudgetExceeded => "token_budget_exceeded",
             Self::LimitsUnavailable => "limits_unavailable",
-            Self::StoreUnavailable => "store_unavailable",
             Self::Refused(code) => code,
         }
     }
@@ -345,7 +342,6 @@ impl RunErrorCode {
             Self::ServerShutdown => {
                 "The server was restarted before the answer was complete. Please send your message again."
             }
-            Self::StoreUnavailable => "The conversation cannot be stored right now. Please try again.",
             Self::LimitsUnavailable => {
                 "The answer was stopped: the limits of this user cannot be checked. Please try again later."
             }

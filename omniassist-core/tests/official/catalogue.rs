@@ -94,7 +94,6 @@ fn codes() -> [RunErrorCode; 17] {
         RunErrorCode::ServerShutdown,
         RunErrorCode::TokenBudgetExceeded,
         RunErrorCode::LimitsUnavailable,
-        RunErrorCode::StoreUnavailable,
         RunErrorCode::Refused("no_credits"),
     ]
 }

@@ -251,7 +251,6 @@ impl Driver {
                 self.retry_after = Some(RETRY_ELSEWHERE);
                 Input::Fail(RunErrorCode::ServerShutdown)
             }
-            End::Store => Input::Fail(RunErrorCode::StoreUnavailable),
             End::Panic => Input::Fail(RunErrorCode::Internal),
             End::Abort(reason) => Input::Abort { reason },
         };

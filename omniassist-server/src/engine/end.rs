@@ -10,8 +10,6 @@ pub(super) const RETRY_ELSEWHERE: Duration = Duration::from_secs(2);
 pub(super) enum End {
     Deadline,
     Shutdown,
-    /// The store of the run does not answer.
-    Store,
     /// Host code panicked.
     Panic,
     Abort(Text),

@@ -190,10 +190,12 @@ async fn a_viewer_does_not_see_another_end_than_the_journal_has() {
 async fn a_tool_does_not_run_before_its_call_is_stored() {
     let store = Unsteady::default();
     let (down, runs) = (store.clone(), Arc::new(AtomicUsize::new(0)));
-    let model = ScriptedProvider::new().turn_with(move |_| {
-        down.goes_down();
-        call("refund", json!({"order": 17}))
-    });
+    let model = ScriptedProvider::new()
+        .turn_with(move |_| {
+            down.goes_down();
+            call("refund", json!({"order": 17}))
+        })
+        .turn(text("It is done."));
     let counted = Arc::clone(&runs);
     let refund = Tool::new("refund", "Refunds an order", move || {
         let counted = Arc::clone(&counted);
@@ -207,11 +209,14 @@ async fn a_tool_does_not_run_before_its_call_is_stored() {
     // Another instance may reach the store, so the viewer sees no end that the journal does not have.
     let answer = open(&assistant, &ask("m1", "Refund it")).await.collect().await;
     assert!(answer.is_err(), "{:?}", answer.map(|answer| answer.to_bytes()));
-    store.comes_back_after(Duration::from_secs(60));
-    assert_eq!(settled(&store.store).await, RunState::Failed);
+    sleep(Duration::from_secs(20)).await;
+    assert_eq!(get(&assistant, "/c/stream").await.status(), StatusCode::SERVICE_UNAVAILABLE);
     assert_eq!(runs.load(Ordering::SeqCst), 0);
+    store.comes_back_after(Duration::from_secs(20));
+    assert_eq!(settled(&store.store).await, RunState::Finished);
+    assert_eq!(runs.load(Ordering::SeqCst), 1);
     let back = read(get(&assistant, "/c/stream").await).await;
-    assert!(back.contains("The conversation cannot be stored right now"), "{back}");
+    assert!(back.contains("refunded") && back.contains("It is done."), "{back}");
 }
 
 #[tokio::test(start_paused = true)]

@@ -29,8 +29,7 @@ impl ErrorObject {
             RunErrorCode::RateLimited => (429, "rate_limit_error", true),
             RunErrorCode::ProviderUnavailable
             | RunErrorCode::ServerShutdown
-            | RunErrorCode::LimitsUnavailable
-            | RunErrorCode::StoreUnavailable => (503, "server_error", true),
+            | RunErrorCode::LimitsUnavailable => (503, "server_error", true),
             RunErrorCode::TokenBudgetExceeded => (429, "rate_limit_error", false),
             RunErrorCode::Timeout => (504, "server_error", true),
             RunErrorCode::StreamInterrupted => (502, "server_error", true),

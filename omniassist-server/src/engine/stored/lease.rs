@@ -26,7 +26,7 @@ pub(super) const LEASE: Duration = Duration::from_secs(6);
 const BEAT: Duration = Duration::from_secs(2);
 
 /// The number of runs that are taken over at once.
-const ROOM: usize = 8;
+const ROOM: usize = 32;
 
 const STOPPED: &str = "The run was stopped.";
 
@@ -84,6 +84,7 @@ impl Assistant {
             }
         }
         let left = stores.take_left().into_iter().map(|run| (run, Claim::Again));
+        let is_full = beat.free.len() >= ROOM;
         // A run whose viewers wait here is started by the task that lets them know.
         let free = beat.free.into_iter().filter(|run| !stores.queue.has(*run));
         let free = free.map(|run| (run, Claim::IfFree));
@@ -97,8 +98,9 @@ impl Assistant {
             }
             is_taken
         });
-        // A server that dies with many runs leaves more than there is room for at once.
-        if join_all(taken_over).await.into_iter().filter(|is_taken| *is_taken).count() >= ROOM {
+        let is_taken = join_all(taken_over).await.contains(&true);
+        // A server that dies with many runs leaves more than there is room for at once. Other instances take some of them.
+        if is_full && is_taken {
             stores.beat_now.notify_one();
         }
     }

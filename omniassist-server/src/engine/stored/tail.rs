@@ -268,6 +268,13 @@ impl Tail {
         self.begin();
     }
 
+    /// Opens a tail that was broken off, because its run goes on here.
+    pub(super) fn mend(&self) {
+        self.change(|state| {
+            state.end.take_if(|end| *end == End::Broken);
+        });
+    }
+
     fn change(&self, change: impl FnOnce(&mut State)) {
         // Most runs have one viewer. Its waker needs no allocation.
         let (first, others): (_, Vec<_>) = {

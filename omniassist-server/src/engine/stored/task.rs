@@ -30,7 +30,7 @@ use crate::store::{
 };
 use crate::{CancellationToken, failpoint};
 
-/// The time that a consequence waits for a store that does not answer.
+/// The time after which the viewers of a consequence are cut, because the store does not answer.
 const STORE_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The longest delay between two tries of a write.
@@ -250,18 +250,16 @@ impl Task {
             segment.used = self.used();
             failpoint::hit("task.commit.cut");
             let mut write = append(Arc::clone(&self.stores), segment, next, Durability::Hard);
-            match timeout(STORE_TIMEOUT, &mut write).await {
-                Ok(written) => self.written(written?),
+            let written = match timeout(STORE_TIMEOUT, &mut write).await {
+                Ok(written) => written?,
                 Err(_) => {
-                    // Nothing that follows from the consequence happens here.
                     self.fail();
-                    self.run.end(End::Store);
                     let written = write.await?;
-                    self.written(written);
-                    self.recorder.release();
-                    return Ok(());
+                    self.tail.mend();
+                    written
                 }
-            }
+            };
+            self.written(written);
         }
         failpoint::hit("task.commit.written");
         self.recorder.release();
@@ -283,8 +281,8 @@ impl Task {
         used
     }
 
-    /// Cuts the viewers, because the store does not answer. They come back for the end that the journal gets: another
-    /// instance may reach the store, and go on with the run.
+    /// Cuts the viewers, because the store does not answer. They come back for what the journal gets: another instance may
+    /// reach the store, and go on with the run.
     fn fail(&self) {
         self.stores.send_if_watched(self.writer, &self.tail, Notice::default());
         self.tail.break_off();
