@@ -12,6 +12,7 @@ mod msrv;
 mod prerequisites;
 mod process;
 mod report;
+mod scale_model;
 mod sqlite_range;
 mod style;
 mod suites;
@@ -42,11 +43,14 @@ cargo xtask instructions [--accept]
 cargo xtask torment sqlite [--kills N] [--seed N]
             kills processes with stored runs at failpoints, and checks that nothing is lost or done twice. The
             default is 10,000 kills; `ci` does 300. The seed of a failure repeats its first deaths
-cargo xtask torment cluster [--minutes N] [--streams N] [--deployed N] [--seed N]
+cargo xtask torment cluster [--together] [--minutes N] [--streams N] [--deployed N] [--seed N]
             three servers on one PostgreSQL: answers and stops at other servers; streams while servers are killed,
             frozen and cut off from the database and from clients (default 20 minutes and 1,000 streams); servers that
-            are replaced under load (default 500 streams). As root on Debian it installs PostgreSQL and libfaketime
-cargo xtask ci       all of these but the torment of a cluster";
+            are replaced under load (default 500 streams). --together runs these three at the same time.
+            As root on Debian it installs PostgreSQL and libfaketime
+cargo xtask scale-model
+            the databases and servers that numbers of users need, simulated from measured costs
+cargo xtask ci       all of these but the torment of a cluster and the model of scale";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = env::args().skip(1).collect();
@@ -74,6 +78,10 @@ fn main() -> ExitCode {
             let Some(test) = cluster_options(options) else { return usage() };
             torment::cluster(test, &mut report);
         }
+        (Some("scale-model"), []) => {
+            scale_model::print();
+            return ExitCode::SUCCESS;
+        }
         (Some("modules"), []) => modules::run(&mut report),
         (Some("deny"), []) => deny::run(&mut report),
         (Some("ci"), []) => {
@@ -99,7 +107,9 @@ fn main() -> ExitCode {
 /// Returns the test of a cluster.
 fn cluster_options(options: &[&str]) -> Option<Cluster> {
     let mut test = Cluster::ALL;
-    for option in options.chunks(2) {
+    let together = options.strip_prefix(&["--together"]);
+    test.is_together = together.is_some();
+    for option in together.unwrap_or(options).chunks(2) {
         match option {
             ["--minutes", number] => test.minutes = number.parse().ok()?,
             ["--streams", number] => test.streams = number.parse().ok()?,
