@@ -77,7 +77,7 @@ fn reasons() -> Vec<FinishReason> {
     known.into_iter().chain(other).collect()
 }
 
-fn codes() -> [RunErrorCode; 17] {
+fn codes() -> [RunErrorCode; 16] {
     [
         RunErrorCode::ProviderError,
         RunErrorCode::ProviderAuth,
