@@ -180,6 +180,26 @@ fn notes_are_read_and_activities_are_dropped() {
 }
 
 #[test]
+fn messages_of_sub_agents_are_dropped() {
+    let sub = |mut message: Value| {
+        message["subagentRunId"] = json!("sub_1");
+        message
+    };
+    let answer = json!({"id": "msg_1", "role": "assistant", "content": "Final.", "subagentRunId": null});
+    let read = messages(&[
+        json!({"id": "u1", "role": "user", "content": "Compare them."}),
+        sub(json!({"id": "s1", "role": "reasoning", "content": "The first one."})),
+        sub(json!({"id": "s2", "role": "assistant", "content": "Notes.", "toolCalls": [call("c9", "look_up", "{}")]})),
+        sub(tool("s3", "c9", "found")),
+        answer,
+    ]);
+    let ids: Vec<_> = read.iter().map(|message| message.id.as_str()).collect();
+    assert_eq!(ids, ["u1", "msg_1"]);
+    assert_eq!(shape(&read[1]), ["step", "text"]);
+    assert_eq!(read[1].text(), "Final.");
+}
+
+#[test]
 fn files_are_read_in_every_form() {
     let file = |media_type: &str, url: &str, filename: Option<&str>| {
         let (media_type, url, filename) = (media_type.into(), url.into(), filename.map(Into::into));

@@ -20,6 +20,7 @@ raw_record! {
         error: "error",
         encrypted_value: "encryptedValue",
         metadata: "metadata",
+        subagent_run_id: "subagentRunId",
     }
 }
 
@@ -133,6 +134,10 @@ impl<'a> Conversation<'a> {
     /// Adds the message at `index`.
     pub(super) fn add(&mut self, index: usize, fields: MessageFields<'a>) -> Result<()> {
         self.index = index;
+        // Clients of version 1.0 post what a sub-agent said. The answer of the main agent has its result.
+        if self.body.optional_text(fields.subagent_run_id, "subagentRunId")?.is_some() {
+            return Ok(());
+        }
         let role = self.body.text(fields.role, "role")?;
         let id = self.body.optional_text(fields.id, "id")?.filter(|id| !id.is_empty());
         if let Some(id) = &id {
