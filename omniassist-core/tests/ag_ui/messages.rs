@@ -189,7 +189,9 @@ fn messages_of_sub_agents_are_dropped() {
     let read = messages(&[
         json!({"id": "u1", "role": "user", "content": "Compare them."}),
         sub(json!({"id": "s1", "role": "reasoning", "content": "The first one."})),
-        sub(json!({"id": "s2", "role": "assistant", "content": "Notes.", "toolCalls": [call("c9", "look_up", "{}")]})),
+        sub(
+            json!({"id": "s2", "role": "assistant", "content": "Notes.", "toolCalls": [call("c9", "look_up", "{}")]}),
+        ),
         sub(tool("s3", "c9", "found")),
         answer,
     ]);
