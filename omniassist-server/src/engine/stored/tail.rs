@@ -311,6 +311,16 @@ impl Tail {
         }
     }
 
+    /// Cuts a viewer that counts the events of an epoch which was over when it joined: it has not read what the next one
+    /// withdraws.
+    pub(super) fn count_in(&self, id: u64, epoch: u32) {
+        let mut state = lock(&self.state);
+        let is_cut = state.epoch > epoch;
+        if let Some(viewer) = state.viewers.iter_mut().find(|viewer| viewer.id == id) {
+            viewer.is_cut |= is_cut;
+        }
+    }
+
     /// Removes a viewer that the run does not wait for.
     pub(super) fn detach(&self, id: u64) {
         lock(&self.state).viewers.retain(|viewer| viewer.id != id);
@@ -498,6 +508,20 @@ mod tests {
         let again = vec![RunEvent::StepReset, delta("x")];
         assert_eq!(poll(&tail, earlier, 2), (Poll::Ready(Took::Events), again));
         assert_eq!(tail.next_event(), Some(4));
+    }
+
+    /// Another instance claims the run between the read of the journal and the join. The client has a delta that is in no
+    /// journal, so that the reset would count as the chunk that it has.
+    #[test]
+    fn a_viewer_of_an_epoch_that_was_over_when_it_joined_is_cut() {
+        let tail = Tail::new(2, 1).copied();
+        tail.take_over(2);
+        let (late, new) = (tail.join(2), tail.join(2));
+        tail.count_in(late, 1);
+        tail.count_in(new, 2);
+        assert!(tail.publish_segment(vec![RunEvent::StepReset], 3));
+        assert_eq!(poll(&tail, late, 2), (Poll::Ready(Took::End), vec![]));
+        assert_eq!(poll(&tail, new, 2), (Poll::Ready(Took::Events), vec![RunEvent::StepReset]));
     }
 
     #[test]

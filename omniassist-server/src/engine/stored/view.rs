@@ -75,6 +75,9 @@ impl View {
 
     /// Sets the epoch in which the events are counted. Default: that of the run, if it goes on.
     pub(super) fn of_epoch(mut self, epoch: u32) -> Self {
+        if let Some((tail, viewer)) = &self.live {
+            tail.count_in(*viewer, epoch);
+        }
         self.epoch = Some(epoch);
         self
     }
