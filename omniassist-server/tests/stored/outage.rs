@@ -220,6 +220,28 @@ async fn a_tool_does_not_run_before_its_call_is_stored() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_run_whose_client_does_not_come_back_after_an_outage_is_stopped() {
+    let store = Unsteady::default();
+    let down = store.clone();
+    let model = ScriptedProvider::new()
+        .turn_with(move |_| {
+            down.goes_down();
+            down.comes_back_after(Duration::from_secs(20));
+            call("clock", json!({}))
+        })
+        .turn(Turn::pending());
+    let clock = Tool::new("clock", "Reads the clock", async || Ok::<_, ToolError>("12:00"));
+    let builder = Assistant::builder(model).tool(clock).store(store.clone());
+    let patience = OnDisconnect::CancelAfter(Duration::from_secs(5));
+    let assistant = builder.on_disconnect(patience).build().unwrap();
+
+    assert!(open(&assistant, &ask("m1", "What time is it?")).await.collect().await.is_err());
+    let since = tokio::time::Instant::now();
+    assert_eq!(settled(&store.store).await, RunState::Stopped);
+    assert!((19..23).contains(&since.elapsed().as_secs()), "{:?}", since.elapsed());
+}
+
+#[tokio::test(start_paused = true)]
 async fn only_later_model_calls_wait_for_the_journal() {
     let store = Unsteady::default();
     store.append_ms.store(1_000, Ordering::SeqCst);

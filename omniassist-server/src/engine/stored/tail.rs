@@ -268,11 +268,13 @@ impl Tail {
         self.begin();
     }
 
-    /// Opens a tail that was broken off, because its run goes on here.
+    /// Opens a tail that was broken off, because its run goes on here. Its viewers have left meanwhile.
     pub(super) fn mend(&self) {
-        self.change(|state| {
-            state.end.take_if(|end| *end == End::Broken);
-        });
+        let mut state = lock(&self.state);
+        state.end.take_if(|end| *end == End::Broken);
+        if state.viewers.is_empty() {
+            self.unwatched.notify_one();
+        }
     }
 
     fn change(&self, change: impl FnOnce(&mut State)) {
