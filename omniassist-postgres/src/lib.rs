@@ -48,12 +48,14 @@
 //! [`PostgresStore::token_budget`], [`PostgresStore::rate_limit`] and [`PostgresStore::replay_guard`] count for all servers of
 //! the database, by its clock.
 //!
+//! [`scale`] has figures for planning.
+//!
 //! # Failures
 //!
 //! | failure | error |
 //! |---|---|
 //! | the database is down, restarts, or has no connection left | `is_unavailable` |
-//! | no answer within 3 s ([`timeout`](PostgresOptions::timeout)), for example because of a lock | `is_unavailable` |
+//! | no answer within 3 s ([`timeout`](PostgresOptions::timeout)): a lock, or more writes than the database takes | `is_unavailable` |
 //! | the disk is full | `is_full` |
 //! | the database is a standby, or the user may not write | `is_read_only` |
 //! | the tables are missing, or of a newer version | `is_incompatible` |
@@ -85,6 +87,7 @@ mod rate_limit;
 mod replay_guard;
 mod rows;
 mod runs;
+pub mod scale;
 mod schema;
 mod sql;
 mod store;
