@@ -48,5 +48,8 @@ fn install() -> Outcome {
     if found.is_ok_and(|output| String::from_utf8_lossy(&output.stdout).contains(VERSION)) {
         return Ok(());
     }
-    execute(&mut cargo(&["install", "cargo-deny", "--locked", "--no-default-features", "--version", VERSION]))
+    // It runs for some seconds, and optimised it takes minutes to build.
+    let build =
+        ["install", "cargo-deny", "--debug", "--locked", "--no-default-features", "--version", VERSION];
+    execute(&mut cargo(&build))
 }

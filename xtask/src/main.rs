@@ -46,7 +46,7 @@ cargo xtask torment sqlite [--kills N] [--seed N]
 cargo xtask torment cluster [--together] [--minutes N] [--streams N] [--deployed N] [--seed N]
             three servers on one PostgreSQL: answers and stops at other servers; streams while servers are killed,
             frozen and cut off from the database and from clients (default 20 minutes and 1,000 streams); servers that
-            are replaced under load (default 500 streams). --together runs these three at the same time.
+            are replaced under load (default 500 streams). --together runs the last two at the same time.
             As root on Debian it installs PostgreSQL and libfaketime
 cargo xtask scale-model
             the databases and servers that numbers of users need, simulated from measured costs

@@ -26,7 +26,7 @@ pub(crate) struct Cluster {
     pub(crate) deployed: u32,
     /// The seed of the disturbances.
     pub(crate) seed: Option<u64>,
-    /// `true` if the parts of the test run at the same time.
+    /// `true` if the last two parts run at the same time.
     pub(crate) is_together: bool,
 }
 
@@ -67,18 +67,19 @@ pub(crate) fn cluster(test: Cluster, report: &mut Report) {
         command.args(["cluster", "postgres"]).args(part);
         command
     };
-    if !is_together {
-        for (name, part) in parts {
-            report.step(name, || process::run(&mut command(&part)));
-        }
+    let (alone, together) = parts.split_at(if is_together { 1 } else { parts.len() });
+    for (name, part) in alone {
+        report.step(name, || process::run(&mut command(part)));
+    }
+    if together.is_empty() {
         return;
     }
     let Some(target) = report.step("a folder for logs", target_folder) else { return };
-    let part = |(name, part): (&str, Vec<String>)| {
-        let log = target.join(format!("torment/{}.log", part.concat()));
-        (name.to_owned(), log, move |log: &Path| process::run_into(log, &mut command(&part)))
+    let part = |(name, part): &(&str, Vec<String>)| {
+        let (log, part) = (target.join(format!("torment/{}.log", part.concat())), part.clone());
+        ((*name).to_owned(), log, move |log: &Path| process::run_into(log, &mut command(&part)))
     };
-    report.beside(parts.map(part).into());
+    report.beside(together.iter().map(part).collect());
 }
 
 fn program(report: &mut Report) -> Option<PathBuf> {
