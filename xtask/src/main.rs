@@ -43,11 +43,10 @@ cargo xtask instructions [--accept]
 cargo xtask torment sqlite [--kills N] [--seed N]
             kills processes with stored runs at failpoints, and checks that nothing is lost or done twice. The
             default is 10,000 kills; `ci` does 300. The seed of a failure repeats its first deaths
-cargo xtask torment cluster [--together] [--minutes N] [--streams N] [--deployed N] [--seed N]
+cargo xtask torment cluster [--minutes N] [--streams N] [--deployed N] [--seed N]
             three servers on one PostgreSQL: answers and stops at other servers; streams while servers are killed,
             frozen and cut off from the database and from clients (default 20 minutes and 1,000 streams); servers that
-            are replaced under load (default 500 streams). --together runs the last two at the same time.
-            As root on Debian it installs PostgreSQL and libfaketime
+            are replaced under load (default 500 streams). As root on Debian it installs PostgreSQL and libfaketime
 cargo xtask scale-model
             the databases and servers that numbers of users need, simulated from measured costs
 cargo xtask ci       all of these but the torment of a cluster and the model of scale";
@@ -107,9 +106,7 @@ fn main() -> ExitCode {
 /// Returns the test of a cluster.
 fn cluster_options(options: &[&str]) -> Option<Cluster> {
     let mut test = Cluster::ALL;
-    let together = options.strip_prefix(&["--together"]);
-    test.is_together = together.is_some();
-    for option in together.unwrap_or(options).chunks(2) {
+    for option in options.chunks(2) {
         match option {
             ["--minutes", number] => test.minutes = number.parse().ok()?,
             ["--streams", number] => test.streams = number.parse().ok()?,

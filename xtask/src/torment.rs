@@ -1,13 +1,13 @@
 //! `cargo xtask torment`: processes with stored runs that are killed, frozen and cut off.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use crate::prerequisites::{self, Need};
 use crate::process;
 use crate::report::Report;
-use crate::workspace::{build_with_features, target_folder};
+use crate::workspace::build_with_features;
 
 /// The kills of CI.
 pub(crate) const FEW: u32 = 300;
@@ -26,14 +26,11 @@ pub(crate) struct Cluster {
     pub(crate) deployed: u32,
     /// The seed of the disturbances.
     pub(crate) seed: Option<u64>,
-    /// `true` if the last two parts run at the same time.
-    pub(crate) is_together: bool,
 }
 
 impl Cluster {
     /// The test that a release needs.
-    pub(crate) const ALL: Self =
-        Self { minutes: 20, streams: 1_000, deployed: 500, seed: None, is_together: false };
+    pub(crate) const ALL: Self = Self { minutes: 20, streams: 1_000, deployed: 500, seed: None };
 }
 
 /// Runs this many kills. Without a seed, each run has another one, which it prints.
@@ -45,14 +42,14 @@ pub(crate) fn sqlite(kills: u32, seed: Option<u64>, report: &mut Report) {
     });
 }
 
-/// Runs the parts of the test of a cluster.
+/// Runs the parts of the test of a cluster, one after the other.
 pub(crate) fn cluster(test: Cluster, report: &mut Report) {
     let needs = [Need::Postgres, Need::FakeTime];
     if report.step("prerequisites", || prerequisites::provide(&needs)).is_none() {
         return;
     }
     let Some(program) = program(report) else { return };
-    let Cluster { minutes, streams, deployed, seed, is_together } = test;
+    let Cluster { minutes, streams, deployed, seed } = test;
     let seed = seed.unwrap_or_else(now).to_string();
     let parts = [
         ("answers and stops at other servers", vec!["probes".to_owned()]),
@@ -62,24 +59,9 @@ pub(crate) fn cluster(test: Cluster, report: &mut Report) {
         ),
         ("servers that are replaced", vec!["deploy".to_owned(), deployed.to_string()]),
     ];
-    let command = |part: &[String]| {
-        let mut command = Command::new(&program);
-        command.args(["cluster", "postgres"]).args(part);
-        command
-    };
-    let (alone, together) = parts.split_at(if is_together { 1 } else { parts.len() });
-    for (name, part) in alone {
-        report.step(name, || process::run(&mut command(part)));
+    for (name, part) in parts {
+        report.step(name, || process::run(Command::new(&program).args(["cluster", "postgres"]).args(part)));
     }
-    if together.is_empty() {
-        return;
-    }
-    let Some(target) = report.step("a folder for logs", target_folder) else { return };
-    let part = |(name, part): &(&str, Vec<String>)| {
-        let (log, part) = (target.join(format!("torment/{}.log", part.concat())), part.clone());
-        ((*name).to_owned(), log, move |log: &Path| process::run_into(log, &mut command(&part)))
-    };
-    report.beside(together.iter().map(part).collect());
 }
 
 fn program(report: &mut Report) -> Option<PathBuf> {
