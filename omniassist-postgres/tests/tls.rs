@@ -16,7 +16,7 @@ async fn connect(url: &str, roots: &[&str]) -> Result<PostgresStore, StoreError>
 
 #[tokio::test]
 async fn every_connection_is_encrypted() {
-    let certificate = Certificate::new();
+    let certificate = Certificate::for_host("127.0.0.1");
     let server = Postgres::start_with_tls(&certificate);
     for mode in ["require", "verify-ca", "verify-full"] {
         let url = format!("{}?sslmode={mode}", server.create_database());
@@ -33,16 +33,16 @@ async fn every_connection_is_encrypted() {
 
 #[tokio::test]
 async fn a_certificate_that_nothing_vouches_for_is_refused() {
-    let certificate = Certificate::new();
+    let certificate = Certificate::for_host("127.0.0.1");
     let server = Postgres::start_with_tls(&certificate);
     let url = format!("{}?sslmode=require", server.create_database());
-    for roots in [&[][..], &[Certificate::new().root()]] {
+    for roots in [&[][..], &[Certificate::for_host("127.0.0.1").root()]] {
         let refused = connect(&url, roots).await.unwrap_err();
         assert!(refused.is_unavailable(), "{refused:?}");
         assert!(format!("{refused:?}").contains("InvalidCertificate"), "{refused:?}");
     }
 
-    let elsewhere = Certificate::of("db.example");
+    let elsewhere = Certificate::for_host("db.example");
     let server = Postgres::start_with_tls(&elsewhere);
     let url = format!("{}?sslmode=require", server.create_database());
     let refused = connect(&url, &[elsewhere.root()]).await.unwrap_err();
@@ -54,6 +54,8 @@ async fn a_root_certificate_without_use_is_refused() {
     let refused = connect("postgres://app@127.0.0.1/app?sslmode=require", &["not a certificate"]).await;
     let refused = refused.unwrap_err();
     assert!(refused.is_invalid() && format!("{refused:?}").contains("`root_certificate`"), "{refused:?}");
-    let plain = connect("postgres://app@127.0.0.1/app", &[Certificate::new().root()]).await.unwrap_err();
+    let plain = connect("postgres://app@127.0.0.1/app", &[Certificate::for_host("127.0.0.1").root()])
+        .await
+        .unwrap_err();
     assert!(plain.is_invalid() && format!("{plain:?}").contains("sslmode=require"), "{plain:?}");
 }

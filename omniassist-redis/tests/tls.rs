@@ -17,7 +17,7 @@ async fn decision(redis: &Redis) -> Result<RateDecision, String> {
 
 #[tokio::test]
 async fn a_server_with_a_trusted_certificate_is_used() {
-    let certificate = Certificate::new();
+    let certificate = Certificate::for_host("127.0.0.1");
     let server = Server::start_with_tls(&certificate);
     let redis = Redis::connect_with_root_certificate(&server.url(), certificate.root()).unwrap();
     assert!(matches!(decision(&redis).await, Ok(RateDecision::Allow)));
@@ -26,9 +26,10 @@ async fn a_server_with_a_trusted_certificate_is_used() {
 
 #[tokio::test]
 async fn a_certificate_that_nothing_vouches_for_is_refused() {
-    let server = Server::start_with_tls(&Certificate::new());
+    let server = Server::start_with_tls(&Certificate::for_host("127.0.0.1"));
     let trusting_another =
-        Redis::connect_with_root_certificate(&server.url(), Certificate::new().root()).unwrap();
+        Redis::connect_with_root_certificate(&server.url(), Certificate::for_host("127.0.0.1").root())
+            .unwrap();
     for redis in [Redis::connect(&server.url()).unwrap(), trusting_another] {
         let decided = decision(&redis).await;
         assert!(!matches!(decided, Ok(RateDecision::Allow)), "{decided:?}");
@@ -37,7 +38,7 @@ async fn a_certificate_that_nothing_vouches_for_is_refused() {
 
 #[test]
 fn a_root_certificate_without_use_is_refused() {
-    let root = Certificate::new();
+    let root = Certificate::for_host("127.0.0.1");
     let plain = Redis::connect_with_root_certificate("redis://127.0.0.1", root.root()).unwrap_err();
     assert!(plain.is_invalid() && format!("{plain:?}").contains("rediss"), "{plain:?}");
     let broken = "-----BEGIN CERTIFICATE-----\n!\n-----END CERTIFICATE-----\n";

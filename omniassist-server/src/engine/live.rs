@@ -163,6 +163,11 @@ impl LiveRun {
         }
     }
 
+    /// Returns `true` if the run ends with the next poll.
+    pub(super) fn must_end(&self) -> bool {
+        lock(&self.order).end.is_some()
+    }
+
     pub(super) fn end_when_unread(&self) {
         self.ends_when_unread.store(true, Ordering::Relaxed);
     }

@@ -112,6 +112,10 @@ impl Run {
 
     /// Lets a stored run go on. A panic of host code ends it.
     pub(super) fn open_gate(&self) {
+        // A stop or the deadline may have come while the records were written.
+        if self.live.must_end() {
+            return;
+        }
         let opened = self.live.with(|driver| panics::catch("the run", || driver.open_gate()));
         if let Some(None) = opened {
             self.live.end(End::Panic);

@@ -220,6 +220,30 @@ async fn a_tool_does_not_run_before_its_call_is_stored() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_tool_does_not_run_after_an_outage_that_outlasts_the_deadline_of_its_run() {
+    let store = Unsteady::default();
+    let (down, runs) = (store.clone(), Arc::new(AtomicUsize::new(0)));
+    let model = ScriptedProvider::new().turn_with(move |_| {
+        down.goes_down();
+        down.comes_back_after(Duration::from_secs(30));
+        call("refund", json!({"order": 17}))
+    });
+    let counted = Arc::clone(&runs);
+    let refund = Tool::new("refund", "Refunds an order", move || {
+        counted.fetch_add(1, Ordering::SeqCst);
+        async { Ok::<_, ToolError>("refunded") }
+    });
+    let mut limits = Limits::default();
+    limits.run_timeout = Duration::from_secs(20);
+    let builder = Assistant::builder(model.clone()).tool(refund).store(store.clone());
+    let assistant = builder.limits(limits).build().unwrap();
+
+    assert!(open(&assistant, &ask("m1", "Refund it")).await.collect().await.is_err());
+    assert_eq!(settled(&store.store).await, RunState::Failed);
+    assert_eq!((runs.load(Ordering::SeqCst), model.payloads().len()), (0, 1));
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_run_whose_client_does_not_come_back_after_an_outage_is_stopped() {
     let store = Unsteady::default();
     let down = store.clone();

@@ -6,7 +6,7 @@ use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, 
 
 use crate::server::User;
 
-/// The certificate of a server for `127.0.0.1`, and the root certificate of its authority. All are PEM texts.
+/// The certificate of a server, and the root certificate of its authority. All are PEM texts.
 #[derive(Debug)]
 pub struct Certificate {
     root: String,
@@ -15,15 +15,9 @@ pub struct Certificate {
 }
 
 impl Certificate {
-    /// Creates an authority and a certificate that it has signed.
+    /// Creates an authority and a certificate for a host that it has signed.
     #[must_use]
-    pub fn new() -> Self {
-        Self::of("127.0.0.1")
-    }
-
-    /// Creates an authority and a certificate for another host.
-    #[must_use]
-    pub fn of(host: &str) -> Self {
+    pub fn for_host(host: &str) -> Self {
         let mut authority = CertificateParams::new([]).unwrap();
         authority.distinguished_name.push(DnType::CommonName, "Test authority");
         authority.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
@@ -50,11 +44,5 @@ impl Certificate {
                 chown(&path, Some(user.uid), Some(user.gid)).unwrap();
             }
         }
-    }
-}
-
-impl Default for Certificate {
-    fn default() -> Self {
-        Self::new()
     }
 }
