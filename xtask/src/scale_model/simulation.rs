@@ -223,3 +223,18 @@ impl Simulation {
         *free
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Load, simulate};
+
+    /// A core begins and ends some 450 runs a second.
+    #[test]
+    fn only_more_posts_than_the_database_takes_are_refused() {
+        let load = |posts| Load { posts, answer: 1.0, servers: 2, cores: 1 };
+        let (calm, busy) = (simulate(load(100.0), 20.0), simulate(load(900.0), 20.0));
+        assert_eq!(calm.refused, 0.0);
+        assert!(calm.begin(99) < 0.05 && calm.busy < 0.6, "{} s, {}", calm.begin(99), calm.busy);
+        assert!(busy.refused > 0.2 && busy.busy > 0.95, "{}, {}", busy.refused, busy.busy);
+    }
+}
