@@ -45,7 +45,7 @@
 //! cell, and the loss of one database concerns its cell only. A list of chats is that of one owner: choose the cell by the owner
 //! if pages show it.
 //!
-//! Below a cell, no partitions are needed: journals are deleted an hour after their end, so the tables that grow are those of
+//! Within a cell, no partitions are needed: journals are deleted an hour after their end, so the tables that grow are those of
 //! conversations and messages. They are as large as what is kept: 1.1 KB a message, and
 //! [`Retention`](omniassist_server::store::Retention) bounds it. The log of 40 MB/s at the most is what replication and backups
 //! have to carry.
