@@ -43,10 +43,11 @@ cargo xtask instructions [--accept]
 cargo xtask torment sqlite [--kills N] [--seed N]
             kills processes with stored runs at failpoints, and checks that nothing is lost or done twice. The
             default is 10,000 kills; `ci` does 300. The seed of a failure repeats its first deaths
-cargo xtask torment cluster [--minutes N] [--streams N] [--deployed N] [--seed N]
+cargo xtask torment cluster [--minutes N] [--streams N] [--deployed N] [--seed N] [--earlier REVISION]
             three servers on one PostgreSQL: answers and stops at other servers; streams while servers are killed,
-            frozen and cut off from the database and from clients (default 20 minutes and 1,000 streams); servers that
-            are replaced under load (default 500 streams). As root on Debian it installs PostgreSQL and libfaketime
+            frozen and cut off from the database, Redis and clients (default 20 minutes and 1,000 streams); servers
+            that are replaced under load (default 500 streams), from and back to those of an earlier revision if one
+            is given. As root on Debian it installs PostgreSQL, Redis and libfaketime
 cargo xtask scale-model
             the databases and servers that numbers of users need, simulated from measured costs
 cargo xtask ci       all of these but the torment of a cluster and the model of scale";
@@ -112,6 +113,7 @@ fn cluster_options(options: &[&str]) -> Option<Cluster> {
             ["--streams", number] => test.streams = number.parse().ok()?,
             ["--deployed", number] => test.deployed = number.parse().ok()?,
             ["--seed", number] => test.seed = Some(number.parse().ok()?),
+            ["--earlier", revision] => test.earlier = Some((*revision).to_owned()),
             _ => return None,
         }
     }

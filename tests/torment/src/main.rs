@@ -13,17 +13,19 @@
 //!
 //! # Clusters
 //!
-//! `cluster DATABASE PART` starts three *servers* with one database, relays before and behind them, and clients that post to
+//! `cluster DATABASE PART` with `sqlite`, `postgres` or `postgres+redis` starts three *servers* with one database, relays before and behind them, and clients that post to
 //! any server and come back to another when they lose it. The parts:
 //!
 //! - `probes`: an approval at two servers at the same time, and stops at a server that does not drive the run, with the time
 //!   until the end.
-//! - `storm MINUTES STREAMS SEED`: servers are killed, or frozen for longer than their lease; connections of clients and to
-//!   the database are cut, or deliver nothing in one direction or in both; the clock of one server differs by an hour. Each
-//!   client must end with the events of the log, after the resets that it was sent. A reset may take back nothing that was
-//!   acted on. The ledger and the stored messages are compared as in the other cases, and no connection may be left.
-//! - `deploy STREAMS`: all servers are replaced, one after the other, and later killed. No answer may fail. The time until
-//!   the next server writes is measured at the clients.
+//! - `storm MINUTES STREAMS SEED`: servers are killed, or frozen for longer than their lease; connections of clients, to the
+//!   database and to Redis are cut, or deliver nothing in one direction or in both; Redis is killed and frozen; the clock of
+//!   one server differs by an hour. Each client must end with the events of the log, after the resets that it was sent. A
+//!   reset may take back nothing that was acted on. The ledger and the stored messages are compared as in the other cases.
+//!   Each server must end with one listener, and no connection, lock or key may be left.
+//! - `deploy STREAMS [PROGRAM]`: all servers are replaced, one after the other, and later killed. No answer may fail. The
+//!   time until the next server writes is measured at the clients. With the program of an earlier version, its servers are
+//!   replaced by those of this version, which are then replaced by the earlier ones again.
 //!
 //! # Mutations
 //!
@@ -78,7 +80,9 @@ fn main() -> ExitCode {
             child::run(path, ledger, case, shape, *content == "encrypted");
         }
         ["ledger"] => ledger::serve(),
-        ["server", url, ledger, word_ms, tool_ms] => cluster::serve(url, ledger, word_ms, tool_ms),
+        ["server", url, ledger, word_ms, tool_ms, redis @ ..] => {
+            cluster::serve(url, ledger, word_ms, tool_ms, redis.first().copied());
+        }
         ["cluster", database, part @ ..] => return cluster::run(database, part),
         ["sqlite", kills, seed] => return harness::run(kills.parse().unwrap(), seed.parse().unwrap()),
         _ => {

@@ -1,5 +1,6 @@
 //! A rolling deployment under load: servers are replaced one after the other, and afterwards killed one after the other.
 
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -31,12 +32,29 @@ const SOON: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(
 /// The streams that one machine hands over in this time: it also has the database, all servers and all clients.
 const AT_ONCE: usize = 150;
 
-pub(crate) async fn run(fleet: Fleet, streams: usize) -> Vec<String> {
+/// A part of the test, in which each server is ended once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Phase {
+    /// The servers are replaced by those of this version.
+    Deploy,
+    /// The servers are replaced by those of the earlier version.
+    RollBack,
+    /// The servers are killed.
+    Kill,
+}
+
+/// Ends the servers of a fleet, whose program is that of an earlier version if there is one.
+pub(crate) async fn run(fleet: Fleet, streams: usize, earlier: Option<&Path>) -> Vec<String> {
     let fleet = Arc::new(fleet);
+    let this = std::env::current_exe().unwrap();
+    let mut phases: Vec<(Phase, PathBuf)> = vec![(Phase::Deploy, this.clone())];
+    phases.extend(earlier.map(|earlier| (Phase::RollBack, earlier.to_owned())));
+    phases.push((Phase::Kill, this));
     let mut found = Vec::new();
-    for (what, is_killed, soon) in [("SIGTERM", false, SOON.0), ("SIGKILL", true, SOON.1)] {
+    for (phase, program) in phases {
+        fleet.set_program(program).await;
         let pace = Pace::start();
-        let (clients, signals) = under_load(&fleet, streams, is_killed).await;
+        let (clients, signals) = under_load(&fleet, streams, phase).await;
         let mut times = Times::default();
         for at in clients.iter().flat_map(|(client, _)| &client.handed_over) {
             // A run is handed over after the latest signal before it.
@@ -46,19 +64,20 @@ pub(crate) async fn run(fleet: Fleet, streams: usize) -> Vec<String> {
         let failed = clients.iter().filter(|(_, violations)| !violations.is_empty()).count();
         let crowd = Duration::from_secs(1).mul_f64(streams.saturating_sub(AT_ONCE) as f64 / AT_ONCE as f64);
         // A run without text has nothing to withdraw. The first that its client sees is the model's first word.
+        let soon = if phase == Phase::Kill { SOON.1 } else { SOON.0 };
         let limit = pace.limit(soon + TEMPO.word + crowd);
-        println!("{what} of {SERVERS} servers under {streams} streams: {failed} failed");
+        println!("{phase:?} of {SERVERS} servers under {streams} streams: {failed} failed");
         println!("hand-overs: {times}; the limit is {limit:.1?} on a machine as busy as this");
         if times.at(99) > limit {
-            found.push(format!("a hand-over after {what} takes {:?}", times.at(99)));
+            found.push(format!("a hand-over in {phase:?} takes {:?}", times.at(99)));
         }
         if times.at(100) == Duration::ZERO {
-            found.push(format!("no run was handed over after {what}"));
+            found.push(format!("no run was handed over in {phase:?}"));
         }
         found.extend(clients.into_iter().flat_map(|(client, violations)| {
             violations
                 .into_iter()
-                .map(move |one| format!("{what}, {} ({:?}): {one}", client.name, client.shape))
+                .map(move |one| format!("{phase:?}, {} ({:?}): {one}", client.name, client.shape))
         }));
     }
     fleet.stop().await;
@@ -72,11 +91,11 @@ pub(crate) async fn run(fleet: Fleet, streams: usize) -> Vec<String> {
 async fn under_load(
     fleet: &Arc<Fleet>,
     streams: usize,
-    is_killed: bool,
+    phase: Phase,
 ) -> (Vec<(Client, Vec<String>)>, Vec<Instant>) {
     let mut running = JoinSet::new();
     for number in 0..streams {
-        let name = format!("{}{number}", if is_killed { "k" } else { "d" });
+        let name = format!("{phase:?}{number}");
         let mut client = Client::new(fleet, SHAPES[number % SHAPES.len()], name);
         running.spawn(async move {
             sleep(RAMP.mul_f64(fastrand::f64())).await;
@@ -84,7 +103,7 @@ async fn under_load(
                 Ok(()) => verdict::violations(&client).await,
                 Err(stuck) => vec![stuck],
             };
-            if !is_killed && client.state == "interrupted" {
+            if phase != Phase::Kill && client.state == "interrupted" {
                 violations.push("the run was given up".to_owned());
             }
             (client, violations)
@@ -93,7 +112,7 @@ async fn under_load(
     sleep(RAMP).await;
     let mut signals = Vec::new();
     for server in &fleet.servers {
-        if is_killed {
+        if phase == Phase::Kill {
             signals.push(Instant::now());
             server.kill().await;
             sleep(Duration::from_secs(1)).await;

@@ -1,12 +1,13 @@
 //! Faults of servers and of their connections, at random.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use fastrand::Rng;
 use rustix::process::Signal;
-use tokio::task::JoinSet;
+use tokio::task::{JoinSet, block_in_place};
 use tokio::time::sleep;
 
 use super::fleet::{Fleet, SERVERS, Server};
@@ -20,23 +21,45 @@ const CLOCK: usize = SERVERS - 1;
 
 /// A fault of one server.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Fault {
+enum Fault {
     /// SIGKILL.
     Kill,
     /// SIGSTOP and, later, SIGCONT: the process does not know that it has lost its runs.
     Freeze,
-    CutClients,
-    CutDatabase,
-    /// Nothing reaches the clients, or the server, or neither.
-    HoldClients(Held),
-    HoldDatabase(Held),
+    /// The connections are lost.
+    Cut(Link),
+    /// Nothing is delivered.
+    Hold(Link, Held),
 }
 
-/// Disturbs servers until `stopped`, and heals them. Returns the faults.
-pub(crate) async fn disturb(fleet: Arc<Fleet>, seed: u64, stopped: Arc<AtomicBool>) -> Vec<Fault> {
+/// The connections of a server that go through a relay.
+#[derive(Debug, Clone, Copy)]
+enum Link {
+    Clients,
+    Database,
+    Redis,
+}
+
+impl Link {
+    fn of(self, server: &Server) -> Option<&Shim> {
+        match self {
+            Self::Clients => Some(&server.clients),
+            Self::Database => server.database.as_ref(),
+            Self::Redis => server.redis.as_ref(),
+        }
+    }
+}
+
+/// Disturbs servers, and Redis if there is one, until `stopped`, and heals them. Returns the number of faults of each kind.
+pub(crate) async fn disturb(
+    fleet: Arc<Fleet>,
+    seed: u64,
+    stopped: Arc<AtomicBool>,
+) -> BTreeMap<String, usize> {
     let mut rng = Rng::with_seed(seed);
-    let (mut faults, mut healing) = (Vec::new(), JoinSet::new());
+    let (mut faults, mut healing) = (BTreeMap::new(), JoinSet::new());
     let mut busy: [Option<Instant>; SERVERS] = [None; SERVERS];
+    let redis = tokio::spawn(disturb_redis(Arc::clone(&fleet), rng.fork(), Arc::clone(&stopped)));
     launch_clocked(&fleet, CLOCK, &mut rng).await;
     while !stopped.load(Ordering::Relaxed) {
         sleep(Duration::from_millis(rng.u64(2_000..4_000))).await;
@@ -51,15 +74,47 @@ pub(crate) async fn disturb(fleet: Arc<Fleet>, seed: u64, stopped: Arc<AtomicBoo
         let lasts = match fault {
             Fault::Freeze => FROZEN,
             Fault::Kill => Duration::from_millis(rng.u64(500..9_000)),
-            Fault::CutClients | Fault::CutDatabase => Duration::ZERO,
-            Fault::HoldClients(_) | Fault::HoldDatabase(_) => Duration::from_millis(rng.u64(1_000..12_000)),
+            Fault::Cut(_) => Duration::ZERO,
+            Fault::Hold(..) => Duration::from_millis(rng.u64(1_000..12_000)),
         };
         busy[at] = Some(now + lasts);
-        faults.push(fault);
+        let kind = match fault {
+            Fault::Hold(link, _) => format!("Hold({link:?})"),
+            fault => format!("{fault:?}"),
+        };
+        *faults.entry(kind).or_default() += 1;
         let (fleet, mut rng) = (Arc::clone(&fleet), rng.fork());
         healing.spawn(async move { suffer(&fleet, at, fault, lasts, &mut rng).await });
     }
     healing.join_all().await;
+    faults.extend(redis.await.unwrap());
+    faults
+}
+
+/// Kills and freezes Redis, which all servers share, until `stopped`. A killed one comes back without its content.
+async fn disturb_redis(
+    fleet: Arc<Fleet>,
+    mut rng: Rng,
+    stopped: Arc<AtomicBool>,
+) -> BTreeMap<String, usize> {
+    let mut faults = BTreeMap::new();
+    let Some(redis) = fleet.database.redis() else { return faults };
+    while !stopped.load(Ordering::Relaxed) {
+        sleep(Duration::from_millis(rng.u64(5_000..20_000))).await;
+        let lasts = Duration::from_millis(rng.u64(500..8_000));
+        if rng.bool() {
+            *faults.entry("Kill of Redis".to_owned()).or_default() += 1;
+            redis.crash();
+            sleep(lasts).await;
+            // It waits for the port.
+            block_in_place(|| redis.resume());
+        } else {
+            *faults.entry("Freeze of Redis".to_owned()).or_default() += 1;
+            redis.signal("STOP");
+            sleep(lasts).await;
+            redis.signal("CONT");
+        }
+    }
     faults
 }
 
@@ -69,28 +124,25 @@ fn choose(server: &Server, rng: &mut Rng) -> Fault {
         1 => Held { up: false, down: true },
         _ => Held { up: true, down: true },
     };
-    let has_database = server.database.is_some();
-    match rng.u8(0..if has_database { 12 } else { 8 }) {
+    let kinds = match (&server.database, &server.redis) {
+        (None, _) => 8,
+        (_, None) => 12,
+        _ => 15,
+    };
+    match rng.u8(0..kinds) {
         0..3 => Fault::Kill,
         3..5 => Fault::Freeze,
-        5 => Fault::CutClients,
-        6..8 => Fault::HoldClients(held),
-        8 | 9 => Fault::CutDatabase,
-        _ => Fault::HoldDatabase(held),
+        5 => Fault::Cut(Link::Clients),
+        6..8 => Fault::Hold(Link::Clients, held),
+        8 | 9 => Fault::Cut(Link::Database),
+        10 | 11 => Fault::Hold(Link::Database, held),
+        12 => Fault::Cut(Link::Redis),
+        _ => Fault::Hold(Link::Redis, held),
     }
 }
 
 async fn suffer(fleet: &Fleet, at: usize, fault: Fault, lasts: Duration, rng: &mut Rng) {
     let server = &fleet.servers[at];
-    let hold = async |relay: &Shim, held| {
-        relay.hold(held);
-        sleep(lasts).await;
-        relay.hold(Held::default());
-        // A network that was away for long has often lost its connections too.
-        if rng.clone().bool() {
-            relay.cut();
-        }
-    };
     match fault {
         Fault::Kill => {
             server.kill().await;
@@ -102,12 +154,15 @@ async fn suffer(fleet: &Fleet, at: usize, fault: Fault, lasts: Duration, rng: &m
             sleep(lasts).await;
             server.signal(Signal::CONT).await;
         }
-        Fault::CutClients => server.clients.cut(),
-        Fault::HoldClients(held) => hold(&server.clients, held).await,
-        Fault::CutDatabase => server.database.iter().for_each(Shim::cut),
-        Fault::HoldDatabase(held) => {
-            if let Some(relay) = &server.database {
-                hold(relay, held).await;
+        Fault::Cut(link) => link.of(server).into_iter().for_each(Shim::cut),
+        Fault::Hold(link, held) => {
+            let Some(relay) = link.of(server) else { return };
+            relay.hold(held);
+            sleep(lasts).await;
+            relay.hold(Held::default());
+            // A network that was away for long has often lost its connections too.
+            if rng.bool() {
+                relay.cut();
             }
         }
     }

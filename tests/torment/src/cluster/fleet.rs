@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::process::Stdio;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use omniassist_test_databases::Redis;
 use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
 use tokio::io::{AsyncBufReadExt, BufReader};
@@ -23,6 +24,8 @@ pub(crate) struct Fleet {
     pub(crate) servers: Vec<Server>,
     pub(crate) database: Database,
     pub(crate) ledger: String,
+    /// The program of the servers that are started next.
+    program: Mutex<PathBuf>,
     tempo: Tempo,
     turn: AtomicUsize,
     logs: TempDir,
@@ -35,35 +38,53 @@ pub(crate) struct Server {
     pub(crate) clients: Shim,
     /// The relay between it and the database, if that has a port.
     pub(crate) database: Option<Shim>,
+    /// The relay between it and Redis, if there is one.
+    pub(crate) redis: Option<Shim>,
     process: Mutex<Option<Child>>,
 }
 
 impl Fleet {
-    /// Starts the servers.
+    /// Starts servers of this program.
     pub(crate) async fn start(database: Database, ledger: &str, tempo: Tempo) -> Self {
+        Self::start_program(std::env::current_exe().unwrap(), database, ledger, tempo).await
+    }
+
+    /// Starts servers of a program.
+    pub(crate) async fn start_program(
+        program: PathBuf,
+        database: Database,
+        ledger: &str,
+        tempo: Tempo,
+    ) -> Self {
         let mut servers = Vec::new();
         for number in 0..SERVERS {
-            let relay = match database.port() {
-                Some(port) => Some(Shim::start(port).await),
-                None => None,
-            };
             let clients = Shim::start(0).await;
-            servers.push(Server { number, clients, database: relay, process: Mutex::new(None) });
+            let to_database = Shim::start_some(database.port()).await;
+            let to_redis = Shim::start_some(database.redis().map(Redis::port)).await;
+            let process = Mutex::new(None);
+            servers.push(Server { number, clients, database: to_database, redis: to_redis, process });
         }
         let (turn, logs) = (AtomicUsize::new(0), tempfile::tempdir().unwrap());
-        let fleet = Self { servers, database, ledger: ledger.to_owned(), tempo, turn, logs };
+        let (ledger, program) = (ledger.to_owned(), Mutex::new(program));
+        let fleet = Self { servers, database, ledger, program, tempo, turn, logs };
         for server in &fleet.servers {
             fleet.launch(server, None).await;
         }
         fleet
     }
 
+    /// Sets the program of the servers that are started next.
+    pub(crate) async fn set_program(&self, program: PathBuf) {
+        *self.program.lock().await = program;
+    }
+
     /// Starts the process of a server, whose clock may differ (`+1h`). Returns the process that was there before.
     pub(crate) async fn launch(&self, server: &Server, clock: Option<&str>) -> Option<Child> {
-        let mut command = Command::new(std::env::current_exe().unwrap());
-        let port = server.database.as_ref().map(|relay| relay.address().port());
-        command.arg("server").arg(self.database.url(port)).arg(&self.ledger);
+        let mut command = Command::new(self.program.lock().await.as_path());
+        let port = |relay: &Shim| relay.address().port();
+        command.arg("server").arg(self.database.url(server.database.as_ref().map(port))).arg(&self.ledger);
         command.args([self.tempo.word, self.tempo.tool].map(|time| time.as_millis().to_string()));
+        command.args(server.redis.as_ref().map(|relay| format!("redis://127.0.0.1:{}", port(relay))));
         if let Some(clock) = clock {
             command.env("LD_PRELOAD", fake_clock()).env("FAKETIME", clock);
             command.env("FAKETIME_DONT_FAKE_MONOTONIC", "1");

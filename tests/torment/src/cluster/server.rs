@@ -31,7 +31,7 @@ pub(crate) const KEEP_ALIVE: Duration = Duration::from_secs(1);
 const LAST_WORDS: Duration = Duration::from_millis(500);
 
 /// Serves until SIGTERM, or until the harness has ended. Prints its port.
-pub(crate) fn run(url: &str, ledger: &str, word_ms: &str, tool_ms: &str) {
+pub(crate) fn run(url: &str, ledger: &str, word_ms: &str, tool_ms: &str, redis: Option<&str>) {
     // A server must not outlive the harness.
     std::thread::spawn(|| {
         drop(std::io::stdin().read_to_end(&mut Vec::new()));
@@ -42,17 +42,17 @@ pub(crate) fn run(url: &str, ledger: &str, word_ms: &str, tool_ms: &str) {
     let ms = |text: &str| Duration::from_millis(text.parse().unwrap());
     let tempo = Tempo { word: ms(word_ms), tool: ms(tool_ms) };
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
-    runtime.block_on(serve(url, ledger, tempo));
+    runtime.block_on(serve(url, redis, ledger, tempo));
 }
 
-async fn serve(url: &str, ledger: &str, tempo: Tempo) {
+async fn serve(url: &str, redis: Option<&str>, ledger: &str, tempo: Tempo) {
     let mut limits = Limits::default();
     limits.keep_alive = KEEP_ALIVE;
     let builder =
         Assistant::builder(shape::model(tempo)).limits(limits).seal_keys(SealKeys::parse(KEYS).unwrap());
     let tools = shape::tools(ledger, None, tempo);
     let builder: AssistantBuilder = tools.into_iter().fold(builder, |builder, tool| builder.tool(tool));
-    let assistant = Url::parse(url).add_to(builder).await.build().unwrap();
+    let assistant = Url::parse(url).add_to(redis, builder).await.build().unwrap();
     let service = AssistantService::new(assistant.clone());
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
     println!("{}", listener.local_addr().unwrap().port());

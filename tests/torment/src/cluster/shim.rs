@@ -54,6 +54,13 @@ impl Shim {
         shim
     }
 
+    pub(crate) async fn start_some(target: Option<u16>) -> Option<Self> {
+        match target {
+            Some(target) => Some(Self::start(target).await),
+            None => None,
+        }
+    }
+
     pub(crate) fn address(&self) -> SocketAddr {
         self.address
     }

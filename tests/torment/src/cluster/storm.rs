@@ -10,7 +10,7 @@ use tokio::time::{sleep, sleep_until};
 
 use super::client::Client;
 use super::faults;
-use super::fleet::Fleet;
+use super::fleet::{Fleet, SERVERS};
 use super::verdict;
 use crate::shape::Shape;
 
@@ -25,8 +25,8 @@ const SHAPES: [Shape; 7] = [
     Shape::Port,
 ];
 
-/// The time in which a database notices that its clients are gone.
-const GONE: Duration = Duration::from_secs(10);
+/// The time in which a database notices that its clients are gone. Keys of Redis expire after 10 s.
+const GONE: Duration = Duration::from_secs(15);
 
 /// Spreads streams over a time, and returns the violations.
 pub(crate) async fn run(fleet: Fleet, lasts: Duration, streams: usize, seed: u64) -> Vec<String> {
@@ -62,11 +62,7 @@ pub(crate) async fn run(fleet: Fleet, lasts: Duration, streams: usize, seed: u64
         let told = violations.iter().map(|one| format!("{} ({:?}): {one}", client.name, client.shape));
         found.extend(told);
     }
-    let mut kinds: BTreeMap<String, usize> = BTreeMap::new();
-    for fault in &faults {
-        *kinds.entry(format!("{fault:?}").split('(').next().unwrap_or_default().to_owned()).or_default() += 1;
-    }
-    println!("{} faults: {kinds:?}", faults.len());
+    println!("{} faults: {faults:?}", faults.values().sum::<usize>());
     println!("{} streams: {states:?}; {lost} lost connections, {handed_over} hand-overs seen", ended.len());
     found.extend(left(&fleet).await);
     println!("took {:.0} s", began.elapsed().as_secs_f32());
@@ -76,21 +72,32 @@ pub(crate) async fn run(fleet: Fleet, lasts: Duration, streams: usize, seed: u64
     found
 }
 
-/// Ends the servers, and returns what they leave behind.
+/// Ends the servers, and returns what is left of the disturbances, and what the servers leave behind.
 async fn left(fleet: &Fleet) -> Vec<String> {
-    fleet.stop().await;
-    let since = Instant::now();
-    while fleet.database.connections() > 0 && since.elapsed() < GONE {
-        sleep(Duration::from_millis(100)).await;
-    }
     let mut found = Vec::new();
-    let connections = fleet.database.connections();
-    if connections > 0 {
-        found.push(format!("{connections} connections to the database are left"));
+    let expected = if fleet.database.has_hints() { SERVERS } else { 0 };
+    if !within(GONE, || fleet.database.listeners() == expected).await {
+        found.push(format!("{SERVERS} servers have {} listeners", fleet.database.listeners()));
     }
+    fleet.stop().await;
+    within(GONE, || fleet.database.left().iter().all(|(_, number)| *number == 0)).await;
+    let left = fleet.database.left().into_iter().filter(|(_, number)| *number > 0);
+    found.extend(left.map(|(what, number)| format!("{number} {what} are left")));
     let open: usize = fleet.servers.iter().map(|server| server.clients.open()).sum();
     if open > 0 {
         found.push(format!("{open} connections of clients are left"));
     }
     found
+}
+
+/// Waits until a condition holds. Returns `false` if it does not.
+async fn within(time: Duration, condition: impl Fn() -> bool) -> bool {
+    let since = Instant::now();
+    while !condition() {
+        if since.elapsed() > time {
+            return false;
+        }
+        sleep(Duration::from_millis(200)).await;
+    }
+    true
 }
