@@ -44,16 +44,17 @@ mod timer;
 pub mod tool;
 #[cfg(feature = "__transport")]
 mod transport;
+mod visibility;
 
 pub use access::{AuthError, AuthRequest, Authenticate, Cors, PeerAddr};
 pub use cancel::CancellationToken;
 pub use cost::{Cost, Price, Prices};
 pub use endpoint::{ClientSetting, ObjectEndpoint, OpenAiEndpoint};
 pub use engine::{
-    Assistant, AssistantBuilder, Conversations, Drained, Export, History, HistoryLoader, IntoSystemPrompt,
-    LlmSummariser, LoadedConversation, LoadedMessage, ObjectFailure, OnDisconnect, PlanHandler,
-    PlanParameters, PromptText, Recovery, Refusal, Run, RunFailure, RunHandle, RunOutcome, RunPlan, StepPlan,
-    StoredUsage, WhenBusy, prompt_kind,
+    Agent, Assistant, AssistantBuilder, Conversations, Drained, Export, History, HistoryLoader,
+    IntoSystemPrompt, LlmSummariser, LoadedConversation, LoadedMessage, ObjectFailure, OnDisconnect,
+    PlanHandler, PlanParameters, PromptText, Recovery, Refusal, Run, RunFailure, RunHandle, RunOutcome,
+    RunPlan, StepPlan, StoredUsage, WhenBusy, prompt_kind,
 };
 pub use error::{Error, ProviderErrorKind, Result};
 pub use omniassist_core as core;

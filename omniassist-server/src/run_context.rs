@@ -53,6 +53,7 @@ struct Inner {
     run_id: Text,
     chat_id: Option<Text>,
     principal: Principal,
+    agent: Option<Text>,
     extensions: Extensions,
     messages: Arc<[Message]>,
     /// The context of the host, then that of the client.
@@ -96,6 +97,7 @@ impl RunContext {
                 messages: request.messages.as_slice().into(),
                 context: context.into(),
                 host_context,
+                agent: None,
                 shared_state: SharedState::new(request.state.as_ref()),
                 forwarded: request.forwarded.clone(),
                 extra: request.extra.clone(),
@@ -110,6 +112,14 @@ impl RunContext {
     /// Creates the context of a caller: its principal and extensions, and nothing of a conversation.
     pub(crate) fn of_caller(extensions: Extensions) -> Self {
         Self::new(Text::new(), &RunRequest::default(), extensions, Vec::new())
+    }
+
+    /// Sets the named agent of the run.
+    pub(crate) fn with_agent(mut self, agent: Option<&Text>) -> Self {
+        if let (Some(inner), Some(agent)) = (Arc::get_mut(&mut self.inner), agent) {
+            inner.agent = Some(agent.clone());
+        }
+        self
     }
 
     /// Connects the context to the client of its run.
@@ -205,6 +215,12 @@ impl RunContext {
     #[must_use]
     pub fn principal(&self) -> &Principal {
         &self.inner.principal
+    }
+
+    /// Returns the name of the [agent](crate::Agent) that the run is for. `None` for the assistant itself.
+    #[must_use]
+    pub fn agent(&self) -> Option<&Text> {
+        self.inner.agent.as_ref()
     }
 
     /// Returns the extensions of the HTTP request, which the host's middleware can set.

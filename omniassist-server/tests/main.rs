@@ -11,6 +11,7 @@
 
 mod access;
 mod ag_ui;
+mod agents;
 #[cfg(feature = "anthropic")]
 mod anthropic;
 mod approvals;

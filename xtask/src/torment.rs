@@ -38,7 +38,8 @@ pub(crate) struct Cluster {
 
 impl Cluster {
     /// The test that a release needs.
-    pub(crate) const ALL: Self = Self { minutes: 20, streams: 1_000, deployed: 500, seed: None, earlier: None };
+    pub(crate) const ALL: Self =
+        Self { minutes: 20, streams: 1_000, deployed: 500, seed: None, earlier: None };
 }
 
 /// Runs this many kills. Without a seed, each run has another one, which it prints.
@@ -89,7 +90,9 @@ fn earlier_program(revision: &str) -> Outcome<PathBuf> {
         let add = ["worktree", "add", "--detach"];
         process::run(Command::new("git").current_dir(root()).args(add).arg(&folder).arg(revision))?;
     }
-    process::run(Command::new("git").current_dir(&folder).args(["checkout", "--quiet", "--detach", revision]))?;
+    process::run(
+        Command::new("git").current_dir(&folder).args(["checkout", "--quiet", "--detach", revision]),
+    )?;
     let target = folder.join("target");
     let mut build = cargo(&["build", "--locked", "-p", PACKAGE, "--features", FEATURE]);
     process::run(build.current_dir(&folder).arg("--target-dir").arg(&target))?;

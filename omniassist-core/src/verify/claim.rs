@@ -9,6 +9,8 @@ use crate::message::{Message, Part};
 pub struct Poster<'a> {
     /// The id from the host's authentication. `None` for an anonymous caller, which differs from the empty id.
     pub principal: Option<&'a str>,
+    /// The named agent that the request is for. `None` for the assistant itself.
+    pub agent: Option<&'a str>,
     /// The time, in milliseconds since 1970.
     pub now_ms: u64,
 }
@@ -17,13 +19,20 @@ impl<'a> Poster<'a> {
     /// Returns an authenticated principal.
     #[must_use]
     pub fn known(principal: &'a str, now_ms: u64) -> Self {
-        Self { principal: Some(principal), now_ms }
+        Self { principal: Some(principal), agent: None, now_ms }
     }
 
     /// Returns an anonymous caller.
     #[must_use]
     pub fn anonymous(now_ms: u64) -> Self {
-        Self { principal: None, now_ms }
+        Self { principal: None, agent: None, now_ms }
+    }
+
+    /// Sets the named agent that the request is for. Default: none, the assistant itself.
+    #[must_use]
+    pub fn agent(mut self, agent: Option<&'a str>) -> Self {
+        self.agent = agent;
+        self
     }
 }
 

@@ -7,7 +7,7 @@ use uuid::Uuid;
 
 use crate::clock::now_ms;
 use crate::observe::RunEnd;
-use crate::{Cost, Principal};
+use crate::{Cost, Principal, RunContext};
 
 /// One record of the audit log. Its JSON form is one flat object.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -25,6 +25,9 @@ pub struct AuditEvent {
     pub chat_id: Option<Text>,
     /// The id of the run. `None` for a run that was refused.
     pub run_id: Option<Text>,
+    /// The name of the [agent](crate::Agent) of the run. `None` for the assistant itself, and for a run that was refused.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub agent: Option<Text>,
     /// The decision.
     #[serde(flatten)]
     pub action: AuditAction,
@@ -152,11 +155,13 @@ impl AuditEvent {
     pub(crate) fn new(
         principal: Principal,
         chat_id: Option<Text>,
-        run_id: Option<Text>,
+        run: Option<&RunContext>,
         action: AuditAction,
     ) -> Self {
         let id = Uuid::now_v7().simple().to_string().into();
-        Self { id, time: now_ms(), principal, chat_id, run_id, action }
+        let run_id = run.map(|run| run.run_id().clone());
+        let agent = run.and_then(RunContext::agent).cloned();
+        Self { id, time: now_ms(), principal, chat_id, run_id, agent, action }
     }
 }
 

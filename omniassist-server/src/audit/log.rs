@@ -73,10 +73,10 @@ impl AuditLog {
         &self,
         principal: &Principal,
         chat_id: Option<&Text>,
-        run_id: Option<&Text>,
+        run: Option<&RunContext>,
         action: AuditAction,
     ) -> Ticket {
-        let event = AuditEvent::new(principal.clone(), chat_id.cloned(), run_id.cloned(), action);
+        let event = AuditEvent::new(principal.clone(), chat_id.cloned(), run, action);
         let capacity = match (self.when_slow, &event.action) {
             (WhenSlow::Wait, AuditAction::RunRefused { .. }) => FULL,
             (WhenSlow::Wait, _) => usize::MAX,
@@ -91,7 +91,7 @@ impl AuditLog {
 
     /// Adds a record of a run.
     pub(crate) fn push_for(&self, run: &RunContext, action: AuditAction) -> Ticket {
-        self.push(run.principal(), run.chat_id(), Some(run.run_id()), action)
+        self.push(run.principal(), run.chat_id(), Some(run), action)
     }
 
     /// Returns `true` if no further run may begin, because its records would have to wait.

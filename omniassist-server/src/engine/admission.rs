@@ -4,7 +4,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::{Arc, Mutex};
 
 use http::Extensions;
-use omniassist_core::{Error, RunRequest};
+use omniassist_core::{Error, RunRequest, Text};
 
 use super::assistant::Assistant;
 use super::end::RETRY_ELSEWHERE;
@@ -44,7 +44,7 @@ impl Assistant {
         when_busy: WhenBusy,
     ) -> Result<Admission, Error> {
         let config = &self.setup.config;
-        let wanted = wanted(request, principal, when_busy);
+        let wanted = self.wanted(request, principal, when_busy);
         if let Some(early) = self.early_admission(extensions)
             && early.run.is_of(principal)
         {
@@ -85,6 +85,14 @@ impl Assistant {
         admitted.await.inspect_err(|refusal| self.report_refused(principal, chat_id, refusal))
     }
 
+    fn wanted(&self, request: &RunRequest, principal: &Principal, when_busy: WhenBusy) -> Wanted {
+        let post = request.chat_id.clone().map(|chat_id| Post {
+            chat: ChatKey { principal: principal.clone(), chat_id },
+            digest: post_digest(request, self.agent_name()),
+        });
+        Wanted { principal: principal.clone(), post, when_busy }
+    }
+
     /// Stores an admission in the extensions of its request.
     pub(super) fn keep_admission(&self, admission: Admission, extensions: &mut Extensions) {
         let admission = Arc::new(Mutex::new(Some(admission)));
@@ -98,20 +106,15 @@ impl Assistant {
     }
 }
 
-fn wanted(request: &RunRequest, principal: &Principal, when_busy: WhenBusy) -> Wanted {
-    let post = request.chat_id.clone().map(|chat_id| Post {
-        chat: ChatKey { principal: principal.clone(), chat_id },
-        digest: post_digest(request),
-    });
-    Wanted { principal: principal.clone(), post, when_busy }
-}
-
-/// Returns a digest that distinguishes the posts of one chat: the trigger, and the last message. Loaded messages do not
-/// count.
-pub(super) fn post_digest(request: &RunRequest) -> u64 {
+/// Returns a digest that distinguishes the posts of one chat: the agent, the trigger, and the last message. Loaded messages
+/// do not count.
+pub(super) fn post_digest(request: &RunRequest, agent: Option<&Text>) -> u64 {
     let mut hasher = DefaultHasher::new();
     let posted = request.messages.get(request.loaded_messages..).unwrap_or_default();
     (request.trigger, &request.message_id, posted.len()).hash(&mut hasher);
+    if let Some(agent) = agent {
+        agent.hash(&mut hasher);
+    }
     if let Some(message) = posted.last() {
         serde_json::to_string(message).unwrap_or_default().hash(&mut hasher);
     }

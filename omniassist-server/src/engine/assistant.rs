@@ -8,6 +8,7 @@ use omniassist_core::run::{DueApproval, RunConfig, due_approvals};
 use omniassist_core::{ContextMessage, Limits, ModelOptions, RunRequest, Text, ToolChoice};
 use uuid::Uuid;
 
+use super::agent::NamedAgent;
 use super::client_queue::ClientQueue;
 use super::driver::Driver;
 use super::history::{Carried, Posted};
@@ -48,6 +49,8 @@ use crate::{Principal, RunContext, audit, one_line, sync};
 pub struct Assistant {
     pub(super) setup: Arc<Setup>,
     pub(super) live: Arc<LiveRuns>,
+    /// `None` for the assistant itself.
+    pub(super) agent: Option<Arc<NamedAgent>>,
 }
 
 impl Assistant {
@@ -55,14 +58,14 @@ impl Assistant {
     /// when it began.
     #[must_use]
     pub fn tools(&self) -> &Tools {
-        &self.setup.tools
+        self.agent.as_ref().map_or(&self.setup.tools, |agent| &agent.tools)
     }
 
     /// Returns the tools that the sender of a request with these extensions [sees](crate::Tool::visible_to). A
     /// [`prepare`](super::AssistantBuilder::prepare) function may hide more of them from a run.
     #[must_use]
     pub fn visible_tools(&self, extensions: &Extensions) -> ToolSnapshot {
-        self.setup.tools.snapshot().visible_to(|| RunContext::of_caller(extensions.clone()))
+        self.tools().snapshot().visible_to(|| self.caller(extensions))
     }
 
     /// Returns the limits.
@@ -74,13 +77,15 @@ impl Assistant {
     /// Returns the name of the provider, and of the model if it is known.
     #[must_use]
     pub fn model(&self) -> (&str, Option<&str>) {
-        (self.setup.provider.name(), self.setup.requested_model())
+        let provider = self.setup.provider_of(self.agent.as_deref());
+        let model = self.setup.model_of(self.agent.as_deref());
+        (provider.name(), model.map(Text::as_str).or_else(|| provider.model()))
     }
 
     /// Returns the model settings of a run whose request has none.
     #[must_use]
     pub fn model_options(&self) -> &Arc<ModelOptions> {
-        &self.setup.config.options
+        self.setup.options_of(self.agent.as_deref())
     }
 
     pub(crate) fn http_options(&self) -> &HttpOptions {
@@ -194,10 +199,11 @@ impl Assistant {
         let tools = self.tools_for(&request, &extensions)?.for_principal(principal.clone());
         let carried = self.carried(&request, principal);
         let keeps_seals = !setup.config.on_finish.is_empty();
-        let posted = verification::verify(&mut request, principal, &tools, &*setup.verifier, keeps_seals)?;
+        let poster = self.poster(principal);
+        let posted = verification::verify(&mut request, poster, &tools, &*setup.verifier, keeps_seals)?;
         let sealer = setup.seals.as_ref().map(|seals| {
             let sealer = Sealer::new(&seals.keys, request.chat_id.clone(), principal, Text::new());
-            sealer.lifetime(setup.config.limits.approval_lifetime)
+            sealer.lifetime(setup.config.limits.approval_lifetime).agent(self.agent_name().cloned())
         });
         let (mut driver, continued, message_id) =
             self.driver(request, extensions, tools, prepare, carried, Origin::new());
@@ -237,14 +243,19 @@ impl Assistant {
         }
     }
 
+    /// Returns the context of a caller for conditions of visibility.
+    fn caller(&self, extensions: &Extensions) -> RunContext {
+        RunContext::of_caller(extensions.clone()).with_agent(self.agent_name())
+    }
+
     /// Returns the tools that a request can use.
     pub(super) fn tools_for(
         &self,
         request: &RunRequest,
         extensions: &Extensions,
     ) -> Result<ToolSnapshot, omniassist_core::Error> {
-        let tools = self.setup.tools.snapshot().for_abilities(request.abilities);
-        let tools = tools.visible_to(|| RunContext::of_caller(extensions.clone()));
+        let tools = self.tools().snapshot().for_abilities(request.abilities);
+        let tools = tools.visible_to(|| self.caller(extensions));
         let tools = tools.with_declared(&request.tools)?.with_past(&request.past_tools);
         Ok(if request.tool_use.server_tools { tools } else { tools.without_server_tools() })
     }
@@ -264,6 +275,7 @@ impl Assistant {
         let id = id.simple();
         let run = RunContext::new(format!("run_{id}").into(), &request, extensions, host)
             .with_client(queue.sender(), setup.config.limits.max_tool_output_bytes);
+        let run = run.with_agent(self.agent_name());
         let run = if has_stored_answers { run.answered_by_store() } else { run };
         #[cfg(feature = "files")]
         let run = run.with_files(setup.files.clone());
@@ -273,10 +285,10 @@ impl Assistant {
         let config = RunConfig::with_limits(new_id, &setup.config.limits);
         let due = due_approvals(&request, &tools);
         let call = Call {
-            provider: Arc::clone(&setup.provider),
-            model: setup.config.model.clone(),
+            provider: Arc::clone(setup.provider_of(self.agent.as_deref())),
+            model: setup.model_of(self.agent.as_deref()).cloned(),
             system: None,
-            options: Arc::clone(request.options.as_ref().unwrap_or(&setup.config.options)),
+            options: Arc::clone(request.options.as_ref().unwrap_or(self.model_options())),
             tool_choice: match &request.tool_use.choice {
                 ToolChoice::Tool(name) if tools.is_hidden(name) => ToolChoice::Auto,
                 choice => choice.clone(),
@@ -331,8 +343,9 @@ pub(super) type Prepare =
 impl fmt::Debug for Assistant {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Assistant")
-            .field("provider", &self.setup.provider.name())
-            .field("tools", &self.setup.tools.names())
+            .field("agent", &self.agent_name())
+            .field("provider", &self.model().0)
+            .field("tools", &self.tools().names())
             .finish_non_exhaustive()
     }
 }

@@ -14,6 +14,7 @@ use omniassist_core::context::{ContextCompressor, ContextSummariser};
 use omniassist_core::{ContextMessage, Limits, ModelOptions, Text, TrustHistory, Verifier};
 use serde_json::Value;
 
+use super::agent::{self, Agent};
 use super::assistant::Assistant;
 use super::config::Config;
 use super::hook::{BoxError, RunHook};
@@ -38,6 +39,7 @@ pub struct AssistantBuilder {
     provider: Arc<dyn LlmProvider>,
     pub(super) config: Config,
     tools: Vec<Tool>,
+    agents: Vec<Agent>,
     state: StateMap,
     context: Vec<ContextMessage>,
     verifier: Option<Arc<dyn Verifier>>,
@@ -54,6 +56,7 @@ impl Assistant {
             provider: Arc::new(provider),
             config: Config::default(),
             tools: Vec::new(),
+            agents: Vec::new(),
             state: StateMap::new(),
             context: Vec::new(),
             verifier: None,
@@ -76,6 +79,12 @@ impl AssistantBuilder {
     /// Adds a tool. Default: none. [`Assistant::tools`] registers more while serving.
     pub fn tool(mut self, tool: Tool) -> Self {
         self.tools.push(tool);
+        self
+    }
+
+    /// Adds a named [`Agent`], with a prompt, tools and a model of its own. Default: none.
+    pub fn agent(mut self, agent: Agent) -> Self {
+        self.agents.push(agent);
         self
     }
 
@@ -412,6 +421,7 @@ impl AssistantBuilder {
     ///
     /// - A tool cannot be registered: its name or schema is not valid, its name is taken, or it needs a `State` of a
     ///   type that was not given.
+    /// - The name of an agent is not valid or taken, its description is empty, or one of its tools cannot be registered.
     /// - A function that prepares runs or model calls needs a `State` of a type that was not given.
     /// - A price is not a number from 0 to 1,000,000,000.
     /// - The name of an endpoint is not valid, two objects have the same name, or providers would refuse the schema of
@@ -432,6 +442,7 @@ impl AssistantBuilder {
         for tool in self.tools {
             tools.register(tool)?;
         }
+        let agents = agent::check(self.agents, tools.state(), &config.limits, config.defer_above)?;
         let (verifier, seals): (Arc<dyn Verifier>, _) = match self.verifier {
             Some(verifier) => (verifier, None),
             None => {
@@ -459,6 +470,7 @@ impl AssistantBuilder {
             fetcher: config.files.fetcher()?,
             config,
             tools,
+            agents,
             context,
             verifier,
             seals,
@@ -467,7 +479,7 @@ impl AssistantBuilder {
         if let Some(stores) = &setup.stores {
             stores.begin_sweeps(&setup.config.retention);
         }
-        Ok(Assistant { setup, live: Arc::default() })
+        Ok(Assistant { setup, live: Arc::default(), agent: None })
     }
 }
 

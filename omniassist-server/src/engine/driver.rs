@@ -164,11 +164,11 @@ impl Driver {
         message_id: &Text,
         posted: Option<Vec<Message>>,
     ) {
-        let Setup { provider, config, .. } = &*self.setup;
+        let config = &self.setup.config;
         self.trace = RunTrace::begin(
             &self.run,
-            provider.name(),
-            self.setup.requested_model(),
+            self.call.provider.name(),
+            self.call.requested_model(),
             config.records_content,
             &config.observers,
             config.records_runs(),

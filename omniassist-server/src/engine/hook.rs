@@ -14,6 +14,12 @@ type HookFuture<T> = Pin<Box<dyn Future<Output = Result<T, BoxError>> + Send>>;
 /// An async function of the host that is called for each run.
 pub(super) struct RunHook<T>(Arc<dyn Fn(RunContext) -> HookFuture<T> + Send + Sync>);
 
+impl<T> Clone for RunHook<T> {
+    fn clone(&self) -> Self {
+        Self(Arc::clone(&self.0))
+    }
+}
+
 impl<T> RunHook<T> {
     pub(super) fn new<F, Fut, E>(hook: F) -> Self
     where

@@ -1,6 +1,7 @@
 //! The assistant and its runs.
 
 mod admission;
+mod agent;
 mod assistant;
 mod builder;
 mod client_queue;
@@ -33,6 +34,7 @@ mod stored;
 mod verification;
 mod when_busy;
 
+pub use agent::Agent;
 pub use assistant::Assistant;
 pub use builder::AssistantBuilder;
 pub use drain::Drained;

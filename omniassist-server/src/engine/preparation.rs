@@ -67,6 +67,7 @@ pub(super) fn prepare(
 ) -> Preparation {
     let prepared = panics::catch_async("the preparation of a run", async move {
         let config = &setup.config;
+        let agent = setup.agent_of(&run);
         let mut plan = match planning {
             None => None,
             Some(planning) => Some(Box::new(planning.plan(&config.run_hooks, &setup.tools, &run).await?)),
@@ -82,7 +83,7 @@ pub(super) fn prepare(
             system = plan.call.system.take();
         }
         let fetched = setup.with_fetched_files(&run).await?;
-        if let (None, Some(prompt)) = (&system, &config.prompt) {
+        if let (None, Some(prompt)) = (&system, setup.prompt_of(agent)) {
             system = Some(prompt.call("the system prompt", &run).await?);
         }
         let mut host = run.host_context().to_vec();
@@ -104,7 +105,7 @@ pub(super) fn prepare(
         }
         let view = match (history, posted) {
             (Some(history), Some(mut posted)) => {
-                let mut provider = &setup.provider;
+                let mut provider = setup.provider_of(agent);
                 if let Some(plan) = &plan {
                     posted.tools = plan.tools.clone();
                     provider = &plan.call.provider;

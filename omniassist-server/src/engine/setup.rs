@@ -2,6 +2,7 @@ use std::sync::{Arc, RwLock};
 
 use omniassist_core::{ContextMessage, Verifier};
 
+use super::agent::NamedAgents;
 use super::config::Config;
 use super::seals::Seals;
 use super::stored::Stores;
@@ -13,6 +14,7 @@ pub(super) struct Setup {
     pub(super) provider: Arc<dyn LlmProvider>,
     pub(super) config: Config,
     pub(super) tools: Tools,
+    pub(super) agents: NamedAgents,
     pub(super) context: RwLock<Vec<ContextMessage>>,
     pub(super) verifier: Arc<dyn Verifier>,
     pub(super) seals: Option<Seals>,
@@ -21,11 +23,4 @@ pub(super) struct Setup {
     pub(super) files: Option<Arc<crate::files::Library>>,
     #[cfg(all(feature = "files", feature = "__transport"))]
     pub(super) fetcher: Option<crate::files::Fetcher>,
-}
-
-impl Setup {
-    /// Returns the name of the model that is requested, if it is known.
-    pub(super) fn requested_model(&self) -> Option<&str> {
-        self.config.model.as_deref().or_else(|| self.provider.model())
-    }
 }

@@ -3,8 +3,7 @@ use omniassist_core::run::ToolCatalog;
 use omniassist_core::verify::{self, Poster};
 use omniassist_core::{Error, RunRequest, Verifier};
 
-use crate::clock::now_ms;
-use crate::{Principal, panics};
+use crate::panics;
 
 /// Verifies every claim of a posted history that only the server can have made. Returns the verified messages with their
 /// seals, if they are asked for.
@@ -14,15 +13,11 @@ use crate::{Principal, panics};
 /// Returns an error if the verifier refuses a part, which the error names, or panics.
 pub(super) fn verify(
     request: &mut RunRequest,
-    principal: &Principal,
+    poster: Poster<'_>,
     tools: &dyn ToolCatalog,
     verifier: &dyn Verifier,
     keeps_seals: bool,
 ) -> Result<Option<Vec<Message>>, Error> {
-    let poster = match principal.known_id() {
-        Some(id) => Poster::known(id, now_ms()),
-        None => Poster::anonymous(now_ms()),
-    };
     if !request.skipped_messages.is_empty() {
         tracing::warn!(indexes = ?request.skipped_messages, "posted messages of unknown roles were left out");
     }

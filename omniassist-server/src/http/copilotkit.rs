@@ -15,16 +15,13 @@ use serde_json::{Map, Value, json};
 use super::ag_ui as run;
 use super::route::{AgentAction, CopilotKitRoute, Route};
 use super::{
-    AssistantBody, Rejection, connect, copilotkit_threads, event_stream, receive, reply, suggestions,
+    AssistantBody, Rejection, agents, connect, copilotkit_threads, event_stream, receive, reply, suggestions,
 };
 use crate::store::{Scope, Which};
 use crate::{Assistant, Principal};
 
 /// The release of CopilotKit whose runtime protocol is implemented.
 pub(super) const VERSION: &str = "1.74.0";
-
-/// The name of the only agent: the one that CopilotKit's hooks use by default.
-const AGENT: &str = "default";
 
 /// The methods that the body of the single route may name.
 const METHODS: &str =
@@ -38,14 +35,12 @@ pub(super) async fn answer<B: Body>(
 ) -> Result<Response<AssistantBody>, Rejection> {
     let (mut parts, body) = request.into_parts();
     match route {
-        CopilotKitRoute::Info => Ok(reply::json(StatusCode::OK, &info(assistant))),
-        CopilotKitRoute::Threads => {
-            copilotkit_threads::list(assistant, AGENT, &parts.extensions, &parts.uri).await
-        }
+        CopilotKitRoute::Info => Ok(reply::json(StatusCode::OK, &info(assistant, &parts.extensions))),
+        CopilotKitRoute::Threads => copilotkit_threads::list(assistant, &parts.extensions, &parts.uri).await,
         CopilotKitRoute::Thread(thread) => {
             let body = receive::posted(assistant, &mut parts, body).await?;
             let (method, bytes) = (&parts.method, &body.bytes);
-            copilotkit_threads::one(assistant, AGENT, thread, method, &parts.extensions, bytes).await
+            copilotkit_threads::one(assistant, thread, method, &parts.extensions, bytes).await
         }
         CopilotKitRoute::Archive(_) => Err(copilotkit_threads::no_archive()),
         CopilotKitRoute::Single => {
@@ -68,9 +63,14 @@ async fn act(
     body: Bytes,
     extensions: Extensions,
 ) -> Result<Response<AssistantBody>, Rejection> {
-    if agent != AGENT {
-        return Err(agent_not_found(agent));
-    }
+    let named;
+    let assistant = match agent {
+        agents::DEFAULT => assistant,
+        agent => {
+            named = agents::visible(assistant, agent, &extensions)?;
+            &named
+        }
+    };
     match action {
         AgentAction::Run | AgentAction::Suggest => {
             let posted = ag_ui::read_request(body, assistant.limits())?;
@@ -139,7 +139,7 @@ async fn single(
         value.ok_or_else(|| Error::invalid_field(path, "a string", "nothing"))
     };
     let action = match envelope.method.as_deref() {
-        Some("info") => return Ok(reply::json(StatusCode::OK, &info(assistant))),
+        Some("info") => return Ok(reply::json(StatusCode::OK, &info(assistant, &extensions))),
         Some("agent/run") => AgentAction::Run,
         Some("agent/connect") => AgentAction::Connect,
         Some("agent/suggest") => AgentAction::Suggest,
@@ -179,10 +179,10 @@ async fn resource(
     match route {
         Some(Route::CopilotKit(route)) => match route {
             CopilotKitRoute::Threads if method == Method::GET => {
-                copilotkit_threads::list(assistant, AGENT, extensions, &uri).await
+                copilotkit_threads::list(assistant, extensions, &uri).await
             }
             CopilotKitRoute::Thread(thread) if matches!(method, Method::PATCH | Method::DELETE) => {
-                copilotkit_threads::one(assistant, AGENT, &thread, &method, extensions, body).await
+                copilotkit_threads::one(assistant, &thread, &method, extensions, body).await
             }
             CopilotKitRoute::Archive(_) if method == Method::POST => Err(copilotkit_threads::no_archive()),
             _ => Err(Rejection::not_found()),
@@ -214,32 +214,40 @@ fn stop_answer(stopped: bool) -> Value {
     json!({"stopped": false, "message": "The thread has no run under way."})
 }
 
-/// Returns the description of the runtime. It promises routes of threads if there is a store, and no web sockets.
-fn info(assistant: &Assistant) -> Value {
+/// Returns the description of an agent.
+fn agent_info(name: &str, description: &str) -> Value {
+    json!({
+        "name": name,
+        "description": description,
+        "className": "HttpAgent",
+        "capabilities": {
+            "identity": {"name": name, "type": "omniassist", "version": env!("CARGO_PKG_VERSION")},
+            "transport": {"streaming": true},
+            "tools": {"supported": true, "parallelCalls": true, "clientProvided": true},
+            "state": {"snapshots": true, "deltas": true},
+            "reasoning": {"supported": true, "streaming": true, "encrypted": true},
+            "humanInTheLoop": {
+                "supported": true, "approvals": true, "interrupts": true, "approveWithEdits": true,
+            },
+        },
+    })
+}
+
+/// Returns the description of the runtime, with the agents that the caller sees. It promises routes of threads if there is a store, and no web sockets.
+fn info(assistant: &Assistant, extensions: &Extensions) -> Value {
     let is_stored = assistant.stores().is_some();
     let endpoints = json!({
         "list": is_stored, "inspect": false, "mutations": is_stored, "realtimeMetadata": false,
     });
+    let mut all = Map::from_iter([(agents::DEFAULT.to_owned(), agent_info(agents::DEFAULT, ""))]);
+    all.extend(agents::entries(assistant, extensions).into_iter().map(|agent| {
+        let info = agent_info(&agent.id, &agent.description);
+        (agent.id, info)
+    }));
     let mut info = json!({
         "version": VERSION,
         "mode": "sse",
-        "agents": {
-            AGENT: {
-                "name": AGENT,
-                "description": "",
-                "className": "HttpAgent",
-                "capabilities": {
-                    "identity": {"name": AGENT, "type": "omniassist", "version": env!("CARGO_PKG_VERSION")},
-                    "transport": {"streaming": true},
-                    "tools": {"supported": true, "parallelCalls": true, "clientProvided": true},
-                    "state": {"snapshots": true, "deltas": true},
-                    "reasoning": {"supported": true, "streaming": true, "encrypted": true},
-                    "humanInTheLoop": {
-                        "supported": true, "approvals": true, "interrupts": true, "approveWithEdits": true,
-                    },
-                },
-            },
-        },
+        "agents": all,
         "audioFileTranscriptionEnabled": false,
         "threadEndpoints": endpoints,
         "suggestions": true,
@@ -252,10 +260,4 @@ fn info(assistant: &Assistant) -> Value {
         info.insert("singleRoute".to_owned(), single);
     }
     info
-}
-
-fn agent_not_found(agent: &str) -> Rejection {
-    let agent: String = agent.chars().filter(|letter| !letter.is_control()).take(64).collect();
-    let message = format!("There is no agent `{agent}` here; the only agent is `{AGENT}`.");
-    Rejection::new(StatusCode::NOT_FOUND, "agent_not_found", message)
 }

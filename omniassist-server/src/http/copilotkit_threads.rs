@@ -7,21 +7,20 @@ use omniassist_core::{Error, json_guard};
 use serde_json::{Map, Value, json};
 
 use super::threads::{Asked, failed, title};
-use super::{AssistantBody, Rejection, reply};
+use super::{AssistantBody, Rejection, agents, reply};
 use crate::Assistant;
 use crate::store::ConversationInfo;
 
 /// Returns the threads of the page that the query names: none without a store, and for anonymous principals.
 pub(super) async fn list(
     assistant: &Assistant,
-    agent: &str,
     extensions: &Extensions,
     uri: &Uri,
 ) -> Result<Response<AssistantBody>, Rejection> {
     let (mut threads, mut next) = (Vec::new(), None);
     if let Ok(asked) = Asked::new(assistant, extensions, uri) {
         let listing = asked.page().await?;
-        threads.extend(listing.conversations.iter().map(|info| described(info, agent)));
+        threads.extend(listing.conversations.iter().map(described));
         next = listing.next;
     }
     Ok(reply::json(StatusCode::OK, &json!({ "threads": threads, "nextCursor": next })))
@@ -30,7 +29,6 @@ pub(super) async fn list(
 /// Changes or deletes a thread.
 pub(super) async fn one(
     assistant: &Assistant,
-    agent: &str,
     thread: &str,
     method: &Method,
     extensions: &Extensions,
@@ -61,7 +59,7 @@ pub(super) async fn one(
             return Err(Error::invalid_field("body", expected, "something else").into());
         }
     }
-    Ok(reply::json(StatusCode::OK, &described(&asked.info(thread).await?, agent)))
+    Ok(reply::json(StatusCode::OK, &described(&asked.info(thread).await?)))
 }
 
 /// Returns the answer to a request to archive a thread.
@@ -70,11 +68,12 @@ pub(super) fn no_archive() -> Rejection {
     Rejection::new(StatusCode::UNPROCESSABLE_ENTITY, "not_supported", message)
 }
 
-fn described(info: &ConversationInfo, agent: &str) -> Value {
+/// Describes a thread. It belongs to no agent, so it has the name that a page without agents uses.
+fn described(info: &ConversationInfo) -> Value {
     json!({
         "id": info.chat,
         "name": info.title,
-        "agentId": agent,
+        "agentId": agents::DEFAULT,
         "organizationId": "",
         "createdById": "",
         "archived": false,

@@ -1,12 +1,12 @@
-use http::Method;
+use http::{Extensions, Method};
 use omniassist_core::ToolSide;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use super::copilotkit;
 use super::route::{CopilotKitRoute, Route};
+use super::{agents, copilotkit};
 use crate::Assistant;
-use crate::tool::{RegisteredTool, ToolSnapshot};
+use crate::tool::RegisteredTool;
 
 /// A tool in the manifest.
 #[derive(Serialize)]
@@ -39,12 +39,18 @@ impl<'a> ToolEntry<'a> {
     }
 }
 
-/// Returns the document of `GET /manifest.json`: the tools that the caller sees with their schemas, and the dialects with
-/// their routes.
-pub(super) fn manifest(assistant: &Assistant, tools: &ToolSnapshot) -> Value {
+/// Returns the document of `GET /manifest.json`: the tools and agents that the caller sees, and the dialects with their
+/// routes. The document of an agent has its name, and paths below it.
+pub(super) fn manifest(assistant: &Assistant, extensions: &Extensions) -> Value {
+    let tools = assistant.visible_tools(extensions);
     let tools: Vec<_> = tools.registered().map(ToolEntry::of).collect();
     let (provider, model) = assistant.model();
+    let (key, agents) = match assistant.as_agent() {
+        Some((name, _)) => ("agent", json!(&**name)),
+        None => ("agents", json!(agents::entries(assistant, extensions))),
+    };
     json!({
+        key: agents,
         "name": "omniassist",
         "version": env!("CARGO_PKG_VERSION"),
         "provider": provider,
@@ -79,15 +85,19 @@ fn dialects(assistant: &Assistant) -> Vec<Map<String, Value>> {
     let mut openai =
         dialect("openai-chat-completions", "v1", &Route::ChatCompletions, &[SSE, "application/json"]);
     openai.insert("model".to_owned(), assistant.openai_endpoint().model.as_str().into());
-    vec![
+    let mut dialects = vec![
         dialect("ai-sdk-ui-message-stream", "v1", &Route::Run, &[SSE, NDJSON]),
         text_stream,
         dialect("ai-sdk-completion", "v1", &Route::Completion, &[SSE, NDJSON, TEXT]),
         object,
         dialect("ag-ui", "1.0", &Route::AgUi, &[SSE]),
-        dialect("copilotkit", copilotkit::VERSION, &copilotkit_route, &[SSE]),
         openai,
-    ]
+    ];
+    // Its clients name the agent in the body.
+    if assistant.as_agent().is_none() {
+        dialects.push(dialect("copilotkit", copilotkit::VERSION, &copilotkit_route, &[SSE]));
+    }
+    dialects
 }
 
 fn objects(assistant: &Assistant) -> Vec<Value> {

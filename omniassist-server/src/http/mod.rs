@@ -18,8 +18,11 @@
 //! | `GET /manifest.json` | The tools with their JSON Schemas, and the dialects |
 //! | `GET /types.d.ts` | TypeScript types of messages and tools |
 //! | `POST /v1/chat/completions` | The assistant as a model for [OpenAI's clients](crate::OpenAiEndpoint), streamed or not |
-//! | `GET /v1/models` | Lists that model |
+//! | `GET /v1/models` | Lists that model, and the agents that the caller sees as `omniassist/{name}` |
 //! | `GET /v1/models/{model}` | Describes that model |
+//! | `GET /agents` | The named [agents](crate::Agent) that the caller sees: `{"agents": [{"id", "description"}]}` |
+//! | `/agents/{name}/…` | The routes above for an agent: `POST /agents/{name}` runs it, `POST /agents/{name}/ag-ui`, `GET /agents/{name}/{chat_id}/stream` and so on. Unknown names and agents that the caller does not see get the same 404 `agent_not_found` |
+//! | `/api/run/{name}/…` | The same as `/agents/{name}/…` |
 //! | `POST /files` | Stores files, if the builder has a store of `files` (feature `files`). Otherwise the routes of files are unknown |
 //! | `GET /files/{id}` | The content of a stored file |
 //! | `DELETE /files/{id}` | Deletes a stored file: 204 |
@@ -29,7 +32,7 @@
 //! | `DELETE /threads/{chat_id}` | Deletes a conversation and ends its run: 204 |
 //! | `GET /threads/{chat_id}/messages` | The messages of the branch that is shown, or of `?branch=` with the id of its last one: `{"messages", "more", "head"}`, with `?before=` and `?limit=`. A message that a run is writing is left out: `GET /{chat_id}/stream` has it |
 //! | `POST /copilotkit` | CopilotKit's runtime: the single route, which combines those below |
-//! | `/copilotkit/…` | `GET /info`, `POST /agent/default/run`, `/connect`, `/suggest` and `/stop/{thread}`; with a store `GET /threads`, `PATCH` and `DELETE /threads/{thread}` |
+//! | `/copilotkit/…` | `GET /info`, `POST /agent/{agent}/run`, `/connect`, `/suggest` and `/stop/{thread}`; with a store `GET /threads`, `PATCH` and `DELETE /threads/{thread}` |
 //!
 //! Every response has `X-Content-Type-Options: nosniff`. Complete responses have `Cache-Control: no-store`. Streams have
 //! `Cache-Control: no-cache, no-transform` and `X-Accel-Buffering: no`, so that proxies do not hold them back.
@@ -172,6 +175,7 @@
 //! ```
 
 mod ag_ui;
+mod agents;
 mod background;
 mod batch;
 mod body;

@@ -5,7 +5,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use bytes::BytesMut;
 use http::request::Parts;
-use http::{HeaderValue, Request, Response, StatusCode};
+use http::{Extensions, HeaderValue, Request, Response, StatusCode};
 use http_body::Body;
 use omniassist_core::dialect::chat_completions::{
     self, AnswerHead, ChatRequest, Completion, Encoder, HEADERS,
@@ -15,20 +15,38 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::first_event::{Failure, NoAnswer, failure_code, is_tool_result};
-use super::{AssistantBody, ErrorFormat, Rejection, event_stream, file_check, receive, reply};
+use super::{AssistantBody, ErrorFormat, Rejection, agents, event_stream, file_check, receive, reply};
 use crate::tool::schema;
 use crate::{Assistant, Run};
 
 /// Answers `GET /v1/models`.
-pub(super) fn models(assistant: &Assistant) -> Response<AssistantBody> {
-    let data = [model_entry(&assistant.openai_endpoint().model)];
+pub(super) fn models(assistant: &Assistant, extensions: &Extensions) -> Response<AssistantBody> {
+    let model = &assistant.openai_endpoint().model;
+    let mut data = vec![model_entry(model)];
+    if assistant.as_agent().is_none() {
+        let agents = agents::entries(assistant, extensions);
+        data.extend(agents.iter().map(|agent| model_entry(&format!("{model}/{}", agent.id))));
+    }
     reply::json(StatusCode::OK, &json!({ "object": "list", "data": data }))
 }
 
 /// Answers `GET /v1/models/{model}`.
-pub(super) fn model(assistant: &Assistant, name: Option<&str>) -> Result<Response<AssistantBody>, Rejection> {
-    let name = name.filter(|name| assistant.openai_endpoint().serves(name)).ok_or_else(model_not_found)?;
+pub(super) fn model(
+    assistant: &Assistant,
+    name: Option<&str>,
+    extensions: &Extensions,
+) -> Result<Response<AssistantBody>, Rejection> {
+    let name = name.filter(|name| {
+        assistant.openai_endpoint().serves(name) || agent_of_model(assistant, name, extensions).is_some()
+    });
+    let name = name.ok_or_else(model_not_found)?;
     Ok(reply::json(StatusCode::OK, &model_entry(name)))
+}
+
+/// Returns the agent that a model stands for: `omniassist/{name}`, if that of the assistant is `omniassist`.
+fn agent_of_model(assistant: &Assistant, model: &str, extensions: &Extensions) -> Option<Assistant> {
+    let name = model.strip_prefix(&*assistant.openai_endpoint().model)?.strip_prefix('/')?;
+    assistant.visible_agent(name, extensions).filter(|_| assistant.as_agent().is_none())
 }
 
 /// Returns a model as OpenAI lists it. Its creation time is not known, but the field is required.
@@ -45,8 +63,10 @@ pub(super) async fn complete<B: Body>(
     let body = receive::posted(assistant, &mut parts, body).await?;
     let mut request = chat_completions::read_request(body.bytes.clone(), assistant.limits())?;
     drop(body);
+    let agent = agent_of_model(assistant, &request.model, &parts.extensions);
+    let assistant = agent.as_ref().unwrap_or(assistant);
     let endpoint = assistant.openai_endpoint();
-    if !endpoint.serves(&request.model) {
+    if agent.is_none() && !endpoint.serves(&request.model) {
         return Err(model_not_found());
     }
     file_check::check(assistant, &request.run, &parts.extensions).await?;
@@ -125,6 +145,6 @@ async fn collect(
 }
 
 fn model_not_found() -> Rejection {
-    let message = "There is no such model here; GET /v1/models lists the one there is.";
+    let message = "There is no such model here; GET /v1/models lists those that there are.";
     Rejection::new(StatusCode::NOT_FOUND, "model_not_found", message).with_detail("path", "model")
 }

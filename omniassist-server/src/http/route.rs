@@ -25,6 +25,10 @@ pub(super) enum Route {
     /// `None` for a name that is not UTF-8.
     Model(Option<String>),
     CopilotKit(CopilotKitRoute),
+    /// The list of the named agents.
+    Agents,
+    /// A route of a named agent, below `/agents/{name}` or `/api/run/{name}`.
+    Agent(String, Box<Self>),
     Files,
     /// The id of a file, or another text.
     File(String),
@@ -76,6 +80,7 @@ impl Route {
             "/types.d.ts" => return Self::Types,
             "/files" => return Self::Files,
             "/threads" => return Self::Threads,
+            "/agents" => return Self::Agents,
             _ => {}
         }
         if let Some(rest) =
@@ -86,6 +91,10 @@ impl Route {
         }
         // A chat may be named `v1` or `object`; its own routes take precedence.
         let is_chat_route = |rest: &&str| matches!(*rest, "stop" | "stream");
+        let of_agent = path.strip_prefix("/agents/").filter(|rest| !is_chat_route(rest));
+        if let Some(rest) = of_agent.or_else(|| path.strip_prefix("/api/run/")) {
+            return Self::of_agent(rest);
+        }
         if let Some(rest) = path.strip_prefix("/v1/").filter(|rest| !is_chat_route(rest)) {
             return match (rest, rest.strip_prefix("models/")) {
                 ("chat/completions", _) => Self::ChatCompletions,
@@ -119,6 +128,25 @@ impl Route {
         }
     }
 
+    /// Parses the name of an agent, and the path below it. What does not belong to one agent is unknown there.
+    fn of_agent(path: &str) -> Self {
+        let (name, rest) = path.find('/').map_or((path, ""), |at| path.split_at(at));
+        let route = match Self::parse(rest) {
+            Self::Agents
+            | Self::Agent(..)
+            | Self::CopilotKit(_)
+            | Self::Files
+            | Self::File(_)
+            | Self::StoredRun(_)
+            | Self::Threads
+            | Self::Thread(_)
+            | Self::ThreadMessages(_) => Self::Unknown(ErrorFormat::Json),
+            route => route,
+        };
+        // No agent has an empty name.
+        Self::Agent(decoded(name).unwrap_or_default(), Box::new(route))
+    }
+
     /// Turns a route of what is stored into an unknown one if the assistant has no store for it.
     pub(super) fn of_assistant(self, assistant: &Assistant) -> Self {
         #[cfg(feature = "files")]
@@ -126,6 +154,7 @@ impl Route {
         #[cfg(not(feature = "files"))]
         let has_files = false;
         match self {
+            Self::Agent(name, route) => Self::Agent(name, Box::new(route.of_assistant(assistant))),
             Self::Files | Self::File(_) if !has_files => Self::Unknown(ErrorFormat::Json),
             Self::Threads
             | Self::Thread(_)
@@ -151,7 +180,8 @@ impl Route {
         const GET: &[Method] = &[Method::GET];
         const GET_OR_HEAD: &[Method] = &[Method::GET, Method::HEAD];
         match self {
-            Self::Manifest | Self::Types | Self::Models | Self::Model(_) => GET_OR_HEAD,
+            Self::Agent(_, route) => route.methods(),
+            Self::Agents | Self::Manifest | Self::Types | Self::Models | Self::Model(_) => GET_OR_HEAD,
             Self::Threads | Self::ThreadMessages(_) => GET_OR_HEAD,
             Self::Thread(_) => &[Method::GET, Method::HEAD, Method::PATCH, Method::DELETE],
             Self::File(_) => &[Method::GET, Method::HEAD, Method::DELETE],
@@ -169,6 +199,7 @@ impl Route {
         match self {
             Self::ChatCompletions | Self::Models | Self::Model(_) => ErrorFormat::OpenAi,
             Self::CopilotKit(_) => ErrorFormat::CopilotKit,
+            Self::Agent(_, route) => route.error_format(),
             Self::Unknown(format) => *format,
             _ => ErrorFormat::Json,
         }
@@ -191,6 +222,8 @@ impl Route {
             Self::Models => "/v1/models",
             Self::Model(_) => "/v1/models/{model}",
             Self::CopilotKit(_) => "/copilotkit",
+            Self::Agents => "/agents",
+            Self::Agent(..) => "/agents/{name}",
             Self::Files => "/files",
             Self::File(_) => "/files/{id}",
             Self::Threads => "/threads",

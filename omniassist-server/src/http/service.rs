@@ -16,8 +16,8 @@ use super::drain_body::DrainBody;
 use super::files;
 use super::route::Route;
 use super::{
-    AssistantBody, PostedRun, Rejection, ag_ui, completion, connect, copilotkit, manifest, object, openai,
-    reply, resume, stored_run, threads,
+    AssistantBody, PostedRun, Rejection, ag_ui, agents, completion, connect, copilotkit, manifest, object,
+    openai, reply, resume, stored_run, threads,
 };
 #[cfg(feature = "files")]
 use crate::Principal;
@@ -115,9 +115,16 @@ impl AssistantService {
         route: &Route,
         request: Request<B>,
     ) -> Result<Response<AssistantBody>, Rejection> {
-        let assistant = &self.assistant;
         let (mut parts, body) = request.into_parts();
-        assistant.access().identify(&mut parts).await?;
+        self.assistant.access().identify(&mut parts).await?;
+        let agent;
+        let (assistant, route) = match route {
+            Route::Agent(name, route) => {
+                agent = agents::visible(&self.assistant, name, &parts.extensions)?;
+                (&agent, &**route)
+            }
+            route => (&self.assistant, route),
+        };
         let request = Request::from_parts(parts, body);
         let is_known = !matches!(route, Route::Unknown(_));
         if is_known && !route.methods().contains(request.method()) {
@@ -134,9 +141,9 @@ impl AssistantService {
                 resume::stream(assistant, chat_id.as_deref(), &request.into_parts().0).await
             }
             Route::StoredRun(route) => stored_run::answer(assistant, route, request).await,
+            Route::Agents => Ok(agents::list(assistant, request.extensions())),
             Route::Manifest => {
-                let tools = assistant.visible_tools(request.extensions());
-                Ok(reply::json(StatusCode::OK, &manifest::manifest(assistant, &tools)))
+                Ok(reply::json(StatusCode::OK, &manifest::manifest(assistant, request.extensions())))
             }
             Route::Types => {
                 let tools = assistant.visible_tools(request.extensions());
@@ -145,8 +152,8 @@ impl AssistantService {
                 Ok(reply::text(StatusCode::OK, reply::PLAIN_TEXT, types))
             }
             Route::ChatCompletions => openai::complete(assistant, request).await,
-            Route::Models => Ok(openai::models(assistant)),
-            Route::Model(name) => openai::model(assistant, name.as_deref()),
+            Route::Models => Ok(openai::models(assistant, request.extensions())),
+            Route::Model(name) => openai::model(assistant, name.as_deref(), request.extensions()),
             Route::CopilotKit(route) => copilotkit::answer(assistant, route, request).await,
             #[cfg(feature = "files")]
             Route::Files => files::store(assistant, request).await,
@@ -163,7 +170,7 @@ impl AssistantService {
             Route::Threads => threads::list(assistant, request).await,
             Route::Thread(chat) => threads::one(assistant, chat, request).await,
             Route::ThreadMessages(chat) => threads::messages(assistant, chat, request).await,
-            Route::Unknown(_) => Err(Rejection::not_found()),
+            Route::Agent(..) | Route::Unknown(_) => Err(Rejection::not_found()),
         }?;
         response.body_mut().start().await?;
         Ok(response)

@@ -16,6 +16,8 @@ pub struct RunInfo {
     pub chat_id: Option<Text>,
     /// The principal. It is anonymous for a run of the host.
     pub principal: Principal,
+    /// The name of the [agent](crate::Agent). `None` for the assistant itself.
+    pub agent: Option<Text>,
     /// The name of the provider.
     pub provider: Text,
     /// The requested model, if it is known.

@@ -31,6 +31,7 @@ impl Watch {
             run_id: run.run_id().clone(),
             chat_id: run.chat_id().cloned(),
             principal: run.principal().clone(),
+            agent: run.agent().cloned(),
             provider: provider.into(),
             model: model.map(Into::into),
         };

@@ -49,8 +49,9 @@ pub(super) enum Sealed<'a> {
     Output { call: Call<'a>, output: &'a Digest },
     /// The error of a call. The arguments are not bound, as above.
     Error { id: &'a str, name: &'a str, text: &'a Digest },
-    /// A request for the approval of a call, which leaves the call open.
-    Approval { id: &'a str, call: Call<'a> },
+    /// A request for the approval of a call, which leaves the call open, by a named agent or by the assistant. Agents may
+    /// have different tools of one name.
+    Approval { id: &'a str, call: Call<'a>, agent: Option<&'a str> },
     /// A note about a long conversation: the rate of its tokens, and a summary of the messages with a digest.
     History { rate: u32, covers: &'a Digest, text: &'a Digest },
 }
@@ -81,7 +82,10 @@ fn hash(mac: &Mac, key: &str, expiry: u64, scope: Scope<'_>, sealed: Sealed<'_>)
         Sealed::FailedCall { id, name, state } => fields.kind(5).text(id).text(name).digest(state),
         Sealed::Output { call, output } => fields.kind(6).call(call).digest(output),
         Sealed::Error { id, name, text } => fields.kind(7).text(id).text(name).digest(text),
-        Sealed::Approval { id, call } => fields.kind(8).text(id).call(call),
+        Sealed::Approval { id, call, agent } => {
+            fields.kind(8).text(id).call(call);
+            if let Some(agent) = agent { fields.text(agent) } else { &mut fields }
+        }
         Sealed::History { rate, covers, text } => {
             fields.kind(9).digest(covers).digest(text);
             fields.number(rate.into());

@@ -25,6 +25,7 @@ pub struct Sealer {
     chat: Option<Text>,
     principal: Principal,
     message: Text,
+    agent: Option<Text>,
     lifetime: Duration,
     /// The hashes of the open blocks.
     blocks: Vec<(BlockId, Sha256)>,
@@ -50,6 +51,7 @@ impl Sealer {
             chat,
             principal: principal.clone(),
             message,
+            agent: None,
             lifetime: LIFETIME,
             blocks: Vec::new(),
             calls: HashMap::new(),
@@ -61,6 +63,13 @@ impl Sealer {
     #[must_use]
     pub fn message(mut self, message: Text) -> Self {
         self.message = message;
+        self
+    }
+
+    /// Sets the named agent that writes the message, to which its approvals are bound. Default: none, the assistant itself.
+    #[must_use]
+    pub fn agent(mut self, agent: Option<Text>) -> Self {
+        self.agent = agent;
         self
     }
 
@@ -147,7 +156,7 @@ impl Sealer {
                 request.signature = None;
                 if let Some(arguments) = json_digest(&request.input, &mut self.buffer) {
                     let call = Call { id: &request.call_id, name: &request.name, arguments: &arguments };
-                    let sealed = Sealed::Approval { id: &request.id, call };
+                    let sealed = Sealed::Approval { id: &request.id, call, agent: self.agent.as_deref() };
                     request.signature = self.token(expiry, sealed).map(Text::from);
                 }
             }

@@ -129,6 +129,7 @@ impl SealVerifier {
         let sealed = arguments.as_ref().map(|arguments| Sealed::Approval {
             id: &approval.id,
             call: Call { id: &tool.call_id, name: &tool.name, arguments },
+            agent: part.poster.agent,
         });
         match self.judge(approval.signature.as_deref(), part, &[sealed]) {
             Judgement::Proved(_) => Verdict::Accept,

@@ -14,6 +14,7 @@ pub(super) const ERROR_TYPE: &str = "error.type";
 
 pub(super) const OPERATION_NAME: &str = "gen_ai.operation.name";
 pub(super) const PROVIDER_NAME: &str = "gen_ai.provider.name";
+pub(super) const AGENT_NAME: &str = "gen_ai.agent.name";
 pub(super) const CONVERSATION_ID: &str = "gen_ai.conversation.id";
 
 pub(super) const REQUEST_MODEL: &str = "gen_ai.request.model";

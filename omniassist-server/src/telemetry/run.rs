@@ -1,3 +1,5 @@
+use std::borrow::Cow;
+
 use omniassist_core::context::ContextReceipt;
 use omniassist_core::transcript::ToolCall;
 use omniassist_core::{LlmEvent, LlmPayload, RunEvent, Usage};
@@ -66,13 +68,16 @@ impl RunTrace {
         observers: &Observers,
         keeps_report: bool,
     ) -> Self {
+        let name =
+            run.agent().map_or(Cow::Borrowed("invoke_agent"), |agent| format!("invoke_agent {agent}").into());
         let span = info_span!(
             "invoke_agent",
-            { names::SPAN_NAME } = "invoke_agent",
+            { names::SPAN_NAME } = &*name,
             { names::SPAN_STATUS } = Empty,
             { names::ERROR_TYPE } = Empty,
             { names::OPERATION_NAME } = "invoke_agent",
             { names::PROVIDER_NAME } = &*provider_name(provider),
+            { names::AGENT_NAME } = run.agent().map(|agent| agent.as_str()),
             { names::CONVERSATION_ID } = run.chat_id().map(|id| id.as_str()),
             { names::REQUEST_MODEL } = model,
             { names::FINISH_REASONS } = Empty,

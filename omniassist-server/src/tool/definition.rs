@@ -13,13 +13,13 @@ use super::form;
 use super::label::Summary;
 use super::schema;
 use super::state::StateNeed;
-use super::visibility::Visibility;
 use super::{
     Approval, AsyncResult, IntoToolOutput, ToolContext, ToolDescription, ToolError, ToolFuture, ToolHandler,
     ToolParameters,
 };
 use crate::RunContext;
 use crate::throttle::RateLimit;
+use crate::visibility::Visibility;
 
 /// A tool that a model can call: a function of the host, or of the client's page.
 ///

@@ -98,7 +98,6 @@ pub(crate) mod schema;
 mod search;
 mod state;
 mod update;
-mod visibility;
 
 pub use approval::{Approval, ApprovalDecision};
 pub use context::ToolContext;

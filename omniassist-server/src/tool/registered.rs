@@ -13,9 +13,9 @@ use super::label::{self, Summary};
 use super::output::OutputLimits;
 use super::schema::{self, ArgumentCheck, SchemaLimits};
 use super::state::StateMap;
-use super::visibility::Visibility;
 use super::{Approval, Tool, ToolContext, ToolError, ToolFuture, form};
 use crate::throttle::{self, Attempt, RateLimit};
+use crate::visibility::Visibility;
 use crate::{Error, Principal, RunContext};
 
 /// A tool in a [`ToolSnapshot`](super::ToolSnapshot). It has passed the checks of registration.

@@ -6,7 +6,7 @@ mod drain;
 mod elsewhere;
 mod outage;
 mod own_store;
-mod restart;
+pub(super) mod restart;
 mod resume;
 mod tail_cache;
 mod usage;

@@ -13,12 +13,12 @@ use omniassist_server::tool::ToolContext;
 use super::*;
 use crate::audit::Kept;
 
-pub(super) fn runtime() -> Runtime {
+pub(crate) fn runtime() -> Runtime {
     Builder::new_current_thread().enable_all().start_paused(true).build().unwrap()
 }
 
 /// Posts to a server that stops when `reached` is notified.
-pub(super) fn begin_and_stop(assistant: Assistant, reached: &Notify) {
+pub(crate) fn begin_and_stop(assistant: Assistant, reached: &Notify) {
     let server = runtime();
     server.block_on(async {
         let body = tokio::spawn(async move { post(&assistant, &ask("m1", "Go")).await });
@@ -31,7 +31,7 @@ pub(super) fn begin_and_stop(assistant: Assistant, reached: &Notify) {
 }
 
 /// Starts another server, which takes the run over, and returns its state.
-pub(super) fn restart(assistant: &Assistant, store: &MemoryStore) -> RunState {
+pub(crate) fn restart(assistant: &Assistant, store: &MemoryStore) -> RunState {
     runtime().block_on(async {
         tokio::time::advance(Duration::from_secs(7)).await;
         let other = json!({"id": "other", "message": ask("m1", "Hello")["message"]});
@@ -40,7 +40,7 @@ pub(super) fn restart(assistant: &Assistant, store: &MemoryStore) -> RunState {
     })
 }
 
-pub(super) fn stored(store: &MemoryStore) -> String {
+pub(crate) fn stored(store: &MemoryStore) -> String {
     let stored = runtime().block_on(messages(store));
     serde_json::to_string(stored.last().unwrap()).unwrap()
 }

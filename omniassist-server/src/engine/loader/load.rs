@@ -54,6 +54,7 @@ impl Assistant {
             );
         }
         let run = RunContext::new(Text::new(), request, extensions.clone(), Vec::new());
+        let run = run.with_agent(self.agent_name());
         let loaded = timeout(config.limits.run_timeout, loader.load(&run, self.setup.tools.state())).await;
         let loaded = loaded.unwrap_or_else(|_| Err(Refusal::internal("it took longer than `run_timeout`")));
         let messages = loaded.inspect_err(|refusal| match refusal.source() {

@@ -73,12 +73,13 @@ impl Assistant {
             let branches = Branches::new(&*stores.conversations, scope, chat);
             post::take(branches, &mut checked, &tools).await?;
         }
-        verification::verify(&mut checked, principal, &tools, &Stored(&*self.setup.verifier), false)?;
+        let verifier = Stored(&*self.setup.verifier);
+        verification::verify(&mut checked, self.poster(principal), &tools, &verifier, false)?;
         let run = RunId::random();
         let mut new = NewRun::new(run, scope.clone(), chat.clone(), stores.instance);
         new.post = Some(identity);
         new.queue = MOST_QUEUED;
-        let input = Input::queued(&request).and_then(|input| input.to_bytes());
+        let input = Input::queued(&request, self.agent_name()).and_then(|input| input.to_bytes());
         new.input = input.map_err(|error| refused::by_store(&error))?;
         admission.run.release_slot();
         extensions.remove::<Held>();
@@ -182,7 +183,7 @@ impl Assistant {
                 over.cancelled().await;
             }
             let (Some(setup), Some(live)) = (setup.upgrade(), live.upgrade()) else { return };
-            let assistant = Self { setup, live };
+            let assistant = Self { setup, live, agent: None };
             let Some(stores) = assistant.stores().filter(|_| !assistant.is_draining()) else { return };
             // Errors were logged. The next beat tries again.
             if let Ok(Some(next)) = assistant.find_run(&scope, Which::Chat(&chat)).await
@@ -234,7 +235,7 @@ impl Assistant {
         let taken = post::take(branches, request, tools).await?;
         let keeps_seals = !self.setup.config.on_finish.is_empty();
         let verifier = Stored(&*self.setup.verifier);
-        let posted = verification::verify(request, principal, tools, &verifier, keeps_seals)?;
+        let posted = verification::verify(request, self.poster(principal), tools, &verifier, keeps_seals)?;
         let change = taken.change(&request.messages).map_err(|error| refused::by_store(&error))?;
         failpoint::hit("queue.taken");
         stores.save(scope, &chat, &change).await?;
@@ -258,7 +259,7 @@ async fn wait(setup: Weak<Setup>, live: Weak<LiveRuns>, scope: Scope, run: RunId
     let mut delay = LOOK.0;
     loop {
         let (Some(setup), Some(live)) = (setup.upgrade(), live.upgrade()) else { return };
-        let assistant = Assistant { setup, live };
+        let assistant = Assistant { setup, live, agent: None };
         let Some(stores) = assistant.stores().cloned() else { return };
         if assistant.is_draining() {
             stores.queue.end(run);

@@ -188,12 +188,14 @@ impl Assistant {
         failpoint::hit("go_on.claimed");
         let leg = LastLeg::read(&*stores.runs, &claimed).await?;
         failpoint::hit("go_on.read");
+        let agent = self.agent_of_run(leg.input.agent.as_ref());
+        let agent = agent.ok_or_else(|| StoreError::other("the agent of the run is not registered"))?;
         let Claimed { writer, head, .. } = claimed;
         let (scope, chat) = (head.scope, head.chat);
         let is_first = leg.is_first();
         let LastLeg { input, from, at, records, earlier } = leg;
         let has_begun = !records.is_empty() || (is_first && writer.epoch > 1);
-        if has_begun && self.setup.config.recovery == Recovery::Interrupt {
+        if has_begun && agent.setup.config.recovery == Recovery::Interrupt {
             return Err(Failed::NotResumed);
         }
         let mut leaf = input.leaf.clone();
@@ -224,10 +226,11 @@ impl Assistant {
         let principal = Principal::new(scope.owner());
         extensions.insert(principal.clone());
         if admission.is_none()
-            && let Some(hook) = &self.setup.config.recover
+            && let Some(hook) = &agent.setup.config.recover
         {
             let id = format!("run_{}", writer.run.uuid().simple()).into();
             let run = RunContext::new(id, &request, extensions.clone(), Vec::new());
+            let run = run.with_agent(agent.agent_name());
             let added = panics::catch_async("the function of `recover_with`", async {
                 hook.call("the function of `recover_with`", &run).await
             });
@@ -235,10 +238,10 @@ impl Assistant {
             extensions.extend(added.map_err(|_| Error::internal())?);
             extensions.insert(principal.clone());
         }
-        let tools = self.tools_for(&request, &extensions)?.for_principal(principal.clone());
-        let carried = self.carried(&request, &principal);
+        let tools = agent.tools_for(&request, &extensions)?.for_principal(principal.clone());
+        let carried = agent.carried(&request, &principal);
         let posted = if is_queued {
-            let posted = self.take_queued(stores, &scope, &mut request, &tools, &principal).await;
+            let posted = agent.take_queued(stores, &scope, &mut request, &tools, &principal).await;
             let posted = posted.map_err(|error| match error.is_unavailable() || error.is_internal() {
                 true => Failed::Refused(error),
                 false => Failed::Unfit(error),
@@ -246,16 +249,22 @@ impl Assistant {
             leaf = request.messages.last().map(|message| message.id.clone()).unwrap_or_default();
             posted
         } else {
-            let keeps_entries = !is_first || !self.setup.config.on_finish.is_empty();
-            verification::verify(&mut request, &principal, &tools, &TrustHistory, keeps_entries)?
+            let keeps_entries = !is_first || !agent.setup.config.on_finish.is_empty();
+            verification::verify(
+                &mut request,
+                agent.poster(&principal),
+                &tools,
+                &TrustHistory,
+                keeps_entries,
+            )?
         };
         let start = Start { request, extensions, tools, carried, posted, admission };
         failpoint::hit("go_on.verified");
         let records = (!records.is_empty()).then_some(records);
-        let built = self.build_leg(writer.run, start, records, true)?;
+        let built = agent.build_leg(writer.run, start, records, true)?;
         failpoint::hit("go_on.built");
         let leg = Leg { writer, scope: scope.clone(), chat, parent: Some(leaf), from, at };
-        let tail = self.spawn_leg(stores, built, leg);
+        let tail = agent.spawn_leg(stores, built, leg);
         Ok(View::new(stores, scope, writer.run, VecDeque::new(), at, Some(tail)))
     }
 }

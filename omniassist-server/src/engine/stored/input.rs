@@ -27,6 +27,9 @@ pub(super) struct Input {
     abilities: ClientAbilities,
     options: Option<ModelOptions>,
     tool_use: ToolUse,
+    /// The named agent of the run. `None` for the assistant itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) agent: Option<Text>,
     /// The message that the run continues, of an imported conversation that ends with one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     continued: Option<JsonText>,
@@ -44,12 +47,12 @@ struct Queued {
 }
 
 impl Input {
-    /// Returns the input of a run that answers this message, the last one of the request.
+    /// Returns the input of an agent's run that answers this message, the last one of the request.
     ///
     /// # Errors
     ///
     /// Returns an error if a message that the run continues has no JSON form.
-    pub(super) fn new(request: &RunRequest, leaf: Text) -> Result<Self, StoreError> {
+    pub(super) fn new(request: &RunRequest, leaf: Text, agent: Option<&Text>) -> Result<Self, StoreError> {
         let continued = request.messages.last().filter(|last| last.role == Role::Assistant);
         let continued = continued.map(|last| message::to_array(std::slice::from_ref(last))).transpose()?;
         Ok(Self {
@@ -64,19 +67,20 @@ impl Input {
             abilities: request.abilities,
             options: request.options.as_deref().cloned(),
             tool_use: request.tool_use.clone(),
+            agent: agent.cloned(),
             continued,
             queued: None,
         })
     }
 
-    /// Returns the input of a run that is queued, with the messages of its post.
+    /// Returns the input of an agent's run that is queued, with the messages of its post.
     ///
     /// # Errors
     ///
     /// Returns an error if a message has no JSON form.
-    pub(super) fn queued(request: &RunRequest) -> Result<Self, StoreError> {
+    pub(super) fn queued(request: &RunRequest, agent: Option<&Text>) -> Result<Self, StoreError> {
         let leaf = request.messages.last().map(|message| message.id.clone()).unwrap_or_default();
-        let mut input = Self::new(request, leaf)?;
+        let mut input = Self::new(request, leaf, agent)?;
         input.queued = Some(Queued {
             messages: message::to_array(&request.messages)?,
             message_id: request.message_id.clone(),

@@ -90,7 +90,8 @@ impl Assistant {
             self.driver(request, extensions, tools, prepare, carried, origin);
         if let Some(seals) = &setup.seals {
             let sealer = Sealer::new(&seals.keys, chat_id, &principal, Text::new());
-            let sealer = sealer.lifetime(setup.config.limits.approval_lifetime);
+            let sealer =
+                sealer.lifetime(setup.config.limits.approval_lifetime).agent(self.agent_name().cloned());
             driver.seal_with(sealer, continued.as_ref(), &message_id);
         }
         driver.store_with(records.clone());

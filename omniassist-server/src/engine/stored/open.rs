@@ -132,7 +132,7 @@ impl Assistant {
             Ok(admission) => admission,
             Err(error) => return Err(self.with_run_in_the_way(post, error).await),
         };
-        let digest = || Post::digest(post_digest(&request).to_le_bytes().to_vec());
+        let digest = || Post::digest(post_digest(&request, self.agent_name()).to_le_bytes().to_vec());
         let identity = key.cloned().unwrap_or_else(digest);
         let mut loaded = Loaded::default();
         if !posts_answers(&request) {
@@ -203,14 +203,15 @@ impl Assistant {
         start.carried = self.carried(request, principal);
         let verifier = Stored(&*setup.verifier);
         let keeps_seals = !setup.config.on_finish.is_empty();
-        start.posted = verification::verify(request, principal, &start.tools, &verifier, keeps_seals)?;
+        start.posted =
+            verification::verify(request, self.poster(principal), &start.tools, &verifier, keeps_seals)?;
         let mut change = taken.change(&request.messages).map_err(|error| refused::by_store(&error))?;
         change.version = is_ahead.then_some(taken.version);
         let leaf = request.messages.last().map(|message| message.id.clone()).unwrap_or_default();
         let run = RunId::random();
         let mut new = NewRun::new(run, scope.clone(), chat.clone(), stores.instance);
         new.post = Some(identity);
-        let input = Input::new(request, leaf.clone()).and_then(|input| input.to_bytes());
+        let input = Input::new(request, leaf.clone(), self.agent_name()).and_then(|input| input.to_bytes());
         new.input = input.map_err(|error| refused::by_store(&error))?;
         match stores.is_one {
             true => new.change = Some(change),

@@ -105,7 +105,10 @@ impl Database {
         let redis = |command: &[&str]| self.redis().map(|redis| redis.execute(command)).unwrap_or_default();
         let clients = redis(&["CLIENT", "LIST", "TYPE", "NORMAL"]);
         [
-            ("connections to the database", self.count(&format!("pg_stat_activity where datname = '{NAME}'"))),
+            (
+                "connections to the database",
+                self.count(&format!("pg_stat_activity where datname = '{NAME}'")),
+            ),
             ("locks of sessions", self.count("pg_locks where locktype = 'advisory'")),
             // One is the client that asks.
             ("connections to Redis", clients.lines().filter(|client| !client.contains("cmd=client")).count()),

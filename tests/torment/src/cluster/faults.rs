@@ -92,11 +92,7 @@ pub(crate) async fn disturb(
 }
 
 /// Kills and freezes Redis, which all servers share, until `stopped`. A killed one comes back without its content.
-async fn disturb_redis(
-    fleet: Arc<Fleet>,
-    mut rng: Rng,
-    stopped: Arc<AtomicBool>,
-) -> BTreeMap<String, usize> {
+async fn disturb_redis(fleet: Arc<Fleet>, mut rng: Rng, stopped: Arc<AtomicBool>) -> BTreeMap<String, usize> {
     let mut faults = BTreeMap::new();
     let Some(redis) = fleet.database.redis() else { return faults };
     while !stopped.load(Ordering::Relaxed) {

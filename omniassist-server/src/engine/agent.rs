@@ -1,0 +1,278 @@
+//! Named agents.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+
+use http::Extensions;
+use omniassist_core::verify::Poster;
+use omniassist_core::{Limits, ModelOptions, Text, check_tool_name};
+
+use super::Assistant;
+use super::hook::RunHook;
+use super::prompt::IntoSystemPrompt;
+use super::setup::Setup;
+use crate::clock::now_ms;
+use crate::provider::LlmProvider;
+use crate::tool::{DeferAbove, StateMap, Tool, Tools};
+use crate::visibility::Visibility;
+use crate::{Error, Principal, Result, RunContext};
+
+/// Names that have another meaning in a path or in CopilotKit.
+const RESERVED: [&str; 3] = ["default", "stop", "stream"];
+
+/// A named agent: a prompt, tools and a model of its own, below the routes of one assistant.
+///
+/// An agent has no tool and no prompt of the assistant. It has the assistant's provider and model, unless it sets its own,
+/// and shares all other settings: limits, hooks, budgets, seals, context and the store.
+///
+/// Clients reach it below `/agents/{name}` and `/api/run/{name}` with the same routes and protocols as the assistant, in
+/// CopilotKit by its name, and for OpenAI's clients as the model `omniassist/{name}`. In process, [`Assistant::agent`]
+/// returns it. A chat may be continued with another agent; an approval counts only for the agent that asked for it.
+///
+/// ```
+/// use omniassist_server::core::RunRequest;
+/// use omniassist_server::testing::{ScriptedProvider, Turn};
+/// use omniassist_server::tool::{Tool, ToolError};
+/// use omniassist_server::{Agent, Assistant, RunContext};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let model = ScriptedProvider::new().turn(Turn::text("Ten percent."));
+/// async fn discount() -> Result<&'static str, ToolError> {
+///     Ok("10 %")
+/// }
+///
+/// let sales = Agent::new("sales", "Answers questions about offers.")
+///     .system_prompt("You sell lamps.")
+///     .tool(Tool::new("discount", "Returns the current discount", discount))
+///     .visible_to(|caller: &RunContext| !caller.principal().is_anonymous());
+/// let assistant = Assistant::builder(model).agent(sales).build()?;
+///
+/// let sales = assistant.agent("sales").ok_or("there is no such agent")?;
+/// assert_eq!(sales.run(RunRequest::prompt("Any discount?")).text().await?, "Ten percent.");
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone)]
+#[must_use = "an agent does nothing until it is given to a builder"]
+pub struct Agent {
+    name: Text,
+    description: Text,
+    provider: Option<Arc<dyn LlmProvider>>,
+    model: Option<Text>,
+    options: Option<Arc<ModelOptions>>,
+    prompt: Option<RunHook<Text>>,
+    tools: Vec<Tool>,
+    visibility: Option<Visibility>,
+}
+
+impl Agent {
+    /// Creates an agent. The name is 1 to 64 of `[A-Za-z0-9_-]`, and not `default`, `stop` or `stream`. The description
+    /// tells users, and models, what the agent does.
+    pub fn new(name: impl Into<Text>, description: impl Into<Text>) -> Self {
+        Self {
+            name: name.into(),
+            description: description.into(),
+            provider: None,
+            model: None,
+            options: None,
+            prompt: None,
+            tools: Vec::new(),
+            visibility: None,
+        }
+    }
+
+    /// Sets the system prompt; see [`IntoSystemPrompt`]. Default: none.
+    pub fn system_prompt<Kind>(mut self, prompt: impl IntoSystemPrompt<Kind>) -> Self {
+        self.prompt = Some(prompt.into_system_prompt().0);
+        self
+    }
+
+    /// Adds a tool. Default: none; the tools of the assistant are not those of the agent.
+    pub fn tool(mut self, tool: Tool) -> Self {
+        self.tools.push(tool);
+        self
+    }
+
+    /// Sets the provider, with its own model. Default: the assistant's.
+    ///
+    /// An `Arc` of a provider is a provider.
+    pub fn provider(mut self, provider: impl LlmProvider) -> Self {
+        self.provider = Some(Arc::new(provider));
+        self
+    }
+
+    /// Sets the model to request. Default: the provider's own if the agent has a provider, or else the assistant's.
+    pub fn model(mut self, model: impl Into<Text>) -> Self {
+        self.model = Some(model.into());
+        self
+    }
+
+    /// Sets the settings of the model. Default: the assistant's.
+    pub fn model_options(mut self, options: ModelOptions) -> Self {
+        self.options = Some(Arc::new(options));
+        self
+    }
+
+    /// Sets the condition on which a caller sees the agent. For others it does not exist: its routes answer as those of an
+    /// unknown name. Default: everybody who may use the assistant.
+    ///
+    /// The condition is called for each request and must return at once. A run that has begun is not affected.
+    pub fn visible_to(mut self, condition: impl Fn(&RunContext) -> bool + Send + Sync + 'static) -> Self {
+        self.visibility = Some(Visibility::new(condition));
+        self
+    }
+
+    /// Checks the agent, and completes it with the settings of its assistant.
+    pub(super) fn check(
+        self,
+        state: &Arc<StateMap>,
+        limits: &Limits,
+        defer_above: DeferAbove,
+    ) -> Result<NamedAgent> {
+        let Self { name, description, provider, model, options, prompt, tools, visibility } = self;
+        let refused = |reason: &str| Err(Error::configuration(format!("the agent {:?}: {reason}", &*name)));
+        if check_tool_name(&name).is_err() {
+            return refused("a name is 1 to 64 of [A-Za-z0-9_-]");
+        }
+        if RESERVED.contains(&&*name) {
+            return refused("this name has another meaning; give the agent another one");
+        }
+        if description.trim().is_empty() {
+            return refused("the description is empty");
+        }
+        let registry = Tools::searchable(Arc::clone(state), limits.clone(), defer_above)?;
+        for tool in tools {
+            registry.register(tool)?;
+        }
+        Ok(NamedAgent { name, description, provider, model, options, prompt, tools: registry, visibility })
+    }
+}
+
+impl fmt::Debug for Agent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Agent").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+/// An agent of an assistant.
+pub(super) struct NamedAgent {
+    pub(super) name: Text,
+    pub(super) description: Text,
+    pub(super) provider: Option<Arc<dyn LlmProvider>>,
+    pub(super) model: Option<Text>,
+    pub(super) options: Option<Arc<ModelOptions>>,
+    pub(super) prompt: Option<RunHook<Text>>,
+    pub(super) tools: Tools,
+    visibility: Option<Visibility>,
+}
+
+impl NamedAgent {
+    fn is_visible(&self, extensions: &Extensions) -> bool {
+        let caller = || RunContext::of_caller(extensions.clone());
+        self.visibility.as_ref().is_none_or(|visibility| visibility.holds(&self.name, &caller()))
+    }
+}
+
+/// The agents of an assistant, by name.
+pub(super) type NamedAgents = BTreeMap<Text, Arc<NamedAgent>>;
+
+/// Checks the agents of a builder.
+pub(super) fn check(
+    agents: Vec<Agent>,
+    state: &Arc<StateMap>,
+    limits: &Limits,
+    defer_above: DeferAbove,
+) -> Result<NamedAgents> {
+    let mut named = NamedAgents::new();
+    for agent in agents {
+        let agent = agent.check(state, limits, defer_above)?;
+        let name = agent.name.clone();
+        if named.insert(name.clone(), Arc::new(agent)).is_some() {
+            return Err(Error::configuration(format!("two agents are named {:?}", &*name)));
+        }
+    }
+    Ok(named)
+}
+
+impl Assistant {
+    /// Returns a named [`Agent`], whose runs have its prompt, tools and model. It shares everything else with this
+    /// assistant, its runs in progress included. `None` if there is none.
+    #[must_use]
+    pub fn agent(&self, name: &str) -> Option<Self> {
+        let agent = Arc::clone(self.setup.agents.get(name)?);
+        Some(Self { agent: Some(agent), ..self.clone() })
+    }
+
+    /// Returns the name and the description of this agent. `None` for the assistant itself.
+    #[must_use]
+    pub fn as_agent(&self) -> Option<(&Text, &Text)> {
+        self.agent.as_ref().map(|agent| (&agent.name, &agent.description))
+    }
+
+    /// Returns the agents that the sender of a request with these extensions [sees](Agent::visible_to), by name.
+    pub fn visible_agents(&self, extensions: &Extensions) -> impl Iterator<Item = Self> {
+        let agents = self.setup.agents.values().filter(|agent| agent.is_visible(extensions));
+        agents.map(|agent| Self { agent: Some(Arc::clone(agent)), ..self.clone() })
+    }
+
+    /// Returns an agent, if the sender of a request with these extensions sees it.
+    pub(crate) fn visible_agent(&self, name: &str, extensions: &Extensions) -> Option<Self> {
+        self.setup.agents.get(name).filter(|agent| agent.is_visible(extensions))?;
+        self.agent(name)
+    }
+
+    /// Returns the name of this agent.
+    pub(super) fn agent_name(&self) -> Option<&Text> {
+        self.agent.as_ref().map(|agent| &agent.name)
+    }
+
+    /// Returns the poster of a request for this agent.
+    pub(super) fn poster<'a>(&'a self, principal: &'a Principal) -> Poster<'a> {
+        let poster = match principal.known_id() {
+            Some(id) => Poster::known(id, now_ms()),
+            None => Poster::anonymous(now_ms()),
+        };
+        poster.agent(self.agent_name().map(Text::as_str))
+    }
+
+    /// Returns the agent that a run belongs to: the assistant itself for `None`.
+    pub(super) fn agent_of_run(&self, name: Option<&Text>) -> Option<Self> {
+        match name {
+            Some(name) => self.agent(name),
+            None => Some(Self { agent: None, ..self.clone() }),
+        }
+    }
+}
+
+impl Setup {
+    /// Returns the provider of an agent, or of the assistant.
+    pub(super) fn provider_of<'a>(&'a self, agent: Option<&'a NamedAgent>) -> &'a Arc<dyn LlmProvider> {
+        agent.and_then(|agent| agent.provider.as_ref()).unwrap_or(&self.provider)
+    }
+
+    /// Returns the model to request for an agent, or for the assistant. `None` for the provider's own.
+    pub(super) fn model_of<'a>(&'a self, agent: Option<&'a NamedAgent>) -> Option<&'a Text> {
+        match agent {
+            Some(NamedAgent { model: Some(model), .. }) => Some(model),
+            Some(NamedAgent { provider: Some(_), .. }) => None,
+            _ => self.config.model.as_ref(),
+        }
+    }
+
+    /// Returns the settings of the model for an agent, or for the assistant.
+    pub(super) fn options_of<'a>(&'a self, agent: Option<&'a NamedAgent>) -> &'a Arc<ModelOptions> {
+        agent.and_then(|agent| agent.options.as_ref()).unwrap_or(&self.config.options)
+    }
+
+    /// Returns the system prompt of an agent, or of the assistant.
+    pub(super) fn prompt_of<'a>(&'a self, agent: Option<&'a NamedAgent>) -> Option<&'a RunHook<Text>> {
+        agent.map_or(self.config.prompt.as_ref(), |agent| agent.prompt.as_ref())
+    }
+
+    /// Returns the agent of a run.
+    pub(super) fn agent_of(&self, run: &RunContext) -> Option<&NamedAgent> {
+        run.agent().and_then(|name| self.agents.get(name)).map(|agent| &**agent)
+    }
+}

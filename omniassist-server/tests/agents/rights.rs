@@ -1,0 +1,103 @@
+//! Tests of what an agent may do, and of who reaches it.
+
+use std::sync::atomic::Ordering;
+
+use omniassist_server::core::ErrorCode;
+use omniassist_server::core::message::Message;
+use omniassist_server::testing::call;
+use omniassist_server::tool::Approval;
+
+use super::*;
+use crate::approvals::{answer, call_refund, post, refund};
+
+/// Contract A.2, 18: two principals; a foreign agent is one that does not exist.
+#[tokio::test]
+async fn an_agent_that_the_caller_does_not_see_is_one_that_does_not_exist() {
+    let (model, own) = (answering(), answering());
+    let assistant = assistant(&model, &own);
+    let ag_ui = json!({
+        "threadId": "t", "runId": "r", "state": {}, "tools": [], "context": [], "forwardedProps": {},
+        "messages": [{ "id": "m1", "role": "user", "content": "Hi" }],
+    });
+    let chat = json!({ "model": "omniassist/AGENT", "messages": [{ "role": "user", "content": "Hi" }] });
+    let forms = [
+        (Method::POST, "/agents/AGENT", question()),
+        (Method::GET, "/agents/AGENT", json!({})),
+        (Method::POST, "/api/run/AGENT", question()),
+        (Method::POST, "/agents/AGENT/ag-ui", ag_ui.clone()),
+        (Method::POST, "/agents/AGENT/nowhere", json!({})),
+        (Method::POST, "/agents/AGENT/c/stop", json!({})),
+        (Method::GET, "/agents/AGENT/c/stream", json!({})),
+        (Method::GET, "/agents/AGENT/manifest.json", json!({})),
+        (Method::POST, "/copilotkit/agent/AGENT/run", ag_ui),
+        (Method::POST, "/v1/chat/completions", chat),
+        (Method::GET, "/v1/models/omniassist%2FAGENT", json!({})),
+    ];
+    for (method, path, body) in forms {
+        let ask = async |user: &str, agent: &str| {
+            let body: Value = serde_json::from_str(&body.to_string().replace("AGENT", agent)).unwrap();
+            send(&assistant, user, method.clone(), &path.replace("AGENT", agent), Some(&body)).await
+        };
+        let unknown = ask("ada", "nobody").await;
+        assert_eq!(unknown.0, StatusCode::NOT_FOUND, "{path}");
+        assert_eq!(ask("ada", "hr").await, unknown, "{path}");
+        assert_eq!(ask("ada", "%ff").await.0, StatusCode::NOT_FOUND, "{path}");
+        assert_ne!(ask("boss", "hr").await, unknown, "{path}");
+    }
+    assert!(model.payloads().is_empty(), "nothing but `hr` was asked");
+}
+
+/// Contract A.2, 18: an agent has the tools of its own list only.
+#[tokio::test]
+async fn an_agent_runs_no_tool_of_another() {
+    let (refund, ran) = refund(Approval::always());
+    let model = ScriptedProvider::new().turn(call_refund(5)).turn(text("I cannot."));
+    let sales = Agent::new("sales", "Sells.").tool(tool("offers"));
+    let assistant = Assistant::builder(model.clone()).tool(refund).agent(sales).build().unwrap();
+    let sales = assistant.agent("sales").unwrap();
+    assert_eq!(sales.run(RunRequest::prompt("Refund")).text().await.unwrap(), "I cannot.");
+    assert_eq!(ran.load(Ordering::SeqCst), 0);
+    let sent = format!("{:?}", model.payloads()[1].transcript);
+    assert!(sent.contains("offers") && !sent.contains("refunded"), "{sent}");
+}
+
+#[tokio::test]
+async fn an_approval_counts_for_the_agent_that_asked_for_it() {
+    let (harmless, drafted) = refund(Approval::always());
+    let (real, ran) = refund(Approval::always());
+    let model = ScriptedProvider::new().otherwise(|_| call_refund(5));
+    let drafts = Agent::new("drafts", "Drafts refunds.").tool(harmless);
+    let money = Agent::new("money", "Refunds.").tool(real);
+    let assistant = Assistant::builder(model.clone()).agent(drafts).agent(money).build().unwrap();
+    let (drafts, money) = (assistant.agent("drafts").unwrap(), assistant.agent("money").unwrap());
+
+    let (mut messages, _) = post(&drafts, "c", vec![Message::user("q", "Refund 5.")]).await;
+    answer(&mut messages, true);
+    let mut moved = RunRequest::new(messages.clone());
+    moved.chat_id = Some("c".into());
+    let mut extensions = http::Extensions::new();
+    extensions.insert(Principal::new("ada"));
+    let refused = money.try_run(moved.clone(), extensions.clone()).await.map(|_| ()).unwrap_err();
+    assert_eq!(refused.code(), ErrorCode::SealInvalid, "{refused}");
+    let refused = assistant.try_run(moved, extensions).await.map(|_| ()).unwrap_err();
+    assert_eq!(refused.code(), ErrorCode::SealInvalid, "{refused}");
+    assert_eq!(ran.load(Ordering::SeqCst), 0);
+
+    post(&drafts, "c", messages).await;
+    assert_eq!((drafted.load(Ordering::SeqCst), ran.load(Ordering::SeqCst)), (1, 0));
+}
+
+#[tokio::test]
+async fn a_chat_goes_on_with_another_agent() {
+    let model =
+        ScriptedProvider::new().turn(call("offers", json!({}))).turn(text("Two.")).turn(text("Thanks."));
+    let assistant = assistant(&model, &answering());
+    let (mut messages, _) =
+        post(&assistant.agent("sales").unwrap(), "c", vec![Message::user("q", "Offers?")]).await;
+    messages.push(Message::user("q2", "Thank you."));
+    post(&assistant, "c", messages).await;
+    let payload = model.payloads().pop().unwrap();
+    let sent = format!("{:?}", payload.transcript);
+    assert!(sent.contains("offers") && sent.contains("done") && sent.contains("Two."), "{sent}");
+    assert_eq!(payload.tools.iter().map(|tool| &*tool.name).collect::<Vec<_>>(), ["help"]);
+}
