@@ -25,6 +25,7 @@
 //! - [`dialect`]: the wire formats of chat clients.
 //! - [`journal`]: the log of a run, its replay, and the recovery of a run from it.
 //! - [`bridge`]: the events of another agent runtime, turned into those of a run.
+//! - [`tree`]: the budget of agents that ask other agents.
 //! - [`verify`]: verification of the parts of a conversation that only the server can have written.
 //! - [`canonical`]: the canonical text of a JSON value.
 //! - [`typescript`]: declarations of messages and tools for a front end's compiler.
@@ -56,6 +57,7 @@ mod text;
 mod tool;
 pub mod tool_search;
 pub mod transcript;
+pub mod tree;
 pub mod typescript;
 pub mod verify;
 

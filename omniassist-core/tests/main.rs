@@ -43,5 +43,6 @@ mod sse;
 mod strategies;
 mod text_stream;
 mod transcript;
+mod tree;
 mod typescript;
 mod verify;

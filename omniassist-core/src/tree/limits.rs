@@ -1,0 +1,190 @@
+use std::error::Error;
+use std::fmt;
+use std::time::Duration;
+
+/// The limits of a tree of agents: of one run, with all agents that are asked in it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[must_use = "limits do nothing until they are given to a builder"]
+pub struct TreeLimits {
+    pub(super) tokens: Option<u64>,
+    pub(super) model_calls: u32,
+    pub(super) agents: u32,
+    pub(super) depth: u32,
+    pub(super) children: u32,
+    parallel: usize,
+}
+
+impl TreeLimits {
+    /// Returns the default limits.
+    pub const fn new() -> Self {
+        Self { tokens: None, model_calls: 64, agents: 64, depth: 3, children: 16, parallel: 4 }
+    }
+
+    /// Sets the tokens of the whole tree, input and output of all model calls. Default: no limit.
+    pub const fn tokens(mut self, tokens: u64) -> Self {
+        self.tokens = Some(tokens);
+        self
+    }
+
+    /// Sets the number of model calls of the whole tree. Default: 64.
+    pub const fn model_calls(mut self, calls: u32) -> Self {
+        self.model_calls = calls;
+        self
+    }
+
+    /// Sets the number of agents that are asked in the whole tree. Default: 64.
+    pub const fn agents(mut self, agents: u32) -> Self {
+        self.agents = agents;
+        self
+    }
+
+    /// Sets the depth of the tree: 1 lets the first agent ask others, which cannot ask any. Default: 3.
+    pub const fn depth(mut self, depth: u32) -> Self {
+        self.depth = depth;
+        self
+    }
+
+    /// Sets the number of agents that one agent asks. Default: 16.
+    pub const fn children(mut self, children: u32) -> Self {
+        self.children = children;
+        self
+    }
+
+    /// Sets the number of agents that work for one agent at the same time. More wait. Default: 4.
+    pub const fn parallel(mut self, parallel: usize) -> Self {
+        self.parallel = parallel;
+        self
+    }
+
+    /// Returns the number of agents that work for one agent at the same time.
+    #[must_use]
+    pub const fn at_once(&self) -> usize {
+        self.parallel
+    }
+
+    /// Returns the name of a limit that is zero, with which no agent could do anything.
+    #[must_use]
+    pub fn zero(&self) -> Option<&'static str> {
+        let Self { tokens, model_calls, agents, depth, children, parallel } = *self;
+        let all = [
+            ("tokens", tokens == Some(0)),
+            ("model_calls", model_calls == 0),
+            ("agents", agents == 0),
+            ("depth", depth == 0),
+            ("children", children == 0),
+            ("parallel", parallel == 0),
+        ];
+        all.into_iter().find(|(_, is_zero)| *is_zero).map(|(name, _)| name)
+    }
+}
+
+impl Default for TreeLimits {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// The budget of one agent each time that it is asked, with all agents that it asks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[must_use = "a budget does nothing until it is given to an agent"]
+pub struct AgentBudget {
+    pub(super) tokens: Option<u64>,
+    pub(super) model_calls: u32,
+    time: Duration,
+}
+
+impl AgentBudget {
+    /// Returns the default budget.
+    pub const fn new() -> Self {
+        Self { tokens: None, model_calls: 16, time: Duration::from_secs(180) }
+    }
+
+    /// Sets the tokens, input and output of all model calls. Default: no limit of its own.
+    pub const fn tokens(mut self, tokens: u64) -> Self {
+        self.tokens = Some(tokens);
+        self
+    }
+
+    /// Sets the number of the agent's own model calls. Default: 16.
+    pub const fn model_calls(mut self, calls: u32) -> Self {
+        self.model_calls = calls;
+        self
+    }
+
+    /// Sets the longest time. Default: 3 minutes.
+    pub const fn time(mut self, time: Duration) -> Self {
+        self.time = time;
+        self
+    }
+
+    /// Returns the longest time.
+    #[must_use]
+    pub const fn longest(&self) -> Duration {
+        self.time
+    }
+
+    /// Returns the name of a limit that is zero, with which the agent could do nothing.
+    #[must_use]
+    pub fn zero(&self) -> Option<&'static str> {
+        let all = [
+            ("tokens", self.tokens == Some(0)),
+            ("model_calls", self.model_calls == 0),
+            ("time", self.time.is_zero()),
+        ];
+        all.into_iter().find(|(_, is_zero)| *is_zero).map(|(name, _)| name)
+    }
+}
+
+impl Default for AgentBudget {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// A limit that a tree of agents has reached.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Limit {
+    /// The tokens of the agent, or of one above it.
+    Tokens,
+    /// The model calls of the agent, or of the tree.
+    ModelCalls,
+    /// The agents of the tree.
+    Agents,
+    /// The agents that one agent asks.
+    Children,
+    /// The depth of the tree.
+    Depth,
+    /// The time of the agent.
+    Time,
+}
+
+impl Limit {
+    /// Returns the name for programs, such as `model_calls`.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Tokens => "tokens",
+            Self::ModelCalls => "model_calls",
+            Self::Agents => "agents",
+            Self::Children => "children",
+            Self::Depth => "depth",
+            Self::Time => "time",
+        }
+    }
+}
+
+impl fmt::Display for Limit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Tokens => "the tokens of this task are used up",
+            Self::ModelCalls => "the model calls of this task are used up",
+            Self::Agents => "no more agents may be asked for this task",
+            Self::Children => "this agent may not ask more agents",
+            Self::Depth => "an agent at this depth may not ask others",
+            Self::Time => "the time of this task is over",
+        })
+    }
+}
+
+impl Error for Limit {}

@@ -1,0 +1,28 @@
+//! The budget of a tree of agents: an agent that asks others, which may ask others in turn.
+//!
+//! A budget that is checked after a model call is not a budget. The [`Ledger`] of a tree reserves the tokens of each call
+//! before it is made: the estimated input and the maximum output, for the agent and for all agents above it. The maximum
+//! is sent to the provider.
+//!
+//! The last call that a limit allows is made without tools, so that tokens that were spent yield an answer. Agents below
+//! leave enough for the answers of those above.
+//!
+//! ```
+//! use omniassist_core::tree::{AgentBudget, Ledger, Limit, TreeLimits};
+//!
+//! let mut ledger = Ledger::new(TreeLimits::new().tokens(20_000).depth(1));
+//! let child = ledger.open(Ledger::ROOT, AgentBudget::new().tokens(4_000))?;
+//! assert_eq!(ledger.open(child, AgentBudget::new()), Err(Limit::Depth));
+//!
+//! let call = ledger.reserve(child, 1_000, Some(500))?;
+//! assert_eq!(call.max_output(), Some(500));
+//! ledger.settle(call, 1_200);
+//! assert_eq!(ledger.spent(Ledger::ROOT), 1_200);
+//! # Ok::<(), Limit>(())
+//! ```
+
+mod ledger;
+mod limits;
+
+pub use ledger::{Ledger, NodeId, Reservation};
+pub use limits::{AgentBudget, Limit, TreeLimits};
