@@ -68,4 +68,4 @@ pub use provider::{LlmProvider, LlmStream};
 pub use provider::{OpenAiChatProvider, OpenAiProvider};
 pub use run_context::RunContext;
 pub use seal::SealKeys;
-pub use tool::{Approval, Args, Extension, Json, State, Tool, ToolContext, ToolError};
+pub use tool::{Agents, Approval, Args, Extension, Json, State, Tool, ToolContext, ToolError};

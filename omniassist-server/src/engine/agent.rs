@@ -5,18 +5,15 @@ use std::fmt;
 use std::sync::Arc;
 
 use http::Extensions;
-use omniassist_core::verify::Poster;
+use omniassist_core::tree::AgentBudget;
 use omniassist_core::{Limits, ModelOptions, Text, check_tool_name};
 
-use super::Assistant;
 use super::hook::RunHook;
 use super::prompt::IntoSystemPrompt;
-use super::setup::Setup;
-use crate::clock::now_ms;
 use crate::provider::LlmProvider;
 use crate::tool::{DeferAbove, StateMap, Tool, Tools};
 use crate::visibility::Visibility;
-use crate::{Error, Principal, Result, RunContext};
+use crate::{Error, Result, RunContext};
 
 /// Names that have another meaning in a path or in CopilotKit.
 const RESERVED: [&str; 3] = ["default", "stop", "stream"];
@@ -27,7 +24,7 @@ const RESERVED: [&str; 3] = ["default", "stop", "stream"];
 /// and shares all other settings: limits, hooks, budgets, seals, context and the store.
 ///
 /// Clients reach it below `/agents/{name}` and `/api/run/{name}` with the same routes and protocols as the assistant, in
-/// CopilotKit by its name, and for OpenAI's clients as the model `omniassist/{name}`. In process, [`Assistant::agent`]
+/// CopilotKit by its name, and for OpenAI's clients as the model `omniassist/{name}`. In process, [`Assistant::agent`](super::Assistant::agent)
 /// returns it. A chat may be continued with another agent; an approval counts only for the agent that asked for it.
 ///
 /// ```
@@ -64,6 +61,8 @@ pub struct Agent {
     options: Option<Arc<ModelOptions>>,
     prompt: Option<RunHook<Text>>,
     tools: Vec<Tool>,
+    delegates: Vec<Text>,
+    budget: AgentBudget,
     visibility: Option<Visibility>,
 }
 
@@ -79,6 +78,8 @@ impl Agent {
             options: None,
             prompt: None,
             tools: Vec::new(),
+            delegates: Vec::new(),
+            budget: AgentBudget::new(),
             visibility: None,
         }
     }
@@ -115,6 +116,23 @@ impl Agent {
         self
     }
 
+    /// Lets the agent's model ask these agents: it gets a tool with the name and the description of each. Default: none.
+    ///
+    /// See [`AssistantBuilder::delegates`](super::AssistantBuilder::delegates).
+    pub fn delegates<I>(mut self, agents: I) -> Self
+    where
+        I: IntoIterator<Item: Into<Text>>,
+    {
+        self.delegates.extend(agents.into_iter().map(Into::into));
+        self
+    }
+
+    /// Sets the budget of the agent each time that another one asks it. Default: [`AgentBudget::new`].
+    pub fn budget(mut self, budget: AgentBudget) -> Self {
+        self.budget = budget;
+        self
+    }
+
     /// Sets the condition on which a caller sees the agent. For others it does not exist: its routes answer as those of an
     /// unknown name. Default: everybody who may use the assistant.
     ///
@@ -131,7 +149,18 @@ impl Agent {
         limits: &Limits,
         defer_above: DeferAbove,
     ) -> Result<NamedAgent> {
-        let Self { name, description, provider, model, options, prompt, tools, visibility } = self;
+        let Self {
+            name,
+            description,
+            provider,
+            model,
+            options,
+            prompt,
+            tools,
+            delegates,
+            budget,
+            visibility,
+        } = self;
         let refused = |reason: &str| Err(Error::configuration(format!("the agent {:?}: {reason}", &*name)));
         if check_tool_name(&name).is_err() {
             return refused("a name is 1 to 64 of [A-Za-z0-9_-]");
@@ -142,11 +171,26 @@ impl Agent {
         if description.trim().is_empty() {
             return refused("the description is empty");
         }
+        if let Some(zero) = budget.zero() {
+            return refused(&format!("its budget allows no {zero}"));
+        }
         let registry = Tools::searchable(Arc::clone(state), limits.clone(), defer_above)?;
         for tool in tools {
             registry.register(tool)?;
         }
-        Ok(NamedAgent { name, description, provider, model, options, prompt, tools: registry, visibility })
+        let tools = registry;
+        Ok(NamedAgent {
+            name,
+            description,
+            provider,
+            model,
+            options,
+            prompt,
+            tools,
+            delegates,
+            budget,
+            visibility,
+        })
     }
 }
 
@@ -165,11 +209,13 @@ pub(super) struct NamedAgent {
     pub(super) options: Option<Arc<ModelOptions>>,
     pub(super) prompt: Option<RunHook<Text>>,
     pub(super) tools: Tools,
+    pub(super) delegates: Vec<Text>,
+    pub(super) budget: AgentBudget,
     visibility: Option<Visibility>,
 }
 
 impl NamedAgent {
-    fn is_visible(&self, extensions: &Extensions) -> bool {
+    pub(super) fn is_visible(&self, extensions: &Extensions) -> bool {
         let caller = || RunContext::of_caller(extensions.clone());
         self.visibility.as_ref().is_none_or(|visibility| visibility.holds(&self.name, &caller()))
     }
@@ -196,83 +242,17 @@ pub(super) fn check(
     Ok(named)
 }
 
-impl Assistant {
-    /// Returns a named [`Agent`], whose runs have its prompt, tools and model. It shares everything else with this
-    /// assistant, its runs in progress included. `None` if there is none.
-    #[must_use]
-    pub fn agent(&self, name: &str) -> Option<Self> {
-        let agent = Arc::clone(self.setup.agents.get(name)?);
-        Some(Self { agent: Some(agent), ..self.clone() })
+/// Adds the tools by which a model asks agents.
+pub(super) fn add_delegates(
+    tools: &Tools,
+    delegates: &[Text],
+    agents: &NamedAgents,
+    tool: impl Fn(&NamedAgent) -> Tool,
+) -> Result<()> {
+    for name in delegates {
+        let agent = agents.get(name);
+        let unknown = || Error::configuration(format!("there is no agent {:?} to ask", &**name));
+        tools.register(tool(agent.ok_or_else(unknown)?))?;
     }
-
-    /// Returns the name and the description of this agent. `None` for the assistant itself.
-    #[must_use]
-    pub fn as_agent(&self) -> Option<(&Text, &Text)> {
-        self.agent.as_ref().map(|agent| (&agent.name, &agent.description))
-    }
-
-    /// Returns the agents that the sender of a request with these extensions [sees](Agent::visible_to), by name.
-    pub fn visible_agents(&self, extensions: &Extensions) -> impl Iterator<Item = Self> {
-        let agents = self.setup.agents.values().filter(|agent| agent.is_visible(extensions));
-        agents.map(|agent| Self { agent: Some(Arc::clone(agent)), ..self.clone() })
-    }
-
-    /// Returns an agent, if the sender of a request with these extensions sees it.
-    pub(crate) fn visible_agent(&self, name: &str, extensions: &Extensions) -> Option<Self> {
-        self.setup.agents.get(name).filter(|agent| agent.is_visible(extensions))?;
-        self.agent(name)
-    }
-
-    /// Returns the name of this agent.
-    pub(super) fn agent_name(&self) -> Option<&Text> {
-        self.agent.as_ref().map(|agent| &agent.name)
-    }
-
-    /// Returns the poster of a request for this agent.
-    pub(super) fn poster<'a>(&'a self, principal: &'a Principal) -> Poster<'a> {
-        let poster = match principal.known_id() {
-            Some(id) => Poster::known(id, now_ms()),
-            None => Poster::anonymous(now_ms()),
-        };
-        poster.agent(self.agent_name().map(Text::as_str))
-    }
-
-    /// Returns the agent that a run belongs to: the assistant itself for `None`.
-    pub(super) fn agent_of_run(&self, name: Option<&Text>) -> Option<Self> {
-        match name {
-            Some(name) => self.agent(name),
-            None => Some(Self { agent: None, ..self.clone() }),
-        }
-    }
-}
-
-impl Setup {
-    /// Returns the provider of an agent, or of the assistant.
-    pub(super) fn provider_of<'a>(&'a self, agent: Option<&'a NamedAgent>) -> &'a Arc<dyn LlmProvider> {
-        agent.and_then(|agent| agent.provider.as_ref()).unwrap_or(&self.provider)
-    }
-
-    /// Returns the model to request for an agent, or for the assistant. `None` for the provider's own.
-    pub(super) fn model_of<'a>(&'a self, agent: Option<&'a NamedAgent>) -> Option<&'a Text> {
-        match agent {
-            Some(NamedAgent { model: Some(model), .. }) => Some(model),
-            Some(NamedAgent { provider: Some(_), .. }) => None,
-            _ => self.config.model.as_ref(),
-        }
-    }
-
-    /// Returns the settings of the model for an agent, or for the assistant.
-    pub(super) fn options_of<'a>(&'a self, agent: Option<&'a NamedAgent>) -> &'a Arc<ModelOptions> {
-        agent.and_then(|agent| agent.options.as_ref()).unwrap_or(&self.config.options)
-    }
-
-    /// Returns the system prompt of an agent, or of the assistant.
-    pub(super) fn prompt_of<'a>(&'a self, agent: Option<&'a NamedAgent>) -> Option<&'a RunHook<Text>> {
-        agent.map_or(self.config.prompt.as_ref(), |agent| agent.prompt.as_ref())
-    }
-
-    /// Returns the agent of a run.
-    pub(super) fn agent_of(&self, run: &RunContext) -> Option<&NamedAgent> {
-        run.agent().and_then(|name| self.agents.get(name)).map(|agent| &**agent)
-    }
+    Ok(())
 }

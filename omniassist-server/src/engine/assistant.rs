@@ -17,6 +17,7 @@ use super::plan::{Call, Planning};
 use super::preparation::{Preparation, prepare};
 use super::run::Run;
 use super::setup::Setup;
+use super::tree::Branch;
 use super::verification;
 use crate::http_options::HttpOptions;
 use crate::quota::Held;
@@ -307,7 +308,11 @@ impl Assistant {
         let posted =
             setup.config.may_have_window().then(|| Box::new(Posted { tools: tools.clone(), carried }));
         let preparation = prepare(Arc::clone(&setup), run.clone(), due, planning, posted);
-        let driver = Driver::new(setup, run, queue, tools, call, request, config, preparation);
+        let (has_agents, tree) = (!setup.agents.is_empty(), setup.config.tree);
+        let mut driver = Driver::new(setup, run, queue, tools, call, request, config, preparation);
+        if has_agents {
+            driver.join(Branch::root(Arc::new(self.clone()), tree));
+        }
         (driver, continued, message_id)
     }
 }
@@ -323,7 +328,7 @@ pub(super) struct Origin {
 
 impl Origin {
     /// Creates the identity of a run that is not stored.
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         Self { id: Uuid::now_v7(), has_stored_answers: false }
     }
 }

@@ -1,3 +1,4 @@
+mod agents;
 mod guards;
 mod keys;
 mod loader;
@@ -14,7 +15,7 @@ use omniassist_core::context::{ContextCompressor, ContextSummariser};
 use omniassist_core::{ContextMessage, Limits, ModelOptions, Text, TrustHistory, Verifier};
 use serde_json::Value;
 
-use super::agent::{self, Agent};
+use super::agent::Agent;
 use super::assistant::Assistant;
 use super::config::Config;
 use super::hook::{BoxError, RunHook};
@@ -79,12 +80,6 @@ impl AssistantBuilder {
     /// Adds a tool. Default: none. [`Assistant::tools`] registers more while serving.
     pub fn tool(mut self, tool: Tool) -> Self {
         self.tools.push(tool);
-        self
-    }
-
-    /// Adds a named [`Agent`], with a prompt, tools and a model of its own. Default: none.
-    pub fn agent(mut self, agent: Agent) -> Self {
-        self.agents.push(agent);
         self
     }
 
@@ -442,7 +437,7 @@ impl AssistantBuilder {
         for tool in self.tools {
             tools.register(tool)?;
         }
-        let agents = agent::check(self.agents, tools.state(), &config.limits, config.defer_above)?;
+        let agents = Self::checked_agents(self.agents, &tools, &config)?;
         let (verifier, seals): (Arc<dyn Verifier>, _) = match self.verifier {
             Some(verifier) => (verifier, None),
             None => {

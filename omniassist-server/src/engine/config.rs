@@ -3,6 +3,7 @@ use std::time::Duration;
 
 use http::Extensions;
 use omniassist_core::context::{ContextCompressor, ContextSummariser};
+use omniassist_core::tree::TreeLimits;
 use omniassist_core::{ContextMessage, Limits, ModelOptions, Text};
 use serde_json::Value;
 
@@ -51,6 +52,8 @@ pub(super) struct Config {
     pub(super) model: Option<Text>,
     pub(super) options: Arc<ModelOptions>,
     pub(super) prompt: Option<RunHook<Text>>,
+    pub(super) delegates: Vec<Text>,
+    pub(super) tree: TreeLimits,
     pub(super) run_hooks: Vec<PlanHook<RunPlan>>,
     pub(super) step_hooks: Arc<Vec<PlanHook<StepPlan>>>,
     pub(super) history_loader: Option<LoaderHook>,

@@ -1,3 +1,5 @@
+mod agents;
+mod close;
 mod gated;
 mod history;
 mod planned;
@@ -13,7 +15,6 @@ use std::time::Duration;
 
 use omniassist_core::context::SummaryUsage;
 use omniassist_core::event::RunErrorCode;
-use omniassist_core::history::TokenRate;
 use omniassist_core::message::Message;
 use omniassist_core::run::{Action, Input, RunConfig, RunMachine};
 use omniassist_core::transcript::ToolCall;
@@ -30,6 +31,7 @@ use super::preparation::{NotPrepared, Preparation, Prepared};
 use super::recording::Recording;
 use super::run_metadata::RunMetadata;
 use super::setup::Setup;
+use super::tree::Branch;
 use crate::clock::now_ms;
 use crate::provider::LlmStream;
 use crate::seal::Sealer;
@@ -73,6 +75,8 @@ pub(super) struct Driver {
     summary: Option<Box<Made>>,
     /// Set for a run that is stored.
     gate: Option<Box<Gate>>,
+    /// Set for a run whose tools can ask agents.
+    branch: Option<Box<Branch>>,
 }
 
 enum Stage {
@@ -129,6 +133,7 @@ impl Driver {
             retry_after: None,
             summary: None,
             gate: None,
+            branch: None,
         }
     }
 
@@ -359,13 +364,21 @@ impl Driver {
         let Some(model) = &mut self.model else { return Poll::Ready(()) };
         let polled = self.trace.enter_scope(|| model.as_mut().poll_next(cx));
         let prices = self.setup.config.prices.as_ref();
+        if let (Some(branch), Poll::Ready(None | Some(Err(_)))) = (&mut self.branch, &polled) {
+            branch.settle();
+        }
         let input = match polled {
             Poll::Pending => return Poll::Pending,
             Poll::Ready(Some(Ok(event))) => {
                 self.trace.model_said(&event);
                 self.metadata.observe(&event);
+                let is_over = self.branch.as_mut().is_some_and(|branch| branch.spend(&event));
                 if let Stage::Running(machine) = &mut self.stage {
                     machine.step(Input::Model(event), &self.tools, &mut self.events);
+                }
+                if is_over {
+                    self.model = None;
+                    self.exceed();
                 }
                 return Poll::Ready(());
             }
@@ -431,50 +444,6 @@ impl Driver {
                 self.fill_tools();
             }
             _ => {}
-        }
-    }
-
-    /// Releases everything once the terminal event is written.
-    fn settle(&mut self) {
-        let Stage::Running(machine) = &self.stage else { return };
-        if machine.is_done() {
-            let rate = machine.token_rate();
-            self.stage = Stage::Done;
-            self.model = None;
-            self.stepping = None;
-            self.meter = None;
-            self.gate = None;
-            self.queued.clear();
-            self.running.clear();
-            self.close(rate);
-        }
-    }
-
-    /// Ends the trace, and inserts data and metadata before the terminal event.
-    fn close(&mut self, rate: Option<TokenRate>) {
-        let mut events: Vec<_> = self.events.drain().collect();
-        if self.run.has_sent_data() {
-            let end = events.len().saturating_sub(1);
-            events.splice(end..end, std::iter::from_fn(|| self.queue.pop()));
-        }
-        if let Some(RunEvent::Finish { usage, .. }) = events.last_mut() {
-            usage.add(&self.summary_usage);
-        }
-        if let (Some(RunEvent::Error { message, .. }), Some(refusal)) = (events.last_mut(), &self.refusal) {
-            message.clone_from(refusal.message());
-        }
-        if let Some(terminal) = events.last() {
-            self.trace.end(terminal, self.setup.config.prices.as_ref());
-            if let RunEvent::Finish { .. } = terminal {
-                let mut metadata = self.metadata.to_map(self.setup.config.reports, self.trace.cost());
-                self.carry(rate, &mut metadata);
-                if !metadata.is_empty() {
-                    events.insert(events.len() - 1, RunEvent::Metadata(metadata));
-                }
-            }
-        }
-        for event in events {
-            self.events.push(event);
         }
     }
 

@@ -2,10 +2,12 @@
 
 mod admission;
 mod agent;
+mod agent_lookup;
 mod assistant;
 mod builder;
 mod client_queue;
 mod config;
+mod delegation;
 mod drain;
 mod driver;
 mod end;
@@ -31,6 +33,7 @@ mod run_metadata;
 mod seals;
 mod setup;
 mod stored;
+mod tree;
 mod verification;
 mod when_busy;
 

@@ -1,11 +1,13 @@
 use std::sync::{Arc, RwLock};
 
-use omniassist_core::{ContextMessage, Verifier};
+use omniassist_core::{ContextMessage, ModelOptions, Text, Verifier};
 
-use super::agent::NamedAgents;
+use super::agent::{NamedAgent, NamedAgents};
 use super::config::Config;
+use super::hook::RunHook;
 use super::seals::Seals;
 use super::stored::Stores;
+use crate::RunContext;
 use crate::provider::LlmProvider;
 use crate::tool::Tools;
 
@@ -23,4 +25,35 @@ pub(super) struct Setup {
     pub(super) files: Option<Arc<crate::files::Library>>,
     #[cfg(all(feature = "files", feature = "__transport"))]
     pub(super) fetcher: Option<crate::files::Fetcher>,
+}
+
+impl Setup {
+    /// Returns the provider of an agent, or of the assistant.
+    pub(super) fn provider_of<'a>(&'a self, agent: Option<&'a NamedAgent>) -> &'a Arc<dyn LlmProvider> {
+        agent.and_then(|agent| agent.provider.as_ref()).unwrap_or(&self.provider)
+    }
+
+    /// Returns the model to request for an agent, or for the assistant. `None` for the provider's own.
+    pub(super) fn model_of<'a>(&'a self, agent: Option<&'a NamedAgent>) -> Option<&'a Text> {
+        match agent {
+            Some(NamedAgent { model: Some(model), .. }) => Some(model),
+            Some(NamedAgent { provider: Some(_), .. }) => None,
+            _ => self.config.model.as_ref(),
+        }
+    }
+
+    /// Returns the settings of the model for an agent, or for the assistant.
+    pub(super) fn options_of<'a>(&'a self, agent: Option<&'a NamedAgent>) -> &'a Arc<ModelOptions> {
+        agent.and_then(|agent| agent.options.as_ref()).unwrap_or(&self.config.options)
+    }
+
+    /// Returns the system prompt of an agent, or of the assistant.
+    pub(super) fn prompt_of<'a>(&'a self, agent: Option<&'a NamedAgent>) -> Option<&'a RunHook<Text>> {
+        agent.map_or(self.config.prompt.as_ref(), |agent| agent.prompt.as_ref())
+    }
+
+    /// Returns the agent of a run.
+    pub(super) fn agent_of(&self, run: &RunContext) -> Option<&NamedAgent> {
+        run.agent().and_then(|name| self.agents.get(name)).map(|agent| &**agent)
+    }
 }

@@ -25,6 +25,8 @@ pub(crate) struct RunTrace {
     call: Option<Box<ModelCall>>,
     records_content: bool,
     usage: Usage,
+    /// The part of the usage that belongs to runs of asked agents.
+    adopted: Usage,
     cost: RunCost,
     watch: Option<Box<Watch>>,
     /// The model calls that have ended and are not in the journal yet; `None` if the run is not stored.
@@ -52,6 +54,7 @@ impl RunTrace {
             call: None,
             records_content: false,
             usage: Usage::default(),
+            adopted: Usage::default(),
             cost: RunCost::Nothing,
             watch: None,
             used: None,
@@ -181,6 +184,26 @@ impl RunTrace {
     /// Returns the model calls that have ended since the last time.
     pub(crate) fn take_used(&mut self) -> Vec<ModelUsage> {
         self.used.as_mut().map(std::mem::take).unwrap_or_default()
+    }
+
+    /// Adds the usage and the cost of a run that another one has made.
+    pub(crate) fn adopt(&mut self, other: &mut Self) {
+        self.usage.add(&other.usage);
+        self.adopted.add(&other.usage);
+        if let (Some(used), Some(others)) = (&mut self.used, &mut other.used) {
+            used.append(others);
+        }
+        self.cost = match (self.cost, other.cost) {
+            (sum, RunCost::Nothing) => sum,
+            (RunCost::Nothing, cost) => cost,
+            (RunCost::Known(sum), RunCost::Known(cost)) => RunCost::Known(sum + cost),
+            _ => RunCost::Unknown,
+        };
+    }
+
+    /// Returns the usage of the runs that were added.
+    pub(crate) fn adopted(&self) -> Usage {
+        self.adopted
     }
 
     /// Opens the span of a tool call, as a child of the step.

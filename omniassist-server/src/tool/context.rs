@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::output::{self, OutputLimits};
 use super::state::StateMap;
 use super::update::Updates;
-use super::{FromRun, ToolError, idempotency_key};
+use super::{AgentAsk, FromRun, ToolError, idempotency_key};
 use crate::{CancellationToken, RunContext, one_line::OneLine};
 
 /// Bytes of the id of data and of an activity, as in [`Limits::max_id_bytes`](omniassist_core::Limits::max_id_bytes).
@@ -159,6 +159,11 @@ impl ToolContext {
     /// Returns the error of the parameter.
     pub fn extract<T: FromRun>(&self) -> Result<T, ToolError> {
         T::from_run(&self.inner.run, &self.inner.state)
+    }
+
+    /// Asks an agent; see [`Agents`](super::Agents).
+    pub(super) fn ask_agent(&self, ask: AgentAsk) {
+        self.inner.updates.asked(ask);
     }
 
     /// Waits until the call is cancelled: the client left, the run was stopped, or the tool's time is up. The task is

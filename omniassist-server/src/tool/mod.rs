@@ -55,6 +55,7 @@
 //! | [`ToolContext`] | the call: id, cancellation, progress, run | |
 //! | [`RunContext`](crate::RunContext) | the run: chat, messages, app context, extensions | |
 //! | [`CancellationToken`](crate::CancellationToken) | is cancelled with the call | |
+//! | [`Agents`] | the agents that the tool may ask | |
 //! | [`CallId`] | id of the call | |
 //! | [`ChatId`] | id of the chat | a tool error |
 //! | `Option<ChatId>` | the same | `None` |
@@ -76,6 +77,8 @@
 //! - The model writes the arguments, and every text that the model reads can influence them. Check that the
 //!   [`Principal`](crate::Principal) is allowed to do the work.
 
+mod agent_ask;
+mod agents;
 mod approval;
 mod context;
 mod definition;
@@ -99,6 +102,8 @@ mod search;
 mod state;
 mod update;
 
+pub use agent_ask::{AgentAsk, AgentReport, AgentStatus};
+pub use agents::Agents;
 pub use approval::{Approval, ApprovalDecision};
 pub use context::ToolContext;
 pub use definition::Tool;
@@ -113,6 +118,7 @@ pub use hooks::ToolDecision;
 pub(crate) use hooks::ToolHooks;
 pub use json::Json;
 pub(crate) use loaded::Loaded;
+pub(crate) use output::cap_text;
 pub use registered::RegisteredTool;
 pub use registry::{ToolSnapshot, Tools};
 pub use run::{RunningTool, ToolInvocation};

@@ -104,9 +104,8 @@ impl RunningTool {
     /// Waits for the end and skips other updates. Dropping the future cancels the call.
     pub async fn outcome(mut self) -> ToolOutcome {
         loop {
-            match std::future::poll_fn(|cx| self.poll_update(cx)).await {
-                ToolUpdate::Done(outcome) => return outcome,
-                ToolUpdate::Progress { .. } | ToolUpdate::Event(_) | ToolUpdate::SharedStateChanged => {}
+            if let ToolUpdate::Done(outcome) = std::future::poll_fn(|cx| self.poll_update(cx)).await {
+                return outcome;
             }
         }
     }
@@ -117,6 +116,7 @@ impl RunningTool {
             Update::Progress(output) => ToolUpdate::Progress { call_id, output },
             Update::Event(event) => ToolUpdate::Event(event),
             Update::StateChanged => ToolUpdate::SharedStateChanged,
+            Update::Asked(ask) => ToolUpdate::AgentAsked(ask),
             Update::Done(result) => {
                 self.ended = true;
                 ToolUpdate::Done(ToolOutcome { call_id, result })

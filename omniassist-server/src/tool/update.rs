@@ -4,7 +4,7 @@ use std::task::{Context, Poll, Waker};
 
 use omniassist_core::{JsonText, RunEvent, Text};
 
-use super::ToolError;
+use super::{AgentAsk, ToolError};
 
 /// The maximum number of progress values that wait for a slow reader. A further value replaces the oldest.
 const MAX_WAITING: usize = 16;
@@ -27,6 +27,8 @@ pub enum ToolUpdate {
     Event(RunEvent),
     /// The tool has changed the state that the run shares with its client.
     SharedStateChanged,
+    /// A question of the tool to an agent. Dropping it answers with an error.
+    AgentAsked(AgentAsk),
     /// The end of the call; the last update.
     Done(ToolOutcome),
 }
@@ -57,6 +59,7 @@ struct Shared {
     events: VecDeque<RunEvent>,
     event_bytes: usize,
     state_changed: bool,
+    asked: VecDeque<AgentAsk>,
     result: Option<Result<JsonText, ToolError>>,
     ended: bool,
     waker: Option<Waker>,
@@ -66,6 +69,7 @@ pub(crate) enum Update {
     Progress(JsonText),
     Event(RunEvent),
     StateChanged,
+    Asked(AgentAsk),
     Done(Result<JsonText, ToolError>),
 }
 
@@ -117,6 +121,15 @@ impl Updates {
         true
     }
 
+    /// Adds a question to an agent, unless the call has ended.
+    pub(crate) fn asked(&self, ask: AgentAsk) {
+        let mut shared = self.lock();
+        if !shared.ended {
+            shared.asked.push_back(ask);
+            wake(shared);
+        }
+    }
+
     pub(crate) fn state_changed(&self) {
         let mut shared = self.lock();
         shared.state_changed = true;
@@ -146,6 +159,9 @@ impl Updates {
         }
         if let Some(value) = shared.pop_progress() {
             return Poll::Ready(Update::Progress(value));
+        }
+        if let Some(ask) = shared.asked.pop_front() {
+            return Poll::Ready(Update::Asked(ask));
         }
         if let Some(result) = shared.result.take() {
             return Poll::Ready(Update::Done(result));

@@ -1,5 +1,6 @@
 //! Tests of named agents: their routes, what their model is sent, their rights, and their stored runs.
 
+mod asked;
 mod rights;
 mod stored;
 

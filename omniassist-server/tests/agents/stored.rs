@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use omniassist_server::Approval;
-use omniassist_server::store::{MemoryStore, RunState};
+use omniassist_server::core::Day;
+use omniassist_server::store::{MemoryStore, Page, RunState};
 use omniassist_server::testing::{Turn, call};
 use tokio::sync::Notify;
 
@@ -72,4 +73,54 @@ async fn the_answer_to_a_question_continues_the_agent_that_asked() {
     assert_eq!(last_call(&model), ("You sell.".into(), None, vec!["refund".into()]));
     let sent = format!("{:?}", model.payloads()[1].transcript);
     assert!(sent.contains("done"), "{sent}");
+}
+
+/// Returns an assistant whose model asks the agent `worker`.
+fn asking(parent: ScriptedProvider, worker: ScriptedProvider, store: &MemoryStore) -> Assistant {
+    let worker = Agent::new("worker", "Works.").provider(worker);
+    let builder = Assistant::builder(parent).store(store.clone()).agent(worker).delegates(["worker"]);
+    builder.build().unwrap()
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_work_of_an_asked_agent_is_stored_as_its_result_and_its_tokens_are_counted() {
+    let store = MemoryStore::new();
+    let parent = ScriptedProvider::new().with_model("large");
+    let parent = parent.turn(call("worker", json!({ "task": "Work" })).then(Turn::usage(100, 10)));
+    let parent = parent.turn(text("Done.").then(Turn::usage(200, 20)));
+    let worker =
+        ScriptedProvider::new().with_model("small").turn(text("It is so.").then(Turn::usage(1_000, 500)));
+    let assistant = asking(parent, worker, &store);
+    let (_, answer) = send(&assistant, "ada", Method::POST, "/", Some(&question())).await;
+    assert!(answer.contains(r#""type":"data-agent-delta""#), "{answer}");
+
+    let messages = get(&assistant, "ada", "/threads/c/messages").await["messages"].to_string();
+    assert!(messages.contains("It is so.") && messages.contains("data-agent\""), "{messages}");
+    assert!(!messages.contains("agent-delta"), "{messages}");
+    let usage = assistant.usage().unwrap();
+    let days = usage.of(&Principal::new("ada"), Day::MIN..=Day::MAX, &Page::first(9)).await.unwrap().days;
+    let of_model = |model: &str| {
+        let of_day = days.iter().find(|day| &*day.usage.model == model);
+        of_day.map(|day| (day.usage.calls, day.usage.runs))
+    };
+    assert_eq!((of_model("large"), of_model("small")), (Some((2, 1)), Some((1, 0))), "{days:?}");
+}
+
+#[test]
+fn the_call_of_an_agent_that_was_interrupted_is_one_of_unknown_outcome() {
+    let (store, reached) = (MemoryStore::new(), Arc::new(Notify::new()));
+    let notify = Arc::clone(&reached);
+    let worker = ScriptedProvider::new().turn_with(move |_| {
+        notify.notify_one();
+        Turn::text("Half").then(Turn::pending())
+    });
+    let parent = ScriptedProvider::new().turn(call("worker", json!({ "task": "Work" })));
+    begin_and_stop(asking(parent, worker, &store), &reached);
+
+    let (parent, worker) = (ScriptedProvider::new().otherwise(|_| text("I do not know.")), answering());
+    assert_eq!(restart(&asking(parent.clone(), worker.clone(), &store), &store), RunState::Finished);
+    assert!(worker.payloads().is_empty(), "the agent may have acted");
+    let sent =
+        parent.payloads().iter().map(|payload| format!("{:?}", payload.transcript)).collect::<String>();
+    assert!(sent.contains("It is not known whether this took effect"), "{sent}");
 }

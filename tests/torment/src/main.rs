@@ -18,8 +18,8 @@
 //!
 //! - `probes`: an approval at two servers at the same time, and stops at a server that does not drive the run, with the time
 //!   until the end.
-//! - `storm MINUTES STREAMS SEED`: servers are killed, or frozen for longer than their lease; connections of clients, to the
-//!   database and to Redis are cut, or deliver nothing in one direction or in both; Redis is killed and frozen; the clock of
+//! - `storm MINUTES STREAMS SEED`: servers are killed, or frozen for longer than their lease. Connections of clients, to the
+//!   database and to Redis are cut, or deliver nothing in one direction or in both. Redis is killed and frozen. The clock of
 //!   one server differs by an hour. Each client must end with the events of the log, after the resets that it was sent. A
 //!   reset may take back nothing that was acted on. The ledger and the stored messages are compared as in the other cases.
 //!   Each server must end with one listener, and no connection, lock or key may be left.

@@ -33,6 +33,11 @@ impl Driver {
         payload.options = Arc::clone(options);
         payload.model.clone_from(model);
         payload.kept = kept;
+        if let Some(branch) = &mut self.branch
+            && branch.reserve(&mut payload).is_err()
+        {
+            return self.exceed();
+        }
         self.trace.call_model(&payload, provider.name(), self.call.requested_model());
         let answer = self.trace.enter_scope(|| match &self.meter {
             Some(meter) => meter.stream(Arc::clone(provider), payload),

@@ -16,6 +16,9 @@ impl Driver {
             self.events.push(event);
             return Poll::Ready(());
         }
+        if self.poll_agents(cx).is_ready() {
+            return Poll::Ready(());
+        }
         for index in 0..self.running.len() {
             let Some(tool) = self.running.get_mut(index) else { break };
             let Poll::Ready(update) = Pin::new(tool).poll_next(cx) else { continue };
@@ -25,6 +28,7 @@ impl Driver {
                 }
                 Some(ToolUpdate::Event(event)) => self.events.push(event),
                 Some(ToolUpdate::SharedStateChanged) => self.share_state(),
+                Some(ToolUpdate::AgentAsked(ask)) => self.ask(ask),
                 Some(ToolUpdate::Done(outcome)) => {
                     drop(self.running.swap_remove(index));
                     let call_id = outcome.call_id;

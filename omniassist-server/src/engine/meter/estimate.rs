@@ -4,15 +4,15 @@ use omniassist_core::transcript::UserContent;
 use omniassist_core::{LlmPayload, TranscriptItem};
 
 /// The bytes of text that count as one token until the provider reports its count.
-pub(super) const BYTES_PER_TOKEN: u64 = 4;
+pub(in crate::engine) const BYTES_PER_TOKEN: u64 = 4;
 
 /// Returns the tokens of a text of this size.
-pub(super) fn tokens(bytes: u64) -> u64 {
+pub(in crate::engine) fn tokens(bytes: u64) -> u64 {
     bytes.div_ceil(BYTES_PER_TOKEN)
 }
 
 /// Returns the tokens of the input of a model call: system prompt, tools and conversation.
-pub(super) fn input(payload: &LlmPayload) -> u64 {
+pub(in crate::engine) fn input(payload: &LlmPayload) -> u64 {
     let system = payload.system.as_ref().map_or(0, |text| text.len());
     let tools = payload
         .tools

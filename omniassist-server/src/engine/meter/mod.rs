@@ -1,7 +1,7 @@
 //! Token budgets: the tokens that a run reserves and spends from the budget of its principal.
 
 mod budget;
-mod estimate;
+pub(super) mod estimate;
 mod lease;
 mod metered;
 mod run_meter;

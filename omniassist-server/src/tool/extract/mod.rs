@@ -38,7 +38,7 @@ use super::{ToolContext, ToolDescription, ToolError};
     label = "not an extractor",
     note = "the model's arguments come as `Args<T>`, where `T: serde::Deserialize + schemars::JsonSchema`",
     note = "the host's values come as `State<T>` (given by `.state(value)`), those of a request as `Extension<T>`",
-    note = "other extractors: `Principal`, `ToolContext`, `RunContext`, `CancellationToken`, `CallId`, `ChatId`",
+    note = "other extractors: `Principal`, `ToolContext`, `RunContext`, `CancellationToken`, `CallId`, `ChatId`, `Agents`",
     note = "for anything else implement `FromToolCall`"
 )]
 pub trait FromToolCall: Sized + Send {

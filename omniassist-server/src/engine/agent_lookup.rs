@@ -1,0 +1,66 @@
+//! The named agents of an assistant, and the one that a handle stands for.
+
+use std::sync::Arc;
+
+use http::Extensions;
+use omniassist_core::Text;
+use omniassist_core::verify::Poster;
+
+use super::Assistant;
+use crate::Principal;
+use crate::clock::now_ms;
+
+impl Assistant {
+    /// Returns a named [`Agent`](super::Agent), whose runs have its prompt, tools and model. It shares everything else with this
+    /// assistant, its runs in progress included. `None` if there is none.
+    #[must_use]
+    pub fn agent(&self, name: &str) -> Option<Self> {
+        let agent = Arc::clone(self.setup.agents.get(name)?);
+        Some(Self { agent: Some(agent), ..self.clone() })
+    }
+
+    /// Returns the name and the description of this agent. `None` for the assistant itself.
+    #[must_use]
+    pub fn as_agent(&self) -> Option<(&Text, &Text)> {
+        self.agent.as_ref().map(|agent| (&agent.name, &agent.description))
+    }
+
+    /// Returns the agents that the sender of a request with these extensions [sees](super::Agent::visible_to), by name.
+    pub fn visible_agents(&self, extensions: &Extensions) -> impl Iterator<Item = Self> {
+        let agents = self.setup.agents.values().filter(|agent| agent.is_visible(extensions));
+        agents.map(|agent| Self { agent: Some(Arc::clone(agent)), ..self.clone() })
+    }
+
+    /// Returns an agent, if the sender of a request with these extensions sees it.
+    pub(crate) fn visible_agent(&self, name: &str, extensions: &Extensions) -> Option<Self> {
+        self.setup.agents.get(name).filter(|agent| agent.is_visible(extensions))?;
+        self.agent(name)
+    }
+
+    /// Returns the name of this agent.
+    pub(super) fn agent_name(&self) -> Option<&Text> {
+        self.agent.as_ref().map(|agent| &agent.name)
+    }
+
+    /// Returns `true` if the model of this agent asks another one by a tool of this name.
+    pub(super) fn asks(&self, tool: &Text) -> bool {
+        self.agent.as_ref().map_or(&self.setup.config.delegates, |agent| &agent.delegates).contains(tool)
+    }
+
+    /// Returns the poster of a request for this agent.
+    pub(super) fn poster<'a>(&'a self, principal: &'a Principal) -> Poster<'a> {
+        let poster = match principal.known_id() {
+            Some(id) => Poster::known(id, now_ms()),
+            None => Poster::anonymous(now_ms()),
+        };
+        poster.agent(self.agent_name().map(Text::as_str))
+    }
+
+    /// Returns the agent that a run belongs to: the assistant itself for `None`.
+    pub(super) fn agent_of_run(&self, name: Option<&Text>) -> Option<Self> {
+        match name {
+            Some(name) => self.agent(name),
+            None => Some(Self { agent: None, ..self.clone() }),
+        }
+    }
+}

@@ -1,0 +1,66 @@
+//! Named agents, and the agents that others ask.
+
+use omniassist_core::Text;
+use omniassist_core::tree::TreeLimits;
+
+use super::AssistantBuilder;
+use crate::engine::agent::{self, Agent, NamedAgents};
+use crate::engine::config::Config;
+use crate::engine::{delegation, tree};
+use crate::tool::Tools;
+use crate::{Error, Result};
+
+impl AssistantBuilder {
+    /// Adds a named [`Agent`], with a prompt, tools and a model of its own. Default: none.
+    pub fn agent(mut self, agent: Agent) -> Self {
+        self.agents.push(agent);
+        self
+    }
+
+    /// Lets the model of the assistant ask these [agents](Agent): it gets a tool with the name and the description of each.
+    /// Default: none.
+    ///
+    /// An agent that is asked sees its task only. It has its own prompt, tools and model, the same principal and the same
+    /// hooks, and cannot ask the user. A tool of it that needs an approval does not run. It ends with the call. Its text is
+    /// data of the stream (`data-agent-delta` in the AI SDK), and its answer is the result of the call.
+    ///
+    /// A stored run does not keep the work of an agent: if the server stops, the call counts as one of unknown outcome.
+    ///
+    /// Tools can ask agents too, with the extractor [`Agents`](crate::tool::Agents).
+    pub fn delegates<I>(mut self, agents: I) -> Self
+    where
+        I: IntoIterator<Item: Into<Text>>,
+    {
+        self.config.delegates.extend(agents.into_iter().map(Into::into));
+        self
+    }
+
+    /// Sets the limits of each run with all agents that are asked in it. Default: [`TreeLimits::new`].
+    pub fn tree(mut self, limits: TreeLimits) -> Self {
+        self.config.tree = limits;
+        self
+    }
+
+    /// Checks the agents, and gives each model the tools by which it asks others.
+    pub(super) fn checked_agents(agents: Vec<Agent>, tools: &Tools, config: &Config) -> Result<NamedAgents> {
+        let agents = agent::check(agents, tools.state(), &config.limits, config.defer_above)?;
+        let ask = |agent: &_| delegation::tool(agent).timeout(config.limits.run_timeout);
+        agent::add_delegates(&tools, &config.delegates, &agents, ask)?;
+        for agent in agents.values() {
+            agent::add_delegates(&agent.tools, &agent.delegates, &agents, ask)?;
+        }
+        check_tree(&config.tree)?;
+        Ok(agents)
+    }
+}
+
+fn check_tree(limits: &TreeLimits) -> Result<()> {
+    if let Some(zero) = limits.zero() {
+        return Err(Error::configuration(format!("the limits of the tree allow no {zero}")));
+    }
+    if limits.at_once() > tree::MOST {
+        let most = tree::MOST;
+        return Err(Error::configuration(format!("at most {most} agents can work at the same time")));
+    }
+    Ok(())
+}

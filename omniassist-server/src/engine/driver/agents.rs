@@ -1,0 +1,68 @@
+//! The agents that the tools of a run ask.
+
+use std::task::{Context, Poll};
+
+use omniassist_core::event::RunErrorCode;
+use omniassist_core::run::Input;
+use omniassist_core::tree::Limit;
+use omniassist_core::{RunEvent, Text};
+
+use super::Driver;
+use crate::engine::end::End;
+use crate::engine::tree::{Branch, Work};
+use crate::telemetry::RunTrace;
+use crate::tool::AgentAsk;
+
+impl Driver {
+    /// Makes the run a part of a tree of agents.
+    pub(in crate::engine) fn join(&mut self, branch: Branch) {
+        self.branch = Some(Box::new(branch));
+    }
+
+    /// Begins the trace of a run for another one, which gets its result. The functions of `on_finish` do not.
+    pub(in crate::engine) fn start_asked(&mut self, message_id: &Text) {
+        self.start(None, message_id, None);
+        self.trace.keep_used();
+        if let Some(recording) = &mut self.recording {
+            recording.refused();
+        }
+    }
+
+    /// Takes the question of a tool to an agent.
+    pub(super) fn ask(&mut self, ask: AgentAsk) {
+        if let Some(branch) = &mut self.branch
+            && let Some(began) = branch.ask(ask, &self.run, &self.trace)
+        {
+            self.events.push(began);
+        }
+    }
+
+    /// Takes one event of the agents that work for this run.
+    pub(super) fn poll_agents(&mut self, cx: &Context<'_>) -> Poll<()> {
+        let Some(branch) = &mut self.branch else { return Poll::Pending };
+        branch.poll_event(cx, &self.run, &mut self.trace).map(|event| self.events.push(event))
+    }
+
+    /// Ends the run, because a limit of the tree allows it no more of the model.
+    pub(super) fn exceed(&mut self) {
+        self.step(Input::Fail(RunErrorCode::TokenBudgetExceeded));
+    }
+}
+
+impl Work for Driver {
+    fn poll_event(&mut self, cx: &mut Context<'_>) -> Poll<Option<RunEvent>> {
+        self.poll_event(cx)
+    }
+
+    fn stop(&mut self, reason: Text) {
+        self.end(End::Abort(reason));
+    }
+
+    fn trace(&mut self) -> &mut RunTrace {
+        &mut self.trace
+    }
+
+    fn limit(&self) -> Option<Limit> {
+        self.branch.as_ref().and_then(|branch| branch.limit())
+    }
+}

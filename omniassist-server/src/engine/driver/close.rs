@@ -1,0 +1,56 @@
+//! The end of a run: what it holds is released, and its last events are completed.
+
+use omniassist_core::RunEvent;
+use omniassist_core::history::TokenRate;
+
+use super::{Driver, Stage};
+
+impl Driver {
+    /// Releases everything once the terminal event is written.
+    pub(super) fn settle(&mut self) {
+        let Stage::Running(machine) = &self.stage else { return };
+        if machine.is_done() {
+            let rate = machine.token_rate();
+            self.stage = Stage::Done;
+            self.model = None;
+            self.stepping = None;
+            self.meter = None;
+            self.gate = None;
+            self.queued.clear();
+            self.running.clear();
+            if let Some(branch) = &mut self.branch {
+                branch.end(&mut self.trace);
+            }
+            self.close(rate);
+        }
+    }
+
+    /// Ends the trace, and inserts data and metadata before the terminal event.
+    fn close(&mut self, rate: Option<TokenRate>) {
+        let mut events: Vec<_> = self.events.drain().collect();
+        if self.run.has_sent_data() {
+            let end = events.len().saturating_sub(1);
+            events.splice(end..end, std::iter::from_fn(|| self.queue.pop()));
+        }
+        if let Some(RunEvent::Finish { usage, .. }) = events.last_mut() {
+            usage.add(&self.summary_usage);
+            usage.add(&self.trace.adopted());
+        }
+        if let (Some(RunEvent::Error { message, .. }), Some(refusal)) = (events.last_mut(), &self.refusal) {
+            message.clone_from(refusal.message());
+        }
+        if let Some(terminal) = events.last() {
+            self.trace.end(terminal, self.setup.config.prices.as_ref());
+            if let RunEvent::Finish { .. } = terminal {
+                let mut metadata = self.metadata.to_map(self.setup.config.reports, self.trace.cost());
+                self.carry(rate, &mut metadata);
+                if !metadata.is_empty() {
+                    events.insert(events.len() - 1, RunEvent::Metadata(metadata));
+                }
+            }
+        }
+        for event in events {
+            self.events.push(event);
+        }
+    }
+}

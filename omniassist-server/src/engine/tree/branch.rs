@@ -1,0 +1,284 @@
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex};
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use omniassist_core::tree::{AgentBudget, Ledger, Limit, NodeId, TreeLimits};
+use omniassist_core::{LlmEvent, LlmPayload, RunEvent, Text, ToolChoice};
+
+use super::child::{Child, LEFT, Work};
+use super::ready::Ready;
+use super::shown::Shown;
+use super::spending::Spending;
+use crate::RunContext;
+use crate::engine::meter::estimate;
+use crate::sync::lock;
+use crate::telemetry::RunTrace;
+use crate::tool::{AgentAsk, ToolError};
+
+/// The most bytes of a report, and the least where a budget is nearly used up.
+const REPORT: (usize, usize) = (1024, 32 * 1024);
+
+/// The number of times that an agent asks the same question.
+const REPEATS: usize = 2;
+
+/// The instruction of a call that no other may follow.
+const ANSWER_NOW: &str =
+    "Answer now with what you have, and say what is missing. You can call no more tools.";
+
+/// Begins the runs of agents that others ask.
+pub(in crate::engine) trait Begin: Send + Sync {
+    /// Returns the budget of an agent. `None` if there is no such agent.
+    fn budget_of(&self, agent: &str) -> Option<AgentBudget>;
+
+    /// Begins the run of an agent for that of another one.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error for the model if the run cannot begin.
+    fn begin(
+        &self,
+        agent: &str,
+        task: &Text,
+        parent: &RunContext,
+        branch: Branch,
+    ) -> Result<Box<dyn Work>, ToolError>;
+}
+
+/// The part of a tree of agents that belongs to one of them: its budget, and the agents that work for it.
+pub(in crate::engine) struct Branch {
+    begin: Arc<dyn Begin>,
+    limits: TreeLimits,
+    ledger: Arc<Mutex<Ledger>>,
+    node: NodeId,
+    agent_id: Option<Text>,
+    depth: u32,
+    spending: Option<Spending>,
+    limit: Option<Limit>,
+    asked: Vec<(Text, Text)>,
+    waiting: VecDeque<AgentAsk>,
+    children: Vec<Option<Child>>,
+    ready: Arc<Ready>,
+    /// The children that were woken and not polled since, and the slot after the last one that was polled.
+    woken: u64,
+    next: usize,
+}
+
+impl Branch {
+    /// Creates a tree with its root.
+    pub(in crate::engine) fn root(begin: Arc<dyn Begin>, limits: TreeLimits) -> Self {
+        let ledger = Arc::new(Mutex::new(Ledger::new(limits)));
+        Self::new(begin, limits, ledger, Ledger::ROOT, None, 0)
+    }
+
+    fn new(
+        begin: Arc<dyn Begin>,
+        limits: TreeLimits,
+        ledger: Arc<Mutex<Ledger>>,
+        node: NodeId,
+        agent_id: Option<Text>,
+        depth: u32,
+    ) -> Self {
+        Self {
+            begin,
+            limits,
+            ledger,
+            node,
+            agent_id,
+            depth,
+            spending: None,
+            limit: None,
+            asked: Vec::new(),
+            waiting: VecDeque::new(),
+            children: Vec::new(),
+            ready: Arc::default(),
+            woken: 0,
+            next: 0,
+        }
+    }
+
+    /// Returns `true` if the depth of the tree allows this agent to ask others.
+    pub(in crate::engine) fn may_ask(&self) -> bool {
+        lock(&self.ledger).may_ask(self.node)
+    }
+
+    /// Returns the limit that allows no other model call.
+    pub(in crate::engine) fn limit(&self) -> Option<Limit> {
+        self.limit
+    }
+
+    /// Reserves the tokens of a model call, and limits its output to them.
+    ///
+    /// # Errors
+    ///
+    /// Returns the limit that does not allow the call.
+    pub(in crate::engine) fn reserve(&mut self, payload: &mut LlmPayload) -> Result<(), Limit> {
+        self.spending = None;
+        let reserved = Spending::begin(&self.ledger, self.node, payload);
+        let spending = reserved.inspect_err(|limit| self.limit = Some(*limit))?;
+        if let Some(most) = spending.most() {
+            let options = Arc::make_mut(&mut payload.options);
+            options.max_output_tokens = Some(u32::try_from(most).unwrap_or(u32::MAX));
+        }
+        if let Some(limit) = spending.last() {
+            self.limit = Some(limit);
+            payload.tools = Arc::default();
+            payload.tool_choice = ToolChoice::Auto;
+            let system = payload.system.as_deref().unwrap_or_default();
+            payload.system = Some(format!("{system}\n\n{ANSWER_NOW}").trim_start().into());
+        }
+        self.spending = Some(spending);
+        Ok(())
+    }
+
+    /// Counts an event of the model. Returns `true` if the model writes more than it may.
+    pub(in crate::engine) fn spend(&mut self, event: &LlmEvent) -> bool {
+        let is_over = self.spending.as_mut().is_some_and(|spending| spending.take(event));
+        if is_over {
+            self.limit = Some(Limit::Tokens);
+        }
+        is_over
+    }
+
+    /// Settles the tokens of the model call.
+    pub(in crate::engine) fn settle(&mut self) {
+        self.spending = None;
+    }
+
+    /// Takes the question of a tool. Returns the event that shows the agent, unless it waits for another one to end.
+    pub(in crate::engine) fn ask(
+        &mut self,
+        ask: AgentAsk,
+        run: &RunContext,
+        trace: &RunTrace,
+    ) -> Option<RunEvent> {
+        let at_work = self.children.iter().flatten().count();
+        if at_work >= self.limits.at_once() {
+            self.waiting.push_back(ask);
+            return None;
+        }
+        self.start(ask, run, trace)
+    }
+
+    fn start(&mut self, ask: AgentAsk, run: &RunContext, trace: &RunTrace) -> Option<RunEvent> {
+        if ask.reply.is_closed() {
+            return None;
+        }
+        match trace.enter_scope(|| self.open(&ask, run)) {
+            Ok((node, work, shown, longest)) => {
+                let began = shown.began();
+                let slot = self.children.iter().position(Option::is_none).unwrap_or(self.children.len());
+                let child = Child::new(node, work, shown, ask.reply, longest, self.ready.waker(slot));
+                match self.children.get_mut(slot) {
+                    Some(free) => *free = Some(child),
+                    None => self.children.push(Some(child)),
+                }
+                self.woken |= 1_u64.checked_shl(u32::try_from(slot).unwrap_or(u32::MAX)).unwrap_or(0);
+                Some(began)
+            }
+            Err(error) => {
+                // The tool may have ended meanwhile.
+                drop(ask.reply.send(Err(error)));
+                None
+            }
+        }
+    }
+
+    fn open(
+        &mut self,
+        ask: &AgentAsk,
+        run: &RunContext,
+    ) -> Result<(NodeId, Box<dyn Work>, Shown, Duration), ToolError> {
+        let AgentAsk { agent, task, call_id, .. } = ask;
+        let budget = self.begin.budget_of(agent);
+        let budget = budget.ok_or_else(|| ToolError::new(format!("There is no agent {agent:?}.")))?;
+        let question = (agent.clone(), task.clone());
+        if self.asked.iter().filter(|asked| **asked == question).count() >= REPEATS {
+            return Err(ToolError::new("This agent was asked the same before. Use its report."));
+        }
+        let refused = |limit: Limit| ToolError::new(format!("The agent was not asked: {limit}."));
+        let node = lock(&self.ledger).open(self.node, budget).map_err(refused)?;
+        self.asked.push(question);
+        let depth = self.depth + 1;
+        let shown = Shown::new(self.agent_id.clone(), agent.clone(), call_id.clone(), depth, task.clone());
+        let (begin, ledger) = (Arc::clone(&self.begin), Arc::clone(&self.ledger));
+        let id = Some(shown.agent_id().clone());
+        let branch = Self::new(begin, self.limits, ledger, node, id, depth);
+        let work = self.begin.begin(agent, task, run, branch);
+        let work = work.inspect_err(|_| lock(&self.ledger).close(node))?;
+        Ok((node, work, shown, budget.longest()))
+    }
+
+    /// Polls the agents that were woken, in turn, for one event that the client is shown. What an agent has used is added to
+    /// the trace of the run.
+    pub(in crate::engine) fn poll_event(
+        &mut self,
+        cx: &Context<'_>,
+        run: &RunContext,
+        trace: &mut RunTrace,
+    ) -> Poll<RunEvent> {
+        if self.children.is_empty() {
+            return Poll::Pending;
+        }
+        self.woken |= self.ready.take(cx);
+        while self.woken != 0 {
+            // The first woken slot from the next one on.
+            let slots = u64::BITS as usize;
+            let turned = self.woken.rotate_right(u32::try_from(self.next).unwrap_or(0));
+            let slot = (turned.trailing_zeros() as usize + self.next) % slots;
+            self.next = (slot + 1) % slots;
+            let bit = 1_u64 << slot;
+            let polled = match self.children.get_mut(slot) {
+                Some(Some(child)) => child.poll_event(),
+                _ => Poll::Pending,
+            };
+            match polled {
+                Poll::Pending => self.woken &= !bit,
+                Poll::Ready(Some(event)) => return Poll::Ready(event),
+                Poll::Ready(None) => {
+                    self.woken &= !bit;
+                    if let Some(mut child) = self.children.get_mut(slot).and_then(Option::take) {
+                        trace.adopt(child.work.trace());
+                        lock(&self.ledger).close(child.node);
+                        return Poll::Ready(child.report(self.room()));
+                    }
+                }
+            }
+        }
+        match self.waiting.pop_front() {
+            Some(ask) if self.children.iter().flatten().count() < self.limits.at_once() => {
+                self.start(ask, run, trace).map_or(Poll::Pending, Poll::Ready)
+            }
+            Some(ask) => {
+                self.waiting.push_front(ask);
+                Poll::Pending
+            }
+            None => Poll::Pending,
+        }
+    }
+
+    /// Ends the agents that work for this one, and adds what they have used to the trace of the run.
+    pub(in crate::engine) fn end(&mut self, trace: &mut RunTrace) {
+        self.spending = None;
+        self.waiting.clear();
+        for mut child in self.children.drain(..).flatten() {
+            child.work.stop(Text::from_static(LEFT));
+            trace.adopt(child.work.trace());
+        }
+    }
+
+    /// Returns the bytes of a report that leave room for an answer.
+    fn room(&self) -> usize {
+        let tokens = lock(&self.ledger).room(self.node);
+        let bytes = tokens.map_or(u64::MAX, |tokens| tokens.saturating_mul(estimate::BYTES_PER_TOKEN));
+        usize::try_from(bytes).unwrap_or(usize::MAX).clamp(REPORT.0, REPORT.1)
+    }
+}
+
+/// Agents end with the one that asked them.
+impl Drop for Branch {
+    fn drop(&mut self) {
+        self.spending = None;
+        lock(&self.ledger).close(self.node);
+    }
+}

@@ -1,0 +1,162 @@
+use std::mem;
+use std::pin::Pin;
+use std::task::{Context, Poll, Waker};
+use std::time::Duration;
+
+use omniassist_core::tree::{Limit, NodeId};
+use omniassist_core::{FinishReason, RunEvent, Text, Usage};
+use tokio::sync::oneshot;
+use tokio::time::{Sleep, sleep};
+
+use super::shown::Shown;
+use crate::panics;
+use crate::telemetry::RunTrace;
+use crate::tool::{AgentReport, AgentStatus, ToolError, cap_text};
+
+/// The reason for a stop of an agent whose asking tool has ended.
+pub(super) const LEFT: &str = "The agent is not needed any more.";
+
+/// The run of an agent that works for another one.
+pub(in crate::engine) trait Work: Send {
+    /// Polls for the next event. Returns `None` after the terminal one.
+    fn poll_event(&mut self, cx: &mut Context<'_>) -> Poll<Option<RunEvent>>;
+
+    /// Ends the run: an abort is its last event.
+    fn stop(&mut self, reason: Text);
+
+    /// Returns the trace, for the run that it belongs to.
+    fn trace(&mut self) -> &mut RunTrace;
+
+    /// Returns the limit of the tree that allows the run no other model call.
+    fn limit(&self) -> Option<Limit>;
+}
+
+/// An agent at work.
+pub(super) struct Child {
+    pub(super) node: NodeId,
+    pub(super) work: Box<dyn Work>,
+    pub(super) shown: Shown,
+    reply: oneshot::Sender<Result<AgentReport, ToolError>>,
+    deadline: Pin<Box<Sleep>>,
+    waker: Waker,
+    has_stopped: Option<AgentStatus>,
+    /// The text of the current step, and of the last one with any.
+    text: String,
+    last_text: String,
+    end: Option<End>,
+}
+
+struct End {
+    status: AgentStatus,
+    reason: Option<Text>,
+    usage: Usage,
+}
+
+impl Child {
+    pub(super) fn new(
+        node: NodeId,
+        work: Box<dyn Work>,
+        shown: Shown,
+        reply: oneshot::Sender<Result<AgentReport, ToolError>>,
+        longest: Duration,
+        waker: Waker,
+    ) -> Self {
+        let deadline = Box::pin(sleep(longest));
+        let (text, last_text) = (String::new(), String::new());
+        Self { node, work, shown, reply, deadline, waker, has_stopped: None, text, last_text, end: None }
+    }
+
+    /// Polls for the next event that the client is shown. Returns `None` at the end.
+    pub(super) fn poll_event(&mut self) -> Poll<Option<RunEvent>> {
+        let waker = self.waker.clone();
+        let cx = &mut Context::from_waker(&waker);
+        if self.has_stopped.is_none() {
+            if self.reply.poll_closed(cx).is_ready() {
+                self.stop(AgentStatus::Cancelled);
+            } else if self.deadline.as_mut().poll(cx).is_ready() {
+                self.stop(AgentStatus::Incomplete);
+            }
+        }
+        loop {
+            let polled = panics::catch("an agent", || self.work.poll_event(cx));
+            match polled.unwrap_or(Poll::Ready(None)) {
+                Poll::Pending => return Poll::Pending,
+                Poll::Ready(None) => return Poll::Ready(None),
+                Poll::Ready(Some(event)) => {
+                    self.take(&event);
+                    if let Some(shown) = self.shown.event(event) {
+                        return Poll::Ready(Some(shown));
+                    }
+                }
+            }
+        }
+    }
+
+    fn stop(&mut self, status: AgentStatus) {
+        self.has_stopped = Some(status);
+        self.work.stop(Text::from_static(LEFT));
+    }
+
+    fn take(&mut self, event: &RunEvent) {
+        match event {
+            RunEvent::TextDelta { delta, .. } => self.text.push_str(delta),
+            RunEvent::StepStart if !self.text.is_empty() => self.last_text = mem::take(&mut self.text),
+            RunEvent::StepReset => self.text.clear(),
+            RunEvent::Finish { reason, usage } => self.end = Some(self.finished(reason, *usage)),
+            RunEvent::Error { code, .. } => {
+                let limit = self.work.limit();
+                let (status, reason) = match limit {
+                    Some(limit) => (AgentStatus::Incomplete, limit.as_str()),
+                    None => (AgentStatus::Failed, code.as_str()),
+                };
+                self.end = Some(End { status, reason: Some(reason.into()), usage: self.used() });
+            }
+            RunEvent::Abort { .. } => {
+                let status = self.has_stopped.unwrap_or(AgentStatus::Cancelled);
+                let reason = match status {
+                    AgentStatus::Incomplete => Limit::Time.as_str(),
+                    _ => "user",
+                };
+                self.end = Some(End { status, reason: Some(reason.into()), usage: self.used() });
+            }
+            _ => {}
+        }
+    }
+
+    fn finished(&self, reason: &FinishReason, usage: Usage) -> End {
+        let limit = self.work.limit();
+        let (status, reason) = match reason {
+            _ if self.text.is_empty() && self.last_text.is_empty() => (AgentStatus::Failed, Some("empty")),
+            _ if limit.is_some() => (AgentStatus::Incomplete, limit.map(Limit::as_str)),
+            FinishReason::Stop => (AgentStatus::Completed, None),
+            FinishReason::Length => (AgentStatus::Incomplete, Some("length")),
+            _ => (AgentStatus::Incomplete, Some("other")),
+        };
+        End { status, reason: reason.map(Text::from_static), usage }
+    }
+
+    /// Returns the tokens of a run that did not finish.
+    fn used(&mut self) -> Usage {
+        self.work.trace().usage()
+    }
+
+    /// Ends the work. Returns what the client is shown, and the report of at most this many bytes for the asking tool.
+    pub(super) fn report(mut self, most_bytes: usize) -> RunEvent {
+        let mut result = if self.text.is_empty() { self.last_text } else { self.text };
+        if result.len() > most_bytes {
+            result = cap_text(&result, most_bytes);
+        }
+        let panicked = || End {
+            status: AgentStatus::Failed,
+            reason: Some("internal".into()),
+            usage: self.work.trace().usage(),
+        };
+        let End { status, reason, usage } = self.end.take().unwrap_or_else(panicked);
+        let agent_id = self.shown.agent_id().clone();
+        let report = AgentReport { status, reason, result: result.into(), agent_id, usage };
+        let shown = self.shown.ended(&report);
+        // The tool may have ended meanwhile.
+        drop(self.reply.send(Ok(report)));
+        shown
+    }
+}

@@ -1,0 +1,12 @@
+//! The agents that work for another one, polled in place by its driver: no task and no channel belongs to them, so they end
+//! with it, and a slow client slows them all down.
+
+mod branch;
+mod child;
+mod ready;
+mod shown;
+mod spending;
+
+pub(super) use branch::{Begin, Branch};
+pub(super) use child::Work;
+pub(super) use ready::MOST;

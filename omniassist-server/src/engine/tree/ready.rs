@@ -1,0 +1,46 @@
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::task::{Context, Wake, Waker};
+
+use futures_util::task::AtomicWaker;
+
+/// The most children that work at the same time: one bit each.
+pub(in crate::engine) const MOST: usize = u64::BITS as usize;
+
+/// The children that have woken their parent. A wake costs the same for each number of children, since only those are
+/// polled that have something.
+#[derive(Debug, Default)]
+pub(super) struct Ready {
+    woken: AtomicU64,
+    parent: AtomicWaker,
+}
+
+impl Ready {
+    /// Returns the children that were woken since the last time, as bits, and wakes this task for later ones.
+    pub(super) fn take(&self, cx: &Context<'_>) -> u64 {
+        self.parent.register(cx.waker());
+        self.woken.swap(0, Ordering::AcqRel)
+    }
+
+    /// Returns the waker of a child.
+    pub(super) fn waker(self: &Arc<Self>, slot: usize) -> Waker {
+        let bit = 1_u64.checked_shl(u32::try_from(slot).unwrap_or(u32::MAX)).unwrap_or(0);
+        Waker::from(Arc::new(ChildWaker { ready: Arc::clone(self), bit }))
+    }
+}
+
+struct ChildWaker {
+    ready: Arc<Ready>,
+    bit: u64,
+}
+
+impl Wake for ChildWaker {
+    fn wake(self: Arc<Self>) {
+        self.wake_by_ref();
+    }
+
+    fn wake_by_ref(self: &Arc<Self>) {
+        self.ready.woken.fetch_or(self.bit, Ordering::AcqRel);
+        self.ready.parent.wake();
+    }
+}

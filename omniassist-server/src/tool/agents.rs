@@ -1,0 +1,54 @@
+use omniassist_core::Text;
+use tokio::sync::oneshot;
+
+use super::agent_ask::{AgentAsk, AgentReport};
+use super::{FromToolCall, ToolContext, ToolError};
+
+/// The agents of the assistant, for a tool that asks some of them. It is an extractor.
+///
+/// An agent works within the call: it ends when the call does, has the same principal, and spends from the
+/// [limits](crate::AssistantBuilder::tree) of the run. The time of the tool goes on, so give the tool a
+/// [timeout](super::Tool::timeout) that suits its agents.
+///
+/// ```
+/// use futures_util::join;
+/// use omniassist_server::tool::{Agents, Args, Tool, ToolError};
+///
+/// #[derive(serde::Deserialize, schemars::JsonSchema)]
+/// struct Trip {
+///     route: String,
+///     city: String,
+/// }
+///
+/// async fn plan_trip(Args(trip): Args<Trip>, agents: Agents) -> Result<String, ToolError> {
+///     let (fly, stay) = join!(agents.ask("flights", trip.route), agents.ask("hotels", trip.city));
+///     Ok(format!("{}\n{}", fly?.result, stay?.result))
+/// }
+/// # let _ = Tool::new("plan_trip", "Plans a trip", plan_trip);
+/// ```
+#[derive(Debug)]
+pub struct Agents(ToolContext);
+
+impl Agents {
+    /// Asks an agent, and waits for its report. It sees the task only, and nothing of the conversation.
+    ///
+    /// Several agents can work at the same time, as many as [`TreeLimits::parallel`](omniassist_core::tree::TreeLimits::parallel)
+    /// allows; more wait. Dropping the future stops the agent.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error for the model if there is no such agent, or if a limit of the tree does not allow to ask it. An agent
+    /// that fails is a report with this [status](super::AgentStatus).
+    pub async fn ask(&self, agent: impl Into<Text>, task: impl Into<Text>) -> Result<AgentReport, ToolError> {
+        let (reply, report) = oneshot::channel();
+        let call_id = self.0.call_id().clone();
+        self.0.ask_agent(AgentAsk { agent: agent.into(), task: task.into(), call_id, reply });
+        report.await.unwrap_or_else(|_| Err(ToolError::new("No agent can be asked here.")))
+    }
+}
+
+impl FromToolCall for Agents {
+    fn from_call(call: &ToolContext) -> Result<Self, ToolError> {
+        Ok(Self(call.clone()))
+    }
+}
