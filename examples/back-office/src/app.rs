@@ -13,6 +13,7 @@ use omniassist_axum::throttle::{Attempt, InMemoryTokenBudget};
 use omniassist_axum::{Assistant, Principal};
 use quickstart::{Settings, Store};
 
+use crate::agents;
 use crate::conversations::{self, Conversations};
 use crate::decisions::{self, SmallModel};
 use crate::staff::{self, Member, Suspended};
@@ -63,6 +64,9 @@ impl BackOffice {
             .seal_keys_from_env("OMNIASSIST_SEAL_KEYS");
         for tool in tools::all() {
             assistant = assistant.tool(tool);
+        }
+        for agent in agents::all() {
+            assistant = assistant.agent(agent);
         }
         let own_routes =
             Router::new().route("/conversations/{chat}", get(conversations::show)).with_state(conversations);

@@ -19,6 +19,7 @@ pub(crate) struct SmallModel(pub(crate) Option<String>);
 pub(crate) async fn prepare(
     plan: &mut RunPlan,
     member: Member,
+    run: RunContext,
     State(suspended): State<Suspended>,
     State(SmallModel(small)): State<SmallModel>,
 ) -> Result<(), Refusal> {
@@ -30,10 +31,13 @@ pub(crate) async fn prepare(
         Role::Agent => "They may refund orders.",
         Role::Admin => "They may refund orders and suspend members of the staff.",
     };
-    plan.system_prompt(format!(
-        "You are the assistant in the back office of a shop. You help {}. {duty} Answer briefly.",
-        member.name,
-    ));
+    // Agents have prompts of their own.
+    if run.agent().is_none() {
+        plan.system_prompt(format!(
+            "You are the assistant in the back office of a shop. You help {}. {duty} Answer briefly.",
+            member.name,
+        ));
+    }
     if member.role == Role::Viewer {
         plan.max_steps(4);
         if let Some(small) = small {

@@ -10,6 +10,7 @@
 //! | `conversations.rs` | the finished conversations |
 //! | `app.rs` | the assistant with all of them |
 
+mod agents;
 mod app;
 mod conversations;
 mod decisions;

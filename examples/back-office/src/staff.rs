@@ -79,3 +79,8 @@ impl Suspended {
         self.lock().insert(member.name);
     }
 }
+
+/// Returns the condition that a caller has this role or a higher one.
+pub(crate) fn has_role(role: Role) -> impl Fn(&RunContext) -> bool + Send + Sync + 'static {
+    move |run| Member::named(run.principal().id()).is_some_and(|member| member.role >= role)
+}

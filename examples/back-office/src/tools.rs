@@ -1,37 +1,42 @@
 //! The tools. `visible_to` selects the callers for whom a tool exists.
 
-use omniassist_axum::{Args, Json, RunContext, State, Tool, ToolError};
+use omniassist_axum::{Args, Json, State, Tool, ToolError};
 use quickstart::{Customer, Money, Order, Refund, Store, explain};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 
-use crate::staff::{Member, Role, Suspended};
+use crate::staff::{Member, Role, Suspended, has_role};
 
 /// The tag of tools that cost the shop money.
 pub(crate) const PAYS: &str = "pays";
 
-/// Returns the condition that a caller has this role or a higher one.
-fn from(role: Role) -> impl Fn(&RunContext) -> bool + Send + Sync + 'static {
-    move |run| Member::named(run.principal().id()).is_some_and(|member| member.role >= role)
-}
-
-pub(crate) fn all() -> [Tool; 4] {
+/// Returns the tools that read only.
+pub(crate) fn reading() -> [Tool; 2] {
     [
         Tool::new("order_status", "Look up one order by its number", order_status)
             .example("Where is order 1001?", json!({ "order_id": 1001 })),
         Tool::new("list_customers", "List the customers of a city", list_customers)
             .example("Which customers live in Berlin?", json!({ "city": "Berlin" })),
+    ]
+}
+
+/// Returns the tools of the assistant itself.
+pub(crate) fn all() -> [Tool; 4] {
+    let [order_status, list_customers] = reading();
+    [
+        order_status,
+        list_customers,
         Tool::new("refund_order", "Refund an amount of an order", refund_order)
             .summary(|request: &RefundRequest| {
                 format!("{} EUR for order {}", request.amount, request.order_id)
             })
             .example("Refund 20 euros of order 1002", json!({ "order_id": 1002, "amount": 20 }))
             .tag(PAYS)
-            .visible_to(from(Role::Agent)),
+            .visible_to(has_role(Role::Agent)),
         Tool::new("suspend_member", "Suspend a member of the staff", suspend_member)
             .example("Suspend member tom", json!({ "name": "tom" }))
-            .visible_to(from(Role::Admin)),
+            .visible_to(has_role(Role::Admin)),
     ]
 }
 

@@ -1,0 +1,23 @@
+//! The named agents. Each has its own prompt and tools.
+
+use omniassist_axum::Agent;
+use omniassist_axum::core::tree::AgentBudget;
+
+use crate::staff::{Role, has_role};
+use crate::tools;
+
+pub(crate) fn all() -> [Agent; 3] {
+    let clerk = Agent::new("clerk", "Looks up orders and customers. Knows nothing but its task.")
+        .system_prompt("You are a clerk. Look up what you are asked for, and report it in one sentence.")
+        .budget(AgentBudget::new().model_calls(6));
+    let auditor = Agent::new("auditor", "Reviews the refunds of an order.")
+        .system_prompt("You review refunds. Answer briefly.")
+        .visible_to(has_role(Role::Admin));
+    [
+        Agent::new("lead", "Answers questions that need several look-ups, with the help of clerks.")
+            .system_prompt("You lead clerks. Give each one task, all at once, and then answer briefly.")
+            .delegates(["clerk"]),
+        tools::reading().into_iter().fold(clerk, Agent::tool),
+        tools::reading().into_iter().fold(auditor, Agent::tool),
+    ]
+}

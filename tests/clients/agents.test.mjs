@@ -1,0 +1,140 @@
+// Named agents, and agents that others ask, with the official clients.
+
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { after, before, beforeEach, test } from 'node:test';
+
+import { signedIn, startBackOffice } from '../lib/back-office.mjs';
+import { startFakeOpenAi } from '../lib/fake-openai.mjs';
+import { generations, openAgent, say, takeComplaints, textOf as agentText } from './ag-ui.mjs';
+import { last, openChat, textOf, toolParts, until, versions } from './chat.mjs';
+import { openClient, packages } from './openai-clients.mjs';
+import { get, post, user } from './wire.mjs';
+
+let model;
+let app;
+before(async () => {
+  model = await startFakeOpenAi();
+  app = await startBackOffice(model);
+});
+after(async () => {
+  await app?.stop();
+  await model?.stop();
+});
+beforeEach(() => {
+  model.script();
+  takeComplaints();
+});
+
+const task = (id, text) => ({ id, name: 'clerk', args: { task: text } });
+/** The lead asks a clerk, who looks up an order, and answers. */
+const conversation = () => [
+  { calls: [task('call_lead', 'Where is order 1001?')] },
+  { calls: [{ id: 'call_clerk', name: 'order_status', args: { order_id: 1001 } }] },
+  { text: 'Order 1001 is on its way.' },
+  { text: 'It is on its way.' },
+];
+const offered = ({ body }) => (body.tools ?? []).map((tool) => tool.name);
+
+/** Checks what the model was sent by the run of `conversation`. */
+function checkRequests(requests) {
+  const [lead, clerk, , again] = requests;
+  assert.match(lead.body.instructions, /You lead clerks/);
+  assert.deepEqual(offered(lead), ['clerk']);
+  assert.match(clerk.body.instructions, /You are a clerk/);
+  assert.deepEqual(offered(clerk).sort(), ['list_customers', 'order_status']);
+  assert.ok(clerk.raw.includes('Where is order 1001?') && !clerk.raw.includes('a parcel'), clerk.raw);
+  assert.ok(again.raw.includes('Order 1001 is on its way.'), again.raw);
+}
+
+for (const [version, ai] of Object.entries(versions)) {
+  test(`${version} · useChat talks to an agent at /api/run/:agentId, and sees the agent that it asks`, async () => {
+    model.script(...conversation());
+    const transient = [];
+    const chat = openChat(ai, `${app.api}/api/run/lead?ai-sdk=${version.slice(1)}`, {
+      headers: signedIn('ada'), id: `chat-${randomUUID()}`, onData: (part) => transient.push(part),
+    });
+    await chat.sendMessage({ text: 'Is a parcel lost?' });
+    assert.deepEqual([chat.status, textOf(last(chat))], ['ready', 'It is on its way.']);
+    checkRequests(model.requests);
+
+    const [call] = toolParts(last(chat));
+    assert.deepEqual([call.state, call.output.status, call.output.result],
+      ['output-available', 'completed', 'Order 1001 is on its way.']);
+    const agents = last(chat).parts.filter((part) => part.type === 'data-agent');
+    assert.equal(agents.length, 1, 'the end of an agent replaces its beginning');
+    const { name, status, depth, parentId, toolCallId } = agents[0].data;
+    assert.deepEqual([name, status, depth, parentId, toolCallId], ['clerk', 'completed', 1, null, call.toolCallId]);
+    const deltas = transient.filter((part) => part.type === 'data-agent-delta').map((part) => part.data);
+    const written = deltas.filter((delta) => delta.type === 'text').map((delta) => delta.delta).join('');
+    assert.equal(written, 'Order 1001 is on its way.');
+    assert.ok(deltas.some((delta) => delta.toolName === 'order_status' && delta.state === 'input-available'), deltas);
+    assert.ok(!JSON.stringify(chat.messages).includes('agent-delta'));
+
+    // The page posts the work of the agent back, and the chat goes on.
+    model.script({ text: 'You are welcome.' });
+    await chat.sendMessage({ text: 'Thanks' });
+    assert.deepEqual([chat.status, textOf(last(chat))], ['ready', 'You are welcome.']);
+    assert.ok(model.requests[0].raw.includes('Order 1001 is on its way.'), model.requests[0].raw);
+  });
+
+  test(`${version} · stop ends the agent that was asked`, async () => {
+    model.script({ calls: [task('call_1', 'Wait')] }, { text: 'I wait', end: 'hang' });
+    const chat = openChat(ai, `${app.api}/agents/lead?ai-sdk=${version.slice(1)}`, {
+      headers: signedIn('ada'), id: `chat-${randomUUID()}`,
+    });
+    const sent = chat.sendMessage({ text: 'Wait' });
+    await until(() => model.requests.length === 2, 'the agent is asked');
+    const since = performance.now();
+    await chat.stop();
+    await sent;
+    await until(() => model.requests[1].closedAt !== null, 'the call of the agent is closed');
+    assert.ok(model.requests[1].closedAt - since < 1000, `${model.requests[1].closedAt - since} ms`);
+  });
+}
+
+for (const [generation, lib] of Object.entries(generations)) {
+  test(`AG-UI ${generation} · an agent answers at its own route`, async () => {
+    model.script(...conversation());
+    const agent = openAgent(lib, `${app.api}/agents/lead/ag-ui`, { headers: signedIn('ada') });
+    await say(agent, 'Is a parcel lost?');
+    assert.equal(agentText(agent), 'It is on its way.');
+    checkRequests(model.requests);
+    assert.deepEqual(takeComplaints(), []);
+  });
+}
+
+for (const [name, sdk] of Object.entries(packages)) {
+  test(`${name} · agents are models`, async () => {
+    const client = (member) => openClient(sdk, app.api, { apiKey: `${member}-token` });
+    const listed = async (member) => (await client(member).models.list()).data.map((entry) => entry.id);
+    assert.deepEqual(await listed('vera'), ['omniassist', 'omniassist/clerk', 'omniassist/lead']);
+    assert.deepEqual(await listed('ada'), ['omniassist', 'omniassist/auditor', 'omniassist/clerk', 'omniassist/lead']);
+    model.script(...conversation());
+    const ask = { model: 'omniassist/lead', messages: [{ role: 'user', content: 'Is a parcel lost?' }] };
+    const { choices } = await client('vera').chat.completions.create(ask);
+    assert.equal(choices[0].message.content, 'It is on its way.');
+    checkRequests(model.requests);
+    await assert.rejects(client('vera').chat.completions.create({ ...ask, model: 'omniassist/auditor' }), { status: 404 });
+  });
+}
+
+test('an agent that a member does not see is one that does not exist', async () => {
+  const answer = async (agent, member) => {
+    const response = await post(`${app.api}/api/run/${agent}`, { messages: [user('Hi')] }, signedIn(member));
+    return [response.status, await response.text()];
+  };
+  const unknown = await answer('nobody', 'vera');
+  assert.equal(unknown[0], 404);
+  assert.deepEqual(await answer('auditor', 'vera'), unknown);
+  assert.equal(model.requests.length, 0);
+  model.script({ text: 'Nothing to review.' });
+  assert.equal((await answer('auditor', 'ada'))[0], 200);
+
+  const names = async (member) => {
+    const { agents } = await (await get(`${app.api}/agents`, { headers: signedIn(member) })).json();
+    return agents.map((agent) => agent.id);
+  };
+  assert.deepEqual(await names('vera'), ['clerk', 'lead']);
+  assert.deepEqual(await names('ada'), ['auditor', 'clerk', 'lead']);
+});
