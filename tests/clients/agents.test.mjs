@@ -6,7 +6,7 @@ import { after, before, beforeEach, test } from 'node:test';
 
 import { signedIn, startBackOffice } from '../lib/back-office.mjs';
 import { startFakeOpenAi } from '../lib/fake-openai.mjs';
-import { generations, openAgent, say, takeComplaints, textOf as agentText } from './ag-ui.mjs';
+import { generations, lastOf, openAgent, say, takeComplaints, textOf as agentText, wrongWith } from './ag-ui.mjs';
 import { last, openChat, textOf, toolParts, until, versions } from './chat.mjs';
 import { openClient, packages } from './openai-clients.mjs';
 import { get, post, user } from './wire.mjs';
@@ -68,7 +68,7 @@ for (const [version, ai] of Object.entries(versions)) {
     const deltas = transient.filter((part) => part.type === 'data-agent-delta').map((part) => part.data);
     const written = deltas.filter((delta) => delta.type === 'text').map((delta) => delta.delta).join('');
     assert.equal(written, 'Order 1001 is on its way.');
-    assert.ok(deltas.some((delta) => delta.toolName === 'order_status' && delta.state === 'input-available'), deltas);
+    assert.ok(deltas.some((delta) => delta.type === 'tool-call' && delta.toolName === 'order_status'), deltas);
     assert.ok(!JSON.stringify(chat.messages).includes('agent-delta'));
 
     // The page posts the work of the agent back, and the chat goes on.
@@ -98,8 +98,20 @@ for (const [generation, lib] of Object.entries(generations)) {
     model.script(...conversation());
     const agent = openAgent(lib, `${app.api}/agents/lead/ag-ui`, { headers: signedIn('ada') });
     await say(agent, 'Is a parcel lost?');
-    assert.equal(agentText(agent), 'It is on its way.');
+    const ofRun = agent.messages.filter((message) => !message.subagentRunId);
+    assert.equal(agentText({ messages: ofRun }), 'It is on its way.');
     checkRequests(model.requests);
+    const ofAgents = agent.messages.filter((message) => message.subagentRunId);
+    const shown = generation === '1.0.0' ? ['Order 1001 is on its way.'] : [];
+    assert.deepEqual(ofAgents.map((message) => message.content), shown);
+    assert.deepEqual(agent.wire.flatMap((event) => wrongWith(generation, event)), []);
+
+    // The client posts the messages of the agent back, and the conversation has none of them.
+    model.script({ text: 'You are welcome.' });
+    await say(agent, 'Thanks');
+    assert.equal(lastOf(agent, 'assistant').content, 'You are welcome.');
+    const assistants = model.requests[0].body.input.filter((item) => item.role === 'assistant');
+    assert.deepEqual(assistants.map((item) => item.content[0].text), ['It is on its way.']);
     assert.deepEqual(takeComplaints(), []);
   });
 }

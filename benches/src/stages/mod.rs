@@ -1,5 +1,6 @@
 //! The stages that a token and a conversation pass through, each measured separately.
 
+mod agents;
 mod calls;
 mod context;
 pub(crate) mod conversation;
@@ -125,6 +126,9 @@ pub(crate) const STAGES: &[Stage] = &[
     token("assistant-stored", "the same with seals and a store in memory", |n| {
         pipe::assistant(n, pipe::History::Stored)
     }),
+    token("run", "a run in process, one text delta", agents::root),
+    token("agents-1", "the text of an agent that a tool of the run asks, one delta", |n| agents::asked(n, 1)),
+    token("agents-64", "the text of 64 agents at the same time, one delta", |n| agents::asked(n, 64)),
     token("journal-write", "the journal of a run: text deltas, 5 in a segment", journal::write),
     token("journal-read", "the same segments read, and folded to the state of the run", journal::read),
     part("context", "context compression, per message of a window of 20", context::per_message),

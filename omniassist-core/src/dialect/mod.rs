@@ -35,6 +35,7 @@ mod declared_tools;
 mod encode;
 mod json_write;
 mod numbered;
+mod of_agent;
 mod posted;
 pub mod text;
 mod text_flow;

@@ -10,6 +10,7 @@
 //! assert!(matches!(events.pop(), Some(LlmEvent::TextDelta { .. })));
 //! ```
 
+mod agent;
 mod ask;
 mod block;
 mod buffer;
@@ -17,6 +18,7 @@ mod literal;
 mod llm;
 mod run;
 
+pub use agent::{AgentDelta, AgentState, AgentStatus};
 pub use ask::{ApprovalRequest, InputRequest};
 pub(crate) use block::BlockKind;
 pub use buffer::EventBuf;

@@ -5,7 +5,7 @@ use serde::de::value::{Error, StrDeserializer};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
-use super::{ApprovalRequest, FinishReason, InputRequest, Source, Usage, literal};
+use super::{AgentDelta, AgentState, ApprovalRequest, FinishReason, InputRequest, Source, Usage, literal};
 use crate::provider_metadata::ProviderMetadata;
 use crate::{JsonText, Text};
 
@@ -213,6 +213,15 @@ pub enum RunEvent {
         /// `true` if the client should not store the data with the message.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         transient: bool,
+    },
+    /// The state of an agent that the run has asked.
+    AgentState(Box<AgentState>),
+    /// A part of the work of an agent that the run has asked.
+    AgentDelta {
+        /// The agent.
+        agent_id: Text,
+        /// The part.
+        delta: AgentDelta,
     },
     /// Further metadata of the message, merged with the existing metadata.
     Metadata(Map<String, Value>),

@@ -93,6 +93,7 @@ impl Merge {
                     | RunEvent::StateDelta(_)
                     | RunEvent::ActivitySnapshot { .. }
                     | RunEvent::Data { transient: true, .. }
+                    | RunEvent::AgentDelta { .. }
             )
         }));
     }

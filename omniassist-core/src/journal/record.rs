@@ -181,6 +181,8 @@ pub(super) fn is_required(event: &RunEvent) -> bool {
             | RunEvent::Source(_)
             | RunEvent::File { .. }
             | RunEvent::Data { .. }
+            | RunEvent::AgentState(_)
+            | RunEvent::AgentDelta { .. }
             | RunEvent::Metadata(_)
     )
 }

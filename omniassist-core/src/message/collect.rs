@@ -135,6 +135,12 @@ impl MessageCollector {
                     self.data(name, id.as_ref(), data);
                 }
             }
+            RunEvent::AgentState(state) => {
+                if let Ok(data) = JsonText::from_serialize(state) {
+                    self.data(&Text::from_static("agent"), Some(&state.agent_id), &data);
+                }
+            }
+            RunEvent::AgentDelta { .. } => {}
             RunEvent::Metadata(metadata) => self.merge(metadata.clone()),
             RunEvent::Finish { usage, .. } => {
                 if *usage != Usage::default() {

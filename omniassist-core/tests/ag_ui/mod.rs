@@ -1,5 +1,6 @@
 //! Tests of the AG-UI dialect.
 
+mod agents;
 pub(crate) mod client;
 mod encode;
 mod messages;

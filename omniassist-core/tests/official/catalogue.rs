@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 
 use omniassist_core::event::{
-    ApprovalRequest, BlockId, FinishReason, InputRequest, RunErrorCode, Source, Usage,
+    AgentDelta, AgentState, AgentStatus, ApprovalRequest, BlockId, FinishReason, InputRequest, RunErrorCode,
+    Source, Usage,
 };
 use omniassist_core::message::ProviderMetadata;
 use omniassist_core::{JsonText, RunEvent, Text};
@@ -206,6 +207,34 @@ fn shown(events: &mut Vec<RunEvent>) {
             }
         }
     }
+    agents(events);
+}
+
+fn agents(events: &mut Vec<RunEvent>) {
+    let statuses = [
+        AgentStatus::Running,
+        AgentStatus::Completed,
+        AgentStatus::Incomplete,
+        AgentStatus::Failed,
+        AgentStatus::Cancelled,
+    ];
+    let ids = [Text::from_static("agent_1"), text()];
+    for (status, id) in statuses.into_iter().flat_map(|status| ids.clone().map(|id| (status, id))) {
+        let mut state = AgentState::begun(id, name(), call_id(), text());
+        state.status = status;
+        events.push(RunEvent::AgentState(Box::new(state.clone())));
+        (state.parent_id, state.reason, state.text) = (Some("agent_0".into()), Some(text()), Some(text()));
+        state.usage = usages().pop();
+        events.push(RunEvent::AgentState(Box::new(state)));
+    }
+    let mut deltas = vec![AgentDelta::Text { delta: text() }];
+    deltas.extend(values().into_iter().map(|input| AgentDelta::ToolCall {
+        tool_call_id: call_id(),
+        tool_name: name(),
+        input,
+    }));
+    deltas.extend(FLAGS.map(|failed| AgentDelta::ToolEnd { tool_call_id: call_id(), failed }));
+    events.extend(deltas.into_iter().map(|delta| RunEvent::AgentDelta { agent_id: "agent_1".into(), delta }));
 }
 
 /// Returns the names of an enum's variants from its source.

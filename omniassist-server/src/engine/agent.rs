@@ -63,6 +63,7 @@ pub struct Agent {
     tools: Vec<Tool>,
     delegates: Vec<Text>,
     budget: AgentBudget,
+    is_internal: bool,
     visibility: Option<Visibility>,
 }
 
@@ -80,6 +81,7 @@ impl Agent {
             tools: Vec::new(),
             delegates: Vec::new(),
             budget: AgentBudget::new(),
+            is_internal: false,
             visibility: None,
         }
     }
@@ -133,8 +135,16 @@ impl Agent {
         self
     }
 
+    /// Hides the agent from clients, so that only other agents and tools reach it. Default: clients see it.
+    pub fn internal(mut self) -> Self {
+        self.is_internal = true;
+        self
+    }
+
     /// Sets the condition on which a caller sees the agent. For others it does not exist: its routes answer as those of an
-    /// unknown name. Default: everybody who may use the assistant.
+    /// unknown name, and no model is offered to [ask](Self::delegates) it. Default: everybody who may use the assistant.
+    ///
+    /// A tool of the host can [ask](crate::tool::Agents) each agent, whoever the caller is.
     ///
     /// The condition is called for each request and must return at once. A run that has begun is not affected.
     pub fn visible_to(mut self, condition: impl Fn(&RunContext) -> bool + Send + Sync + 'static) -> Self {
@@ -159,6 +169,7 @@ impl Agent {
             tools,
             delegates,
             budget,
+            is_internal,
             visibility,
         } = self;
         let refused = |reason: &str| Err(Error::configuration(format!("the agent {:?}: {reason}", &*name)));
@@ -189,6 +200,7 @@ impl Agent {
             tools,
             delegates,
             budget,
+            is_internal,
             visibility,
         })
     }
@@ -211,12 +223,18 @@ pub(super) struct NamedAgent {
     pub(super) tools: Tools,
     pub(super) delegates: Vec<Text>,
     pub(super) budget: AgentBudget,
+    is_internal: bool,
     visibility: Option<Visibility>,
 }
 
 impl NamedAgent {
+    /// Returns `true` if the sender of a request with these extensions can reach the agent.
     pub(super) fn is_visible(&self, extensions: &Extensions) -> bool {
-        let caller = || RunContext::of_caller(extensions.clone());
+        !self.is_internal && self.is_for(|| RunContext::of_caller(extensions.clone()))
+    }
+
+    /// Returns `true` if the agent works for a caller.
+    fn is_for(&self, caller: impl FnOnce() -> RunContext) -> bool {
         self.visibility.as_ref().is_none_or(|visibility| visibility.holds(&self.name, &caller()))
     }
 }
@@ -252,7 +270,9 @@ pub(super) fn add_delegates(
     for name in delegates {
         let agent = agents.get(name);
         let unknown = || Error::configuration(format!("there is no agent {:?} to ask", &**name));
-        tools.register(tool(agent.ok_or_else(unknown)?))?;
+        let agent = Arc::clone(agent.ok_or_else(unknown)?);
+        let tool = tool(&agent);
+        tools.register(tool.visible_to(move |caller| agent.is_for(|| caller.clone())))?;
     }
     Ok(())
 }

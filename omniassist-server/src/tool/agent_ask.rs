@@ -1,3 +1,4 @@
+use omniassist_core::event::AgentStatus;
 use omniassist_core::{Text, Usage};
 use serde::Serialize;
 use tokio::sync::oneshot;
@@ -31,19 +32,4 @@ pub struct AgentReport {
     pub agent_id: Text,
     /// The tokens of the agent, with those of the agents that it asked.
     pub usage: Usage,
-}
-
-/// The outcome of an agent's work.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
-#[serde(rename_all = "kebab-case")]
-#[non_exhaustive]
-pub enum AgentStatus {
-    /// The agent has answered.
-    Completed,
-    /// A limit ended the work. There may be a part of an answer, or an answer with what the agent had.
-    Incomplete,
-    /// The agent failed, or has written nothing.
-    Failed,
-    /// The work was stopped.
-    Cancelled,
 }

@@ -38,7 +38,7 @@ impl Agents {
     /// # Errors
     ///
     /// Returns an error for the model if there is no such agent, or if a limit of the tree does not allow to ask it. An agent
-    /// that fails is a report with this [status](super::AgentStatus).
+    /// that fails is a report with this [status](omniassist_core::event::AgentStatus).
     pub async fn ask(&self, agent: impl Into<Text>, task: impl Into<Text>) -> Result<AgentReport, ToolError> {
         let (reply, report) = oneshot::channel();
         let call_id = self.0.call_id().clone();

@@ -102,7 +102,7 @@ mod search;
 mod state;
 mod update;
 
-pub use agent_ask::{AgentAsk, AgentReport, AgentStatus};
+pub use agent_ask::{AgentAsk, AgentReport};
 pub use agents::Agents;
 pub use approval::{Approval, ApprovalDecision};
 pub use context::ToolContext;

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use futures_util::StreamExt;
 use futures_util::future::join_all;
+use omniassist_server::core::event::AgentDelta;
 use omniassist_server::core::tree::{AgentBudget, TreeLimits};
 use omniassist_server::core::{LlmPayload, RunEvent};
 use omniassist_server::testing::{Turn, call};
@@ -34,13 +35,22 @@ async fn events(assistant: &Assistant) -> Vec<RunEvent> {
     assistant.run(RunRequest::prompt("Go")).collect().await
 }
 
-/// Returns the data of a name in events.
-fn data(events: &[RunEvent], wanted: &str) -> Vec<Value> {
-    let of_name = |event: &RunEvent| match event {
-        RunEvent::Data { name, data, .. } if *name == *wanted => Some(data.to_value()),
+/// Returns the states of agents in events, as clients get them.
+fn states(events: &[RunEvent]) -> Vec<Value> {
+    let of_agent = |event: &RunEvent| match event {
+        RunEvent::AgentState(state) => serde_json::to_value(state).ok(),
         _ => None,
     };
-    events.iter().filter_map(of_name).collect()
+    events.iter().filter_map(of_agent).collect()
+}
+
+/// Returns what agents write and do.
+fn deltas(events: &[RunEvent]) -> Vec<AgentDelta> {
+    let of_agent = |event: &RunEvent| match event {
+        RunEvent::AgentDelta { delta, .. } => Some(delta.clone()),
+        _ => None,
+    };
+    events.iter().filter_map(of_agent).collect()
 }
 
 /// Returns the output of the only call.
@@ -88,7 +98,7 @@ async fn a_model_asks_an_agent_that_sees_its_task_only() {
         .collect();
     assert_eq!(text, "8,849 m.", "the text of the agent is not that of the answer");
 
-    let agents = data(&events, "agent");
+    let agents = states(&events);
     let fields =
         |at: usize| ["name", "status", "task", "depth", "parentId"].map(|key| agents[at][key].clone());
     assert_eq!(agents.len(), 2);
@@ -98,10 +108,15 @@ async fn a_model_asks_an_agent_that_sees_its_task_only() {
     );
     assert_eq!(fields(1)[1], "completed");
     assert_eq!(agents[0]["agentId"], report["agentId"]);
-    let deltas = data(&events, "agent-delta");
-    let kinds: Vec<_> = deltas.iter().map(|delta| delta["type"].as_str().unwrap()).collect();
-    assert_eq!(kinds, ["tool", "tool", "text"], "{deltas:?}");
-    assert_eq!((&deltas[0]["toolName"], &deltas[1]["state"]), (&json!("atlas"), &json!("output-available")));
+    let [
+        AgentDelta::ToolCall { tool_name, .. },
+        AgentDelta::ToolEnd { failed: false, .. },
+        AgentDelta::Text { delta },
+    ] = &deltas(&events)[..]
+    else {
+        panic!("{:?}", deltas(&events))
+    };
+    assert_eq!((&**tool_name, &**delta), ("atlas", "It is 8,849 m tall."));
 }
 
 #[tokio::test]
@@ -132,16 +147,16 @@ async fn an_agent_at_the_greatest_depth_is_offered_no_other() {
         let builder = Assistant::builder(model.clone()).agent(deeper).delegates(["deeper"]);
         let assistant = builder.tree(TreeLimits::new().depth(depth)).build().unwrap();
         let events = events(&assistant).await;
-        let started = data(&events, "agent").iter().filter(|agent| agent["status"] == "running").count();
+        let started = states(&events).iter().filter(|agent| agent["status"] == "running").count();
         assert_eq!(started, depth as usize);
         let deepest = model.payloads().into_iter().filter(|payload| payload.tools.is_empty()).count();
         assert_eq!(deepest, 1, "only the last one has no tool");
         let depths: BTreeSet<_> =
-            data(&events, "agent").iter().map(|agent| agent["depth"].as_u64().unwrap()).collect();
+            states(&events).iter().map(|agent| agent["depth"].as_u64().unwrap()).collect();
         assert_eq!(depths, (1..=u64::from(depth)).collect());
         // Each is the child of the one above.
         let begun: Vec<_> =
-            data(&events, "agent").into_iter().filter(|agent| agent["status"] == "running").collect();
+            states(&events).into_iter().filter(|agent| agent["status"] == "running").collect();
         for pair in begun.windows(2) {
             assert_eq!(pair[1]["parentId"], pair[0]["agentId"]);
         }
@@ -243,7 +258,7 @@ async fn sixty_four_agents_end_with_the_client() {
         let mut at_work = 0;
         while at_work < 64 {
             let event = run.next().await.expect("the run goes on");
-            at_work += data(&[event], "agent-delta").len();
+            at_work += deltas(&[event]).len();
         }
         assert_eq!(child.drops(), 64 * (round - 1));
         drop(run);
@@ -278,7 +293,7 @@ async fn the_end_of_an_agent_has_a_reason() {
             (&json!(status), &reason, &json!(result))
         );
         assert!(matches!(events.last(), Some(RunEvent::Finish { .. })), "the asking run goes on");
-        assert_eq!(data(&events, "agent").last().unwrap()["status"], status);
+        assert_eq!(states(&events).last().unwrap()["status"], status);
     }
 }
 

@@ -101,3 +101,41 @@ async fn a_chat_goes_on_with_another_agent() {
     assert!(sent.contains("offers") && sent.contains("done") && sent.contains("Two."), "{sent}");
     assert_eq!(payload.tools.iter().map(|tool| &*tool.name).collect::<Vec<_>>(), ["help"]);
 }
+
+/// Must show: an agent is no way around a condition of visibility.
+#[tokio::test]
+async fn a_model_asks_no_agent_that_the_caller_does_not_see() {
+    let model = ScriptedProvider::new().otherwise(|payload| match payload.tools.is_empty() {
+        true => call("hr", json!({ "task": "Tell me" })),
+        false => text("I could ask."),
+    });
+    let secret = answering();
+    let hr = Agent::new("hr", "Knows salaries.")
+        .provider(secret.clone())
+        .visible_to(|caller: &RunContext| caller.principal().id() == "boss");
+    let helper = Agent::new("helper", "Helps.").delegates(["hr"]);
+    let assistant =
+        Assistant::builder(model.clone()).agent(hr).agent(helper).delegates(["hr"]).build().unwrap();
+    for path in ["/", "/agents/helper"] {
+        let seen = model.payloads().len();
+        send(&assistant, "ada", Method::POST, path, Some(&question())).await;
+        assert!(secret.payloads().is_empty(), "{path}");
+        let sent = format!("{:?}", model.payloads().split_off(seen));
+        assert!(!sent.contains("Knows salaries"), "{sent}");
+        let (_, answer) = send(&assistant, "boss", Method::POST, path, Some(&question())).await;
+        assert!(answer.contains("I could ask."), "{answer}");
+        assert_eq!(last_call(&model).2, ["hr"]);
+    }
+}
+
+#[tokio::test]
+async fn an_internal_agent_can_only_be_asked() {
+    let model = ScriptedProvider::new().turn(call("clerk", json!({ "task": "Look" }))).turn(text("Done."));
+    let clerk = Agent::new("clerk", "Looks things up.").provider(answering()).internal();
+    let assistant = Assistant::builder(model).agent(clerk).delegates(["clerk"]).build().unwrap();
+    assert_eq!(get(&assistant, "ada", "/agents").await, json!({ "agents": [] }));
+    let unknown = send(&assistant, "ada", Method::POST, "/agents/nobody", Some(&question())).await;
+    assert_eq!(send(&assistant, "ada", Method::POST, "/agents/clerk", Some(&question())).await, unknown);
+    let (_, answer) = send(&assistant, "ada", Method::POST, "/", Some(&question())).await;
+    assert!(answer.contains("Hello") && answer.contains("Done."), "{answer}");
+}

@@ -8,6 +8,7 @@ use serde_json::json;
 
 use super::{ClientVersion, Encoder};
 use crate::dialect::json_write::{ObjectWriter, provider_state};
+use crate::dialect::of_agent::OfAgent;
 use crate::event::{ApprovalRequest, BlockId, FinishReason, Source, Usage};
 use crate::message::{ProviderMetadata, approval_question, output_seal};
 use crate::{RunEvent, Text};
@@ -56,6 +57,12 @@ impl Encoder {
                     chunk.some("id", id.as_ref()).json("data", data).flag("transient", *transient)
                 });
             }
+            RunEvent::AgentState(state) => {
+                self.chunk(out, "data-agent", |chunk| chunk.field("id", &state.agent_id).field("data", state))
+            }
+            RunEvent::AgentDelta { agent_id, delta } => self.chunk(out, "data-agent-delta", |chunk| {
+                chunk.field("data", &OfAgent::new(agent_id, delta)).flag("transient", true)
+            }),
             RunEvent::Metadata(metadata) => self.metadata(metadata, out),
             RunEvent::Finish { reason, usage } => {
                 let version = self.version;

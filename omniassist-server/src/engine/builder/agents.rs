@@ -45,7 +45,7 @@ impl AssistantBuilder {
     pub(super) fn checked_agents(agents: Vec<Agent>, tools: &Tools, config: &Config) -> Result<NamedAgents> {
         let agents = agent::check(agents, tools.state(), &config.limits, config.defer_above)?;
         let ask = |agent: &_| delegation::tool(agent).timeout(config.limits.run_timeout);
-        agent::add_delegates(&tools, &config.delegates, &agents, ask)?;
+        agent::add_delegates(tools, &config.delegates, &agents, ask)?;
         for agent in agents.values() {
             agent::add_delegates(&agent.tools, &agent.delegates, &agents, ask)?;
         }

@@ -189,7 +189,7 @@ impl Branch {
         ask: &AgentAsk,
         run: &RunContext,
     ) -> Result<(NodeId, Box<dyn Work>, Shown, Duration), ToolError> {
-        let AgentAsk { agent, task, call_id, .. } = ask;
+        let AgentAsk { agent, task, .. } = ask;
         let budget = self.begin.budget_of(agent);
         let budget = budget.ok_or_else(|| ToolError::new(format!("There is no agent {agent:?}.")))?;
         let question = (agent.clone(), task.clone());
@@ -200,7 +200,7 @@ impl Branch {
         let node = lock(&self.ledger).open(self.node, budget).map_err(refused)?;
         self.asked.push(question);
         let depth = self.depth + 1;
-        let shown = Shown::new(self.agent_id.clone(), agent.clone(), call_id.clone(), depth, task.clone());
+        let shown = Shown::new(ask, self.agent_id.clone(), depth);
         let (begin, ledger) = (Arc::clone(&self.begin), Arc::clone(&self.ledger));
         let id = Some(shown.agent_id().clone());
         let branch = Self::new(begin, self.limits, ledger, node, id, depth);

@@ -3,6 +3,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
+use omniassist_core::event::AgentStatus;
 use omniassist_core::tree::{Limit, NodeId};
 use omniassist_core::{FinishReason, RunEvent, Text, Usage};
 use tokio::sync::oneshot;
@@ -11,7 +12,7 @@ use tokio::time::{Sleep, sleep};
 use super::shown::Shown;
 use crate::panics;
 use crate::telemetry::RunTrace;
-use crate::tool::{AgentReport, AgentStatus, ToolError, cap_text};
+use crate::tool::{AgentReport, ToolError, cap_text};
 
 /// The reason for a stop of an agent whose asking tool has ended.
 pub(super) const LEFT: &str = "The agent is not needed any more.";
@@ -70,16 +71,10 @@ impl Child {
     pub(super) fn poll_event(&mut self) -> Poll<Option<RunEvent>> {
         let waker = self.waker.clone();
         let cx = &mut Context::from_waker(&waker);
-        if self.has_stopped.is_none() {
-            if self.reply.poll_closed(cx).is_ready() {
-                self.stop(AgentStatus::Cancelled);
-            } else if self.deadline.as_mut().poll(cx).is_ready() {
-                self.stop(AgentStatus::Incomplete);
-            }
-        }
         loop {
             let polled = panics::catch("an agent", || self.work.poll_event(cx));
             match polled.unwrap_or(Poll::Ready(None)) {
+                Poll::Pending if self.has_to_stop(cx) => {}
                 Poll::Pending => return Poll::Pending,
                 Poll::Ready(None) => return Poll::Ready(None),
                 Poll::Ready(Some(event)) => {
@@ -92,9 +87,20 @@ impl Child {
         }
     }
 
-    fn stop(&mut self, status: AgentStatus) {
-        self.has_stopped = Some(status);
-        self.work.stop(Text::from_static(LEFT));
+    /// Stops the work if nobody waits for it any more, or its time is over. Returns `true` if it did.
+    fn has_to_stop(&mut self, cx: &mut Context<'_>) -> bool {
+        if self.has_stopped.is_some() {
+            return false;
+        }
+        self.has_stopped = if self.reply.poll_closed(cx).is_ready() {
+            Some(AgentStatus::Cancelled)
+        } else {
+            self.deadline.as_mut().poll(cx).is_ready().then_some(AgentStatus::Incomplete)
+        };
+        if self.has_stopped.is_some() {
+            self.work.stop(Text::from_static(LEFT));
+        }
+        self.has_stopped.is_some()
     }
 
     fn take(&mut self, event: &RunEvent) {

@@ -1,136 +1,64 @@
-//! The events of an agent as its client gets them: data of the run that it works for.
+//! The events of an agent as its client gets them.
 
-use omniassist_core::{JsonText, RunEvent, Text, Usage};
-use serde::Serialize;
+use omniassist_core::event::{AgentDelta, AgentState};
+use omniassist_core::{RunEvent, Text};
 use uuid::Uuid;
 
-use crate::tool::{AgentReport, AgentStatus, cap_text};
-
-/// The name of the data about an agent. The client keeps it, and the last one replaces the earlier ones.
-const AGENT: &str = "agent";
-
-/// The name of the data with what an agent writes and does. The client does not keep it.
-const DELTA: &str = "agent-delta";
+use crate::tool::{AgentAsk, AgentReport, cap_text};
 
 /// The bytes of an answer that are kept for the client. The result of the call has it all.
 const KEPT: usize = 4 * 1024;
 
 /// An agent at work, as its client sees it.
-pub(super) struct Shown {
-    agent: Described,
-}
-
-/// The data about an agent.
-#[derive(Debug, Clone, Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Described {
-    agent_id: Text,
-    /// The agent that asked. `None` for the agent of the run.
-    parent_id: Option<Text>,
-    name: Text,
-    /// The call whose tool asked.
-    tool_call_id: Text,
-    depth: u32,
-    status: &'static str,
-    task: Text,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    reason: Option<Text>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    text: Option<Text>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    usage: Option<Usage>,
-}
-
-#[derive(Serialize)]
-#[serde(tag = "type", rename_all = "kebab-case", rename_all_fields = "camelCase")]
-enum Delta<'a> {
-    Text {
-        agent_id: &'a Text,
-        delta: &'a Text,
-    },
-    Tool {
-        agent_id: &'a Text,
-        tool_call_id: &'a Text,
-        state: &'static str,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        tool_name: Option<&'a Text>,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        input: Option<&'a JsonText>,
-    },
-}
+pub(super) struct Shown(Box<AgentState>);
 
 impl Shown {
-    pub(super) fn new(
-        parent_id: Option<Text>,
-        name: Text,
-        tool_call_id: Text,
-        depth: u32,
-        task: Text,
-    ) -> Self {
-        let agent_id = Uuid::now_v7().simple().to_string().into();
-        let (status, reason, text, usage) = ("running", None, None, None);
-        let agent =
-            Described { agent_id, parent_id, name, tool_call_id, depth, status, task, reason, text, usage };
-        Self { agent }
+    pub(super) fn new(ask: &AgentAsk, parent_id: Option<Text>, depth: u32) -> Self {
+        let id = Uuid::now_v7().simple().to_string().into();
+        let mut state = AgentState::begun(id, ask.agent.clone(), ask.call_id.clone(), ask.task.clone());
+        (state.parent_id, state.depth) = (parent_id, depth);
+        Self(Box::new(state))
     }
 
     pub(super) fn agent_id(&self) -> &Text {
-        &self.agent.agent_id
+        &self.0.agent_id
     }
 
     /// Returns the event of the agent's beginning.
     pub(super) fn began(&self) -> RunEvent {
-        data(AGENT, Some(self.agent_id()), &self.agent)
+        RunEvent::AgentState(self.0.clone())
     }
 
     /// Returns the event of the agent's end.
-    pub(super) fn ended(&self, report: &AgentReport) -> RunEvent {
+    pub(super) fn ended(mut self, report: &AgentReport) -> RunEvent {
         let text = match report.result.len() {
             0..=KEPT => report.result.clone(),
             _ => cap_text(&report.result, KEPT).into(),
         };
-        let status = match report.status {
-            AgentStatus::Completed => "completed",
-            AgentStatus::Incomplete => "incomplete",
-            AgentStatus::Failed => "failed",
-            AgentStatus::Cancelled => "cancelled",
-        };
-        let ended = Described {
-            status,
-            reason: report.reason.clone(),
-            text: Some(text),
-            usage: Some(report.usage),
-            ..self.agent.clone()
-        };
-        data(AGENT, Some(self.agent_id()), &ended)
+        (self.0.status, self.0.reason) = (report.status, report.reason.clone());
+        (self.0.text, self.0.usage) = (Some(text), Some(report.usage));
+        RunEvent::AgentState(self.0)
     }
 
-    /// Returns the event that shows one of the agent's own, if the client is shown it. Data passes unchanged: that of the
-    /// host's tools, and that of the agents below.
+    /// Returns the event that shows one of the agent's own, if the client is shown it. Data of the host and events of the
+    /// agents below pass unchanged.
     pub(super) fn event(&self, event: RunEvent) -> Option<RunEvent> {
-        let agent_id = self.agent_id();
-        let tool = |tool_call_id, state, tool_name, input| {
-            Some(data(DELTA, None, &Delta::Tool { agent_id, tool_call_id, state, tool_name, input }))
-        };
-        match &event {
-            RunEvent::TextDelta { delta, .. } => Some(data(DELTA, None, &Delta::Text { agent_id, delta })),
+        let delta = match event {
+            RunEvent::TextDelta { delta, .. } => AgentDelta::Text { delta },
             RunEvent::ToolInputAvailable { call_id, name, input, .. } => {
-                tool(call_id, "input-available", Some(name), Some(input))
+                AgentDelta::ToolCall { tool_call_id: call_id, tool_name: name, input }
             }
             RunEvent::ToolOutput { call_id, preliminary: false, .. } => {
-                tool(call_id, "output-available", None, None)
+                AgentDelta::ToolEnd { tool_call_id: call_id, failed: false }
             }
             RunEvent::ToolError { call_id, .. } | RunEvent::ToolRefused { call_id, .. } => {
-                tool(call_id, "output-error", None, None)
+                AgentDelta::ToolEnd { tool_call_id: call_id, failed: true }
             }
-            RunEvent::Data { .. } => Some(event),
-            _ => None,
-        }
+            RunEvent::Data { .. } | RunEvent::AgentState(_) | RunEvent::AgentDelta { .. } => {
+                return Some(event);
+            }
+            _ => return None,
+        };
+        Some(RunEvent::AgentDelta { agent_id: self.agent_id().clone(), delta })
     }
-}
-
-fn data(name: &'static str, id: Option<&Text>, content: &impl Serialize) -> RunEvent {
-    // The types above have a JSON form.
-    let data = JsonText::from_serialize(content).unwrap_or_default();
-    RunEvent::Data { name: Text::from_static(name), id: id.cloned(), data, transient: id.is_none() }
 }

@@ -58,6 +58,8 @@ pub struct Encoder {
     pub(super) blocks: Vec<Block>,
     pub(super) calls: Vec<Call>,
     pub(super) asks: Vec<Ask>,
+    /// The agents that the run has asked and that are still at work, each after the one that asked it.
+    pub(super) agents: Vec<OpenAgent>,
     pub(super) usage: Usage,
     /// The client's messages, if the encoder can write a snapshot.
     pub(super) copy: Option<Box<ClientCopy>>,
@@ -97,6 +99,14 @@ impl Block {
             });
         }
     }
+}
+
+/// An agent at work.
+#[derive(Debug, Clone)]
+pub(super) struct OpenAgent {
+    pub(super) id: Text,
+    /// `true` if its message is open. The message has the id of the agent.
+    pub(super) is_writing: bool,
 }
 
 /// A call of this run.
@@ -147,6 +157,7 @@ impl Encoder {
             blocks: Vec::new(),
             calls: Vec::new(),
             asks: Vec::new(),
+            agents: Vec::new(),
             usage: Usage::default(),
             copy: None,
             is_cut: false,

@@ -85,6 +85,8 @@ impl Encoder {
             RunEvent::ToolApprovalRequest(request) => self.ask(Ask::Approval(request.clone()), out),
             RunEvent::InputRequest(request) => self.ask(Ask::Form(request.clone()), out),
             RunEvent::OutputSeal { call_id, seal } => self.seal(call_id, seal, out),
+            RunEvent::AgentState(state) => self.agent_state(state, out),
+            RunEvent::AgentDelta { agent_id, delta } => self.agent_delta(agent_id, delta, out),
             RunEvent::Finish { reason, usage } => self.run_finished(reason, usage, out),
             RunEvent::Error { code, message } => self.error(code.as_str(), message, out),
             RunEvent::Abort { reason } => self.aborted(reason, out),
@@ -158,6 +160,7 @@ impl Encoder {
     /// If the run was stopped, so do all waiting calls.
     fn close_all(&mut self, stopped: bool, out: &mut BytesMut) {
         self.settle_forms(out);
+        self.close_agents(out);
         self.close_blocks(out);
         let unanswered = |call: &Call| match call.progress {
             Progress::Open => Some((call.id.clone(), ResultKind::Cut)),
@@ -246,7 +249,9 @@ impl DialectEncoder for Encoder {
                 self.other(event, out);
             }
         }
-        if self.copy.is_some() {
+        // What agents write is not part of the conversation.
+        let is_agents = matches!(event, RunEvent::AgentState(_) | RunEvent::AgentDelta { .. });
+        if self.copy.is_some() && !is_agents {
             self.copy_frames(event, start, out);
         }
     }

@@ -1,5 +1,6 @@
 //! Responses: conversion of a run's events into AG-UI events.
 
+mod agents;
 mod calls;
 mod copy;
 mod encoder;
