@@ -83,4 +83,17 @@ for (const version of ['v5', 'v6', 'v7']) {
     assert.deepEqual(await compile(program('tool-order_status')), []);
     assert.notDeepEqual(await compile(program('tool-no_such_tool')), []);
   });
+
+  test(`${version} · the data of agents fits the official UIMessage`, async () => {
+    const program = (field) => `
+      import type { UIMessage } from 'ai${version.slice(1)}';
+      import type { AssistantData, AssistantTools } from './types';
+      type Message = UIMessage<unknown, AssistantData, AssistantTools>;
+      export const status = (part: Message['parts'][number]): 'running' | 'completed' | undefined =>
+        part.type === 'data-agent' && (part.data.status === 'running' || part.data.status === 'completed')
+          ? part.data.${field}
+          : undefined;`;
+    assert.deepEqual(await compile(program('status')), []);
+    assert.notDeepEqual(await compile(program('task')), []);
+  });
 }

@@ -97,3 +97,32 @@ export type ErrorBody = {
     limit?: { name: string; value: number };
   };
 };
+
+/** An agent that the assistant asked: the data of `data-agent` parts, of which a message has the last one of each agent. */
+export type AgentState = {
+  agentId: string;
+  /** The agent that asked. `null`: the one that answers. */
+  parentId: string | null;
+  name: string;
+  /** The call whose tool asked. */
+  toolCallId: string;
+  /** 1 for an agent that the one that answers has asked. */
+  depth: number;
+  status: "running" | "completed" | "incomplete" | "failed" | "cancelled";
+  task: string;
+  /** The limit or the failure that ended the work. */
+  reason?: string;
+  /** The answer, at the end. */
+  text?: string;
+  /** The tokens, at the end. */
+  usage?: object;
+};
+
+/** A part of the work of an agent: the data of transient `data-agent-delta` parts. */
+export type AgentDelta =
+  | { agentId: string; type: "text"; delta: string }
+  | { agentId: string; type: "tool-call"; toolCallId: string; toolName: string; input: unknown }
+  | { agentId: string; type: "tool-end"; toolCallId: string; failed: boolean };
+
+/** The data parts as the AI SDK's `UIDataTypes`: `UIMessage<unknown, AssistantData, AssistantTools>`. */
+export type AssistantData = { agent: AgentState; "agent-delta": AgentDelta };

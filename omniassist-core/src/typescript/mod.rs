@@ -16,7 +16,7 @@
 //! assert!(declarations.contains("export type ToolName = \"order_status\";\n"));
 //! ```
 //!
-//! With the AI SDK, `UIMessage<unknown, UIDataTypes, AssistantTools>` types the tool parts of a message.
+//! With the AI SDK, `UIMessage<unknown, AssistantData, AssistantTools>` types the data and tool parts of a message.
 
 mod expression;
 mod names;
@@ -41,6 +41,7 @@ const MESSAGES: &str = include_str!("messages.d.ts");
 ///
 /// - `ChatMessage`, `PartsMessage`, `FunctionCall`, `FunctionCallOutput`, `ContextMessage`, `DeclaredTool`,
 ///   `RunRequestBody` and `ErrorBody`: the types of the wire format.
+/// - `AgentState`, `AgentDelta` and `AssistantData`: the data of agents that the assistant asks.
 /// - One type per tool for its arguments, named after the tool: `OrderStatusInput`. Definitions under
 ///   `$defs` become types named after tool and definition: `OrderStatusPriority`.
 /// - `ToolInputs`, the arguments by tool; `ToolName`, `ServerToolName` and `FrontEndToolName`, unions of the names;
@@ -89,7 +90,7 @@ pub fn declarations(specs: &[Arc<ToolSpec>]) -> String {
         out.push_str(&format!("\n/** {about} */\nexport type {name} = {union};\n"));
     }
     out.push_str(
-        "\n/** The tools as the AI SDK's `UITools`: `UIMessage<unknown, UIDataTypes, AssistantTools>`. */\n",
+        "\n/** The tools as the AI SDK's `UITools`: `UIMessage<unknown, AssistantData, AssistantTools>`. */\n",
     );
     by_tool(&mut out, "AssistantTools", &tools, |input| format!("{{ input: {input}; output: unknown }}"));
     out
