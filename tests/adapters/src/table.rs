@@ -4,8 +4,8 @@ use std::future::Future;
 use std::pin::Pin;
 
 use crate::cases::{
-    access, connections, errors, files, host_data, keep_alive, leaving, limits, order, paths, readers,
-    routes, shutdown,
+    access, agents, connections, errors, files, host_data, keep_alive, leaving, limits, order, paths,
+    readers, routes, shutdown,
 };
 use crate::transport::Transport;
 
@@ -51,6 +51,10 @@ cases! {
         head_has_the_headers_of_get_and_no_body,
         other_methods_are_not_allowed,
         unknown_paths_are_not_found,
+    }
+    agents::{
+        an_agent_answers_below_both_of_its_paths,
+        an_asked_agent_ends_with_its_client,
     }
     files::{
         an_upload_is_served_to_its_principal_only_until_deleted,

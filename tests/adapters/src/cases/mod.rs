@@ -1,6 +1,7 @@
 //! The cases that all transports share, one file per concern.
 
 pub(crate) mod access;
+pub(crate) mod agents;
 pub(crate) mod connections;
 pub(crate) mod errors;
 pub(crate) mod files;
