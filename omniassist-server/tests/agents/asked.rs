@@ -9,7 +9,7 @@ use futures_util::StreamExt;
 use futures_util::future::join_all;
 use omniassist_server::core::event::AgentDelta;
 use omniassist_server::core::tree::{AgentBudget, TreeLimits};
-use omniassist_server::core::{LlmPayload, RunEvent};
+use omniassist_server::core::{LlmPayload, RunEvent, ToolChoice};
 use omniassist_server::testing::{Turn, call};
 use omniassist_server::tool::{Agents, Approval};
 use omniassist_server::{Args, Price, Prices};
@@ -175,8 +175,9 @@ async fn a_model_that_always_delegates_ends_with_an_answer_within_its_budget() {
         let (input, output) = (50, u64::from(most));
         let number = counted.fetch_add(50 + most as usize, Ordering::SeqCst);
         let answer = text("I know a part of it.").then(Turn::usage(input, output));
-        match payload.tools.is_empty() {
+        match payload.tool_choice == ToolChoice::None {
             true => answer,
+            false if payload.tools.is_empty() => answer,
             false => answer.then(ask("worker", &format!("Task {number}"))),
         }
     });
@@ -190,7 +191,7 @@ async fn a_model_that_always_delegates_ends_with_an_answer_within_its_budget() {
     let events = events(&assistant).await;
     assert!(matches!(events.last(), Some(RunEvent::Finish { .. })), "{:?}", events.last());
     let last = model.payloads().pop().unwrap();
-    assert!(last.tools.is_empty() && last.system.unwrap().contains("Answer now"));
+    assert!(last.tool_choice == ToolChoice::None && last.system.unwrap().contains("Answer now"));
     let total = spent.load(Ordering::SeqCst) as u64;
     assert!(total <= BUDGET + 64 * 64, "{total}");
     assert!(model.payloads().len() > 3, "{}", model.payloads().len());
@@ -336,13 +337,59 @@ async fn a_tool_that_asks_no_more_stops_its_agent() {
     });
     let assistant = Assistant::builder(parent)
         .tool(first)
-        .agent(Agent::new("slow", "Is slow.").provider(slow))
+        .agent(Agent::new("slow", "Is slow.").provider(slow.clone()))
         .agent(Agent::new("fast", "Is fast.").provider(answering()))
         .build()
         .unwrap();
     let events = events(&assistant).await;
     assert_eq!(output(&events), json!("Hello"));
     assert!(matches!(events.last(), Some(RunEvent::Finish { .. })));
+    let ends: Vec<_> =
+        states(&events)[2..].iter().map(|state| (state["name"].clone(), state["status"].clone())).collect();
+    assert_eq!(ends, [(json!("fast"), json!("completed")), (json!("slow"), json!("cancelled"))]);
+    assert_eq!(slow.drops(), 1);
+}
+
+/// The future of a tool that has timed out lives on for a while.
+#[tokio::test(start_paused = true)]
+async fn an_agent_ends_with_the_time_of_the_tool_that_asked() {
+    let slow = ScriptedProvider::new().otherwise(|_| Turn::text("Slowly").then(Turn::pending()));
+    let left = slow.clone();
+    let parent = ScriptedProvider::new().turn(call("patient", json!({}))).turn_with(move |_| {
+        assert_eq!(left.drops(), 1, "the agent ends before the model is asked again");
+        text("Done.")
+    });
+    let patient = Tool::new("patient", "Waits", async |agents: Agents| {
+        agents.ask("slow", "Work").await.map(|report| report.result.to_string())
+    });
+    let assistant = Assistant::builder(parent)
+        .tool(patient.timeout(Duration::from_secs(5)))
+        .agent(Agent::new("slow", "Is slow.").provider(slow))
+        .build()
+        .unwrap();
+    let events = events(&assistant).await;
+    assert!(output(&events)["error"].as_str().unwrap().contains("timed out"), "{}", output(&events));
+    assert_eq!(states(&events).last().unwrap()["status"], "cancelled");
+    assert!(matches!(events.last(), Some(RunEvent::Finish { .. })));
+}
+
+#[tokio::test]
+async fn agents_of_a_run_that_is_stopped_are_shown_as_cancelled() {
+    let worker = ScriptedProvider::new().otherwise(|_| Turn::text("Half").then(Turn::pending()));
+    let parent = ScriptedProvider::new().turn(call("fan_out", json!({ "number": 3 })));
+    let worker = Agent::new("worker", "Works.").provider(worker);
+    let assistant = Assistant::builder(parent).tool(fan_out("worker")).agent(worker).build().unwrap();
+    let mut run = assistant.run(RunRequest::prompt("Go"));
+    let mut seen = Vec::new();
+    while deltas(&seen).len() < 3 {
+        seen.push(run.next().await.expect("the run goes on"));
+    }
+    run.handle().abort("Enough.");
+    seen.extend(run.collect::<Vec<_>>().await);
+    assert!(matches!(seen.last(), Some(RunEvent::Abort { .. })), "{:?}", seen.last());
+    let ended = states(&seen).split_off(3);
+    assert_eq!(ended.len(), 3);
+    assert!(ended.iter().all(|state| state["status"] == "cancelled" && state["text"] == "Half"), "{ended:?}");
 }
 
 #[tokio::test]

@@ -120,6 +120,8 @@ fn the_call_of_an_agent_that_was_interrupted_is_one_of_unknown_outcome() {
     let (parent, worker) = (ScriptedProvider::new().otherwise(|_| text("I do not know.")), answering());
     assert_eq!(restart(&asking(parent.clone(), worker.clone(), &store), &store), RunState::Finished);
     assert!(worker.payloads().is_empty(), "the agent may have acted");
+    let kept = stored(&store);
+    assert!(kept.contains(r#""reason":"interrupted""#) && !kept.contains(r#""status":"running""#), "{kept}");
     let sent =
         parent.payloads().iter().map(|payload| format!("{:?}", payload.transcript)).collect::<String>();
     assert!(sent.contains("It is not known whether this took effect"), "{sent}");

@@ -43,6 +43,12 @@ impl Driver {
         branch.poll_event(cx, &self.run, &mut self.trace).map(|event| self.events.push(event))
     }
 
+    /// Ends the agents that were asked by a call, or by all calls. Returns the events of their ends.
+    pub(super) fn end_agents(&mut self, call: Option<&Text>) -> Vec<RunEvent> {
+        let Some(branch) = &mut self.branch else { return Vec::new() };
+        branch.end(call, &mut self.trace)
+    }
+
     /// Ends the run, because a limit of the tree allows it no more of the model.
     pub(super) fn exceed(&mut self) {
         self.step(Input::Fail(RunErrorCode::TokenBudgetExceeded));

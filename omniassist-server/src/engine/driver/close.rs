@@ -18,16 +18,16 @@ impl Driver {
             self.gate = None;
             self.queued.clear();
             self.running.clear();
-            if let Some(branch) = &mut self.branch {
-                branch.end(&mut self.trace);
-            }
-            self.close(rate);
+            let ended = self.end_agents(None);
+            self.close(rate, ended);
         }
     }
 
     /// Ends the trace, and inserts data and metadata before the terminal event.
-    fn close(&mut self, rate: Option<TokenRate>) {
+    fn close(&mut self, rate: Option<TokenRate>, ended: Vec<RunEvent>) {
         let mut events: Vec<_> = self.events.drain().collect();
+        let end = events.len().saturating_sub(1);
+        events.splice(end..end, ended);
         if self.run.has_sent_data() {
             let end = events.len().saturating_sub(1);
             events.splice(end..end, std::iter::from_fn(|| self.queue.pop()));

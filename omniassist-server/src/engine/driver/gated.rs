@@ -2,7 +2,7 @@
 
 use std::mem;
 
-use omniassist_core::event::RunErrorCode;
+use omniassist_core::event::{AgentState, AgentStatus, RunErrorCode};
 use omniassist_core::journal::{self, Content, Record};
 use omniassist_core::run::{Action, Input, RunMachine};
 use omniassist_core::{KeptAnswer, RunEvent, Text};
@@ -79,12 +79,14 @@ impl Driver {
     /// Rebuilds a run that was interrupted from its journal. `machine` is the one that its request gives.
     pub(super) fn recover(&mut self, machine: RunMachine) -> RunMachine {
         let Some(records) = self.gate.as_mut().and_then(|gate| gate.journal.take()) else { return machine };
+        let at_work = agents_at_work(&records);
         match journal::fold(machine.clone(), records) {
             Ok(recovered) => {
                 failpoint::hit("gate.folded");
                 // The journal begins with the events of the start.
                 self.events.drain().for_each(drop);
                 recovered.events.into_iter().for_each(|event| self.events.push(event));
+                at_work.into_iter().for_each(|event| self.events.push(event));
                 if let Some(gate) = &mut self.gate {
                     gate.interrupted = recovered.interrupted.into_iter().collect();
                     gate.fetch = recovered.kept;
@@ -171,4 +173,23 @@ impl Driver {
             event => event.is_terminal(),
         }
     }
+}
+
+/// Returns the events of the ends of agents that were at work when their server stopped. They do not go on.
+fn agents_at_work(records: &[Record]) -> Vec<RunEvent> {
+    let mut agents: Vec<Box<AgentState>> = Vec::new();
+    for record in records {
+        if let Content::Event(RunEvent::AgentState(state)) = &record.content {
+            agents.retain(|agent| agent.agent_id != state.agent_id);
+            if state.status == AgentStatus::Running {
+                agents.push(state.clone());
+            }
+        }
+    }
+    let ended = agents.into_iter().map(|mut agent| {
+        agent.status = AgentStatus::Cancelled;
+        agent.reason = Some(Text::from_static("interrupted"));
+        RunEvent::AgentState(agent)
+    });
+    ended.collect()
 }

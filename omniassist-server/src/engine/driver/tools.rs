@@ -32,6 +32,8 @@ impl Driver {
                 Some(ToolUpdate::Done(outcome)) => {
                     drop(self.running.swap_remove(index));
                     let call_id = outcome.call_id;
+                    // A tool that has timed out may still wait for them.
+                    self.end_agents(Some(&call_id)).into_iter().for_each(|end| self.events.push(end));
                     self.step(match outcome.result {
                         Ok(output) => Input::ToolResult { call_id, result: Ok(output) },
                         Err(error) => match error.approval() {

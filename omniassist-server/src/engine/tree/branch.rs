@@ -6,7 +6,7 @@ use std::time::Duration;
 use omniassist_core::tree::{AgentBudget, Ledger, Limit, NodeId, TreeLimits};
 use omniassist_core::{LlmEvent, LlmPayload, RunEvent, Text, ToolChoice};
 
-use super::child::{Child, LEFT, Work};
+use super::child::{Child, Work};
 use super::ready::Ready;
 use super::shown::Shown;
 use super::spending::Spending;
@@ -122,8 +122,8 @@ impl Branch {
         }
         if let Some(limit) = spending.last() {
             self.limit = Some(limit);
-            payload.tools = Arc::default();
-            payload.tool_choice = ToolChoice::Auto;
+            // A provider may refuse a transcript with calls and no tools, and keeps the prompt that it has in its cache.
+            payload.tool_choice = ToolChoice::None;
             let system = payload.system.as_deref().unwrap_or_default();
             payload.system = Some(format!("{system}\n\n{ANSWER_NOW}").trim_start().into());
         }
@@ -257,14 +257,22 @@ impl Branch {
         }
     }
 
-    /// Ends the agents that work for this one, and adds what they have used to the trace of the run.
-    pub(in crate::engine) fn end(&mut self, trace: &mut RunTrace) {
-        self.spending = None;
-        self.waiting.clear();
-        for mut child in self.children.drain(..).flatten() {
-            child.work.stop(Text::from_static(LEFT));
-            trace.adopt(child.work.trace());
+    /// Ends the agents that were asked by a call, or by all calls, and adds what they have used to the trace of the run.
+    /// Returns the events of their ends.
+    pub(in crate::engine) fn end(&mut self, call: Option<&Text>, trace: &mut RunTrace) -> Vec<RunEvent> {
+        self.waiting.retain(|ask| call.is_some_and(|call| ask.call_id != *call));
+        let mut ends = Vec::new();
+        for slot in &mut self.children {
+            if let Some(mut child) =
+                slot.take_if(|child| call.is_none_or(|call| child.shown.call_id() == call))
+            {
+                child.stop();
+                trace.adopt(child.work.trace());
+                lock(&self.ledger).close(child.node);
+                ends.push(child.report(REPORT.0));
+            }
         }
+        ends
     }
 
     /// Returns the bytes of a report that leave room for an answer.

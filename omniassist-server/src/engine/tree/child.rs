@@ -15,7 +15,7 @@ use crate::telemetry::RunTrace;
 use crate::tool::{AgentReport, ToolError, cap_text};
 
 /// The reason for a stop of an agent whose asking tool has ended.
-pub(super) const LEFT: &str = "The agent is not needed any more.";
+const LEFT: &str = "The agent is not needed any more.";
 
 /// The run of an agent that works for another one.
 pub(in crate::engine) trait Work: Send {
@@ -126,6 +126,17 @@ impl Child {
                 self.end = Some(End { status, reason: Some(reason.into()), usage: self.used() });
             }
             _ => {}
+        }
+    }
+
+    /// Ends the work at once.
+    pub(super) fn stop(&mut self) {
+        self.has_stopped = Some(AgentStatus::Cancelled);
+        self.work.stop(Text::from_static(LEFT));
+        // A run that was ended has its last events.
+        let cx = &mut Context::from_waker(Waker::noop());
+        while let Some(Poll::Ready(Some(event))) = panics::catch("an agent", || self.work.poll_event(cx)) {
+            self.take(&event);
         }
     }
 

@@ -24,6 +24,11 @@ impl Shown {
         &self.0.agent_id
     }
 
+    /// Returns the call whose tool asked.
+    pub(super) fn call_id(&self) -> &Text {
+        &self.0.tool_call_id
+    }
+
     /// Returns the event of the agent's beginning.
     pub(super) fn began(&self) -> RunEvent {
         RunEvent::AgentState(self.0.clone())
