@@ -11,6 +11,10 @@ import { last, openChat, textOf, toolParts, until, versions } from './chat.mjs';
 import { openClient, packages } from './openai-clients.mjs';
 import { get, post, user } from './wire.mjs';
 
+// The core connects only in a browser.
+globalThis.window ??= globalThis;
+const { CopilotKitCore } = await import('@copilotkit/core');
+
 let model;
 let app;
 before(async () => {
@@ -113,6 +117,25 @@ for (const [generation, lib] of Object.entries(generations)) {
     const assistants = model.requests[0].body.input.filter((item) => item.role === 'assistant');
     assert.deepEqual(assistants.map((item) => item.content[0].text), ['It is on its way.']);
     assert.deepEqual(takeComplaints(), []);
+  });
+}
+
+for (const runtimeTransport of ['rest', 'single']) {
+  test(`CopilotKit, ${runtimeTransport} · agents are known by name`, async () => {
+    const errors = [];
+    const core = new CopilotKitCore({
+      runtimeUrl: `${app.api}/copilotkit`, runtimeTransport, headers: signedIn('vera'),
+    });
+    core.subscribe({ onError: ({ code, error }) => errors.push(`${code}: ${error.message}`) });
+    await until(() => core.runtimeConnectionStatus === 'connected', 'the core is connected');
+    assert.deepEqual(Object.keys(core.agents).sort(), ['clerk', 'default', 'lead']);
+    model.script(...conversation());
+    const agent = core.getAgent('lead');
+    agent.addMessage({ id: randomUUID(), role: 'user', content: 'Is a parcel lost?' });
+    await core.runAgent({ agent });
+    assert.equal(agentText(agent), 'It is on its way.');
+    checkRequests(model.requests);
+    assert.deepEqual([...errors, ...takeComplaints()], []);
   });
 }
 
