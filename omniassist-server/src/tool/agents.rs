@@ -30,7 +30,7 @@ use super::{FromToolCall, ToolContext, ToolError};
 pub struct Agents(ToolContext);
 
 impl Agents {
-    /// Asks an agent, and waits for its report. It sees the task only, and nothing of the conversation.
+    /// Asks an agent, and waits for its report. It sees the task and the context of the host, and nothing of the conversation.
     ///
     /// Several agents can work at the same time, as many as [`TreeLimits::parallel`](omniassist_core::tree::TreeLimits::parallel)
     /// allows; more wait. Dropping the future stops the agent.

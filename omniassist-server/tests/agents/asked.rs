@@ -11,6 +11,7 @@ use omniassist_server::core::event::AgentDelta;
 use omniassist_server::core::tree::{AgentBudget, TreeLimits};
 use omniassist_server::core::{LlmPayload, RunEvent, ToolChoice};
 use omniassist_server::testing::{Turn, call};
+use omniassist_server::throttle::InMemoryTokenBudget;
 use omniassist_server::tool::{Agents, Approval};
 use omniassist_server::{Args, Price, Prices};
 use schemars::JsonSchema;
@@ -344,8 +345,8 @@ async fn a_tool_that_asks_no_more_stops_its_agent() {
     let events = events(&assistant).await;
     assert_eq!(output(&events), json!("Hello"));
     assert!(matches!(events.last(), Some(RunEvent::Finish { .. })));
-    let ends: Vec<_> =
-        states(&events)[2..].iter().map(|state| (state["name"].clone(), state["status"].clone())).collect();
+    let ended = states(&events).into_iter().filter(|state| state["status"] != "running");
+    let ends: Vec<_> = ended.map(|state| (state["name"].clone(), state["status"].clone())).collect();
     assert_eq!(ends, [(json!("fast"), json!("completed")), (json!("slow"), json!("cancelled"))]);
     assert_eq!(slow.drops(), 1);
 }
@@ -440,4 +441,52 @@ fn a_tree_that_cannot_work_is_refused() {
         assert!(error.contains(said), "{error}");
     }
     builder().tree(TreeLimits::new().parallel(64)).build().unwrap();
+}
+
+/// Must show: the budget of a principal holds for the agents too.
+#[tokio::test]
+async fn agents_spend_from_the_token_budget_of_their_principal() {
+    let usage = || text("Worked.").then(Turn::usage(900, 100));
+    let parent = ScriptedProvider::new().otherwise(|payload| match payload.transcript.len() {
+        1 => ask("worker", "Work").then(Turn::usage(10, 10)),
+        _ => text("Done.").then(Turn::usage(10, 10)),
+    });
+    let worker = Agent::new("worker", "Works.").provider(ScriptedProvider::new().otherwise(move |_| usage()));
+    let budget = InMemoryTokenBudget::new(1_500, Duration::from_secs(3_600));
+    let builder = Assistant::builder(parent).agent(worker).delegates(["worker"]).token_budget(budget);
+    let assistant = builder.build().unwrap();
+    let (status, answer) = send(&assistant, "ada", Method::POST, "/", Some(&question())).await;
+    assert!(status == StatusCode::OK && answer.contains("Done."), "{answer}");
+    // 1,040 of 1,500 are spent. The next agent uses up the rest, and its run ends.
+    let mut again = question();
+    again["messages"][0]["id"] = json!("m2");
+    let (_, answer) = send(&assistant, "ada", Method::POST, "/", Some(&again)).await;
+    assert!(answer.contains("token_budget_exceeded"), "{answer}");
+    again["messages"][0]["id"] = json!("m3");
+    let (status, answer) = send(&assistant, "ada", Method::POST, "/", Some(&again)).await;
+    assert_eq!(status, StatusCode::TOO_MANY_REQUESTS, "{answer}");
+    let (status, _) = send(&assistant, "eve", Method::POST, "/", Some(&question())).await;
+    assert_eq!(status, StatusCode::OK, "the budget is that of one principal");
+}
+
+/// A question that waits for its turn and is not needed any more holds up no other.
+#[tokio::test(start_paused = true)]
+async fn a_waiting_question_that_was_dropped_makes_way() {
+    let parent = ScriptedProvider::new().turn(call("several", json!({}))).turn(text("Done."));
+    let slow = ScriptedProvider::new().otherwise(|_| Turn::delay(Duration::from_secs(1)).then(text("part")));
+    let several = Tool::new("several", "Asks several", async |agents: Agents| {
+        let (first, dropped) = (agents.ask("slow", "One"), agents.ask("slow", "Two"));
+        let dropped = tokio::time::timeout(Duration::from_millis(100), dropped);
+        let (first, dropped, third) = tokio::join!(first, dropped, agents.ask("slow", "Three"));
+        assert!(dropped.is_err());
+        Ok::<_, ToolError>(format!("{} {}", first?.result, third?.result))
+    });
+    let assistant = Assistant::builder(parent)
+        .tool(several)
+        .agent(Agent::new("slow", "Is slow.").provider(slow.clone()))
+        .tree(TreeLimits::new().parallel(1))
+        .build()
+        .unwrap();
+    assert_eq!(output(&events(&assistant).await), json!("part part"));
+    assert_eq!(slow.payloads().len(), 2);
 }

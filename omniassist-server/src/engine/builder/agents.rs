@@ -20,8 +20,8 @@ impl AssistantBuilder {
     /// Lets the model of the assistant ask these [agents](Agent): it gets a tool with the name and the description of each.
     /// Default: none.
     ///
-    /// An agent that is asked sees its task only. It has its own prompt, tools and model, the same principal and the same
-    /// hooks, and cannot ask the user. A tool of it that needs an approval does not run. It ends with the call. Its text is
+    /// An agent that is asked sees its task and the context of the host, and nothing of the conversation. It has its own
+    /// prompt, tools and model, the same principal, budgets and hooks, and cannot ask the user. A tool of it that needs an approval does not run. It ends with the call. Its text is
     /// data of the stream (`data-agent-delta` in the AI SDK), and its answer is the result of the call.
     ///
     /// A stored run does not keep the work of an agent: if the server stops, the call counts as one of unknown outcome.

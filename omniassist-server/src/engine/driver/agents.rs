@@ -9,6 +9,7 @@ use omniassist_core::{RunEvent, Text};
 
 use super::Driver;
 use crate::engine::end::End;
+use crate::engine::meter::Meter;
 use crate::engine::tree::{Branch, Work};
 use crate::telemetry::RunTrace;
 use crate::tool::AgentAsk;
@@ -31,7 +32,7 @@ impl Driver {
     /// Takes the question of a tool to an agent.
     pub(super) fn ask(&mut self, ask: AgentAsk) {
         if let Some(branch) = &mut self.branch
-            && let Some(began) = branch.ask(ask, &self.run, &self.trace)
+            && let Some(began) = branch.ask(ask, &self.run, &self.trace, self.meter.as_ref())
         {
             self.events.push(began);
         }
@@ -66,6 +67,10 @@ impl Work for Driver {
 
     fn trace(&mut self) -> &mut RunTrace {
         &mut self.trace
+    }
+
+    fn meter_with(&mut self, meter: Meter) {
+        self.meter_with(meter);
     }
 
     fn limit(&self) -> Option<Limit> {

@@ -11,12 +11,12 @@ use super::ready::Ready;
 use super::shown::Shown;
 use super::spending::Spending;
 use crate::RunContext;
-use crate::engine::meter::estimate;
+use crate::engine::meter::{Meter, estimate};
 use crate::sync::lock;
 use crate::telemetry::RunTrace;
 use crate::tool::{AgentAsk, ToolError};
 
-/// The most bytes of a report, and the least where a budget is nearly used up.
+/// The most bytes of a report where a budget is nearly used up, and elsewhere.
 const REPORT: (usize, usize) = (1024, 32 * 1024);
 
 /// The number of times that an agent asks the same question.
@@ -54,6 +54,8 @@ pub(in crate::engine) struct Branch {
     agent_id: Option<Text>,
     depth: u32,
     spending: Option<Spending>,
+    /// The budget of the host, which the agents spend from too.
+    meter: Option<Meter>,
     limit: Option<Limit>,
     asked: Vec<(Text, Text)>,
     waiting: VecDeque<AgentAsk>,
@@ -87,6 +89,7 @@ impl Branch {
             agent_id,
             depth,
             spending: None,
+            meter: None,
             limit: None,
             asked: Vec::new(),
             waiting: VecDeque::new(),
@@ -151,9 +154,10 @@ impl Branch {
         ask: AgentAsk,
         run: &RunContext,
         trace: &RunTrace,
+        meter: Option<&Meter>,
     ) -> Option<RunEvent> {
-        let at_work = self.children.iter().flatten().count();
-        if at_work >= self.limits.at_once() {
+        self.meter = meter.cloned();
+        if !self.has_room() {
             self.waiting.push_back(ask);
             return None;
         }
@@ -205,7 +209,10 @@ impl Branch {
         let id = Some(shown.agent_id().clone());
         let branch = Self::new(begin, self.limits, ledger, node, id, depth);
         let work = self.begin.begin(agent, task, run, branch);
-        let work = work.inspect_err(|_| lock(&self.ledger).close(node))?;
+        let mut work = work.inspect_err(|_| lock(&self.ledger).close(node))?;
+        if let Some(meter) = &self.meter {
+            work.meter_with(meter.clone());
+        }
         Ok((node, work, shown, budget.longest()))
     }
 
@@ -245,22 +252,29 @@ impl Branch {
                 }
             }
         }
-        match self.waiting.pop_front() {
-            Some(ask) if self.children.iter().flatten().count() < self.limits.at_once() => {
-                self.start(ask, run, trace).map_or(Poll::Pending, Poll::Ready)
+        while self.has_room()
+            && let Some(ask) = self.waiting.pop_front()
+        {
+            // One that is not needed any more, or refused, makes way for the next.
+            if let Some(began) = self.start(ask, run, trace) {
+                return Poll::Ready(began);
             }
-            Some(ask) => {
-                self.waiting.push_front(ask);
-                Poll::Pending
-            }
-            None => Poll::Pending,
         }
+        Poll::Pending
+    }
+
+    /// Returns `true` if another agent may work for this one now.
+    fn has_room(&self) -> bool {
+        self.children.iter().flatten().count() < self.limits.at_once()
     }
 
     /// Ends the agents that were asked by a call, or by all calls, and adds what they have used to the trace of the run.
     /// Returns the events of their ends.
     pub(in crate::engine) fn end(&mut self, call: Option<&Text>, trace: &mut RunTrace) -> Vec<RunEvent> {
         self.waiting.retain(|ask| call.is_some_and(|call| ask.call_id != *call));
+        if call.is_none() {
+            self.meter = None;
+        }
         let mut ends = Vec::new();
         for slot in &mut self.children {
             if let Some(mut child) =

@@ -10,6 +10,7 @@ use tokio::sync::oneshot;
 use tokio::time::{Sleep, sleep};
 
 use super::shown::Shown;
+use crate::engine::meter::Meter;
 use crate::panics;
 use crate::telemetry::RunTrace;
 use crate::tool::{AgentReport, ToolError, cap_text};
@@ -27,6 +28,9 @@ pub(in crate::engine) trait Work: Send {
 
     /// Returns the trace, for the run that it belongs to.
     fn trace(&mut self) -> &mut RunTrace;
+
+    /// Counts the tokens of the run for the budget of the host.
+    fn meter_with(&mut self, meter: Meter);
 
     /// Returns the limit of the tree that allows the run no other model call.
     fn limit(&self) -> Option<Limit>;
