@@ -4,14 +4,19 @@ mod asked;
 mod rights;
 mod stored;
 
+use std::sync::{Arc, Mutex};
+
 use bytes::Bytes;
 use http::{Method, Request, StatusCode, header};
 use http_body_util::{BodyExt, Full};
+use omniassist_server::audit::AuditLog;
 use omniassist_server::core::{ModelOptions, RunRequest};
 use omniassist_server::http::AssistantService;
-use omniassist_server::testing::{ScriptedProvider, text};
+use omniassist_server::testing::{ScriptedProvider, call, text};
 use omniassist_server::{Agent, Assistant, Principal, RunContext, Tool, ToolError};
 use serde_json::{Value, json};
+
+use crate::audit::Kept;
 
 pub(super) fn tool(name: &str) -> Tool {
     Tool::new(name.to_owned(), "Does something", || async { Ok::<_, ToolError>("done") })
@@ -180,4 +185,25 @@ fn agents_that_cannot_be_reached_are_refused() {
     }
     let twice = Assistant::builder(answering()).agent(Agent::new("a", "A.")).agent(Agent::new("a", "A."));
     assert!(twice.build().unwrap_err().to_string().contains("two agents"));
+}
+
+#[tokio::test]
+async fn reports_and_audit_records_name_the_agent() {
+    let reported = Arc::new(Mutex::new(Vec::new()));
+    let (ends, audit) = (Arc::clone(&reported), Kept::default());
+    let parent = ScriptedProvider::new().turn(call("clerk", json!({ "task": "Look" }))).turn(text("Done."));
+    let assistant = Assistant::builder(parent)
+        .agent(Agent::new("clerk", "Looks things up.").provider(answering()))
+        .agent(Agent::new("lead", "Leads.").delegates(["clerk"]))
+        .on_run_end(move |report| ends.lock().unwrap().push(report.run.agent.clone()))
+        .audit(AuditLog::new(audit.clone()))
+        .build()
+        .unwrap();
+    send(&assistant, "ada", Method::POST, "/agents/lead", Some(&question())).await;
+    assistant.shutdown().await;
+    let named = |name: &str| Some(name.into());
+    assert_eq!(*reported.lock().unwrap(), [named("clerk"), named("lead")]);
+    let began = audit.json().into_iter().filter(|record| record["action"] == "run_started");
+    let agents: Vec<_> = began.map(|record| (record["agent"].clone(), record["principal"].clone())).collect();
+    assert_eq!(agents, [(json!("lead"), json!("ada")), (json!("clerk"), json!("ada"))]);
 }
