@@ -57,12 +57,16 @@ impl Encoder {
                     chunk.some("id", id.as_ref()).json("data", data).flag("transient", *transient)
                 });
             }
-            RunEvent::AgentState(state) => {
-                self.chunk(out, "data-agent", |chunk| chunk.field("id", &state.agent_id).field("data", state))
-            }
-            RunEvent::AgentDelta { agent_id, delta } => self.chunk(out, "data-agent-delta", |chunk| {
-                chunk.field("data", &OfAgent::new(agent_id, delta)).flag("transient", true)
+            RunEvent::AgentState(state) => self.chunk(out, "data-agent", |chunk| {
+                let chunk = chunk.field("id", &state.agent_id);
+                chunk.field("data", state)
             }),
+            RunEvent::AgentDelta { agent_id, delta } => {
+                let data = OfAgent::new(agent_id, delta);
+                self.chunk(out, "data-agent-delta", |chunk| {
+                    chunk.field("data", &data).flag("transient", true)
+                });
+            }
             RunEvent::Metadata(metadata) => self.metadata(metadata, out),
             RunEvent::Finish { reason, usage } => {
                 let version = self.version;
