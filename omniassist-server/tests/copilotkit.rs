@@ -169,7 +169,7 @@ async fn unknown_agents_paths_and_methods() {
     let other = service.handle(post("/copilotkit/agent/other/run", &body, "ada")).await;
     let (status, answer) = json_of(other).await;
     assert_eq!((status, &answer["error"]), (StatusCode::NOT_FOUND, &json!("Agent not found")));
-    assert!(answer["message"].as_str().unwrap().contains("other"));
+    assert!(answer["message"].as_str().unwrap().contains("no such agent"));
     let requests = [
         (get("/copilotkit"), 405, Some("POST")),
         (get("/copilotkit/agent/default/run"), 405, Some("POST")),

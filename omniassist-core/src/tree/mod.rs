@@ -11,7 +11,7 @@
 //! use omniassist_core::tree::{AgentBudget, Ledger, Limit, TreeLimits};
 //!
 //! let mut ledger = Ledger::new(TreeLimits::new().tokens(20_000).depth(1));
-//! let child = ledger.open(Ledger::ROOT, AgentBudget::new().tokens(4_000))?;
+//! let child = ledger.open(Ledger::ROOT, AgentBudget::new().tokens(8_000))?;
 //! assert_eq!(ledger.open(child, AgentBudget::new()), Err(Limit::Depth));
 //!
 //! let call = ledger.reserve(child, 1_000, Some(500))?;
