@@ -490,3 +490,35 @@ async fn a_waiting_question_that_was_dropped_makes_way() {
     assert_eq!(output(&events(&assistant).await), json!("part part"));
     assert_eq!(slow.payloads().len(), 2);
 }
+
+#[cfg(feature = "openai")]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_connections_of_sixty_four_agents_close_with_the_client() {
+    use omniassist_server::OpenAiProvider;
+    use omniassist_server::testing::{FakeProvider, Reply, responses_sse};
+
+    for _ in 0..2 {
+        let server = FakeProvider::start().await.unwrap();
+        server.otherwise(Reply::sse(responses_sse::text("never")).stall_after(0));
+        let child = OpenAiProvider::builder().base_url(server.base_url()).api_key("k").build().unwrap();
+        let parent = ScriptedProvider::new().turn(call("fan_out", json!({ "number": 64 })));
+        let limits = TreeLimits::new().parallel(64).children(64).model_calls(100);
+        let worker = Agent::new("worker", "Works.").provider(child);
+        let builder = Assistant::builder(parent).tool(fan_out("worker")).agent(worker).tree(limits);
+        let mut run = builder.build().unwrap().run(RunRequest::prompt("Go"));
+        {
+            let asked = server.request(64);
+            tokio::pin!(asked);
+            loop {
+                tokio::select! {
+                    _ = &mut asked => break,
+                    event = run.next() => assert!(event.is_some(), "the run goes on"),
+                }
+            }
+        }
+        drop(run);
+        for _ in 0..64 {
+            server.closed().await;
+        }
+    }
+}
