@@ -41,6 +41,8 @@
 //! | clients end with the log | no `withdraw_step` in `http/resume.rs` |
 //! | each client reaches the end | what is swept depends on the clock of a process: an hour of difference on SQLite |
 //! | time of hand-overs | `beat` in `engine/stored/lease.rs` does not look again after as many runs as it has room for |
+//! | listeners of the servers | `listen` in `hints.rs` of `omniassist-postgres` keeps a second connection |
+//! | keys of Redis | `KEEP` of 60 s in `writer.rs` of `omniassist-redis` |
 //! | encrypted content | `key_of_chat` of `Encrypted` returns no key for a new conversation |
 //!
 //! That the search for encrypted content finds any is shown by the other cases, where it must.
