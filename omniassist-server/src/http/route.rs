@@ -69,6 +69,16 @@ pub(super) enum AgentAction {
 
 impl Route {
     pub(super) fn parse(path: &str) -> Self {
+        // A chat may be named `agents`; its own routes take precedence.
+        let of_agent = path.strip_prefix("/agents/").filter(|rest| !is_chat_route(rest));
+        match of_agent.or_else(|| path.strip_prefix("/api/run/")) {
+            Some(rest) if !rest.is_empty() => Self::of_agent(rest),
+            _ => Self::parse_plain(path),
+        }
+    }
+
+    /// Parses the path of the assistant, or of an agent below its name.
+    fn parse_plain(path: &str) -> Self {
         let path = path.trim_end_matches('/');
         match path {
             "" => return Self::Run,
@@ -89,12 +99,7 @@ impl Route {
             return CopilotKitRoute::parse(rest)
                 .map_or(Self::Unknown(ErrorFormat::CopilotKit), Self::CopilotKit);
         }
-        // A chat may be named `v1` or `object`; its own routes take precedence.
-        let is_chat_route = |rest: &&str| matches!(*rest, "stop" | "stream");
-        let of_agent = path.strip_prefix("/agents/").filter(|rest| !is_chat_route(rest));
-        if let Some(rest) = of_agent.or_else(|| path.strip_prefix("/api/run/")) {
-            return Self::of_agent(rest);
-        }
+        // A chat may be named `v1` or `object`.
         if let Some(rest) = path.strip_prefix("/v1/").filter(|rest| !is_chat_route(rest)) {
             return match (rest, rest.strip_prefix("models/")) {
                 ("chat/completions", _) => Self::ChatCompletions,
@@ -131,9 +136,9 @@ impl Route {
     /// Parses the name of an agent, and the path below it. What does not belong to one agent is unknown there.
     fn of_agent(path: &str) -> Self {
         let (name, rest) = path.find('/').map_or((path, ""), |at| path.split_at(at));
-        let route = match Self::parse(rest) {
+        // An agent has no agents, so a path of any length is parsed once.
+        let route = match Self::parse_plain(rest) {
             Self::Agents
-            | Self::Agent(..)
             | Self::CopilotKit(_)
             | Self::Files
             | Self::File(_)
@@ -256,6 +261,11 @@ impl CopilotKitRoute {
         };
         Some(Self::Agent { agent: (*agent).to_owned(), action })
     }
+}
+
+/// Returns `true` for the end of a path that belongs to a chat, whatever its name is.
+fn is_chat_route(rest: &str) -> bool {
+    matches!(rest.trim_end_matches('/'), "stop" | "stream")
 }
 
 fn decoded(segment: &str) -> Option<String> {

@@ -139,3 +139,24 @@ async fn an_internal_agent_can_only_be_asked() {
     let (_, answer) = send(&assistant, "ada", Method::POST, "/", Some(&question())).await;
     assert!(answer.contains("Hello") && answer.contains("Done."), "{answer}");
 }
+
+/// A path is parsed before anybody is authenticated.
+#[tokio::test]
+async fn an_agent_has_no_agents_however_long_the_path_is() {
+    let assistant = assistant(&answering(), &answering());
+    for below in
+        ["/agents/sales", "/api/run/sales", "/agents", "/copilotkit/info", "/threads", "/files", "/runs/r"]
+    {
+        let path = format!("/agents/sales{below}");
+        assert_eq!(
+            send(&assistant, "ada", Method::GET, &path, None).await.0,
+            StatusCode::NOT_FOUND,
+            "{path}"
+        );
+    }
+    for prefix in ["/agents/sales", "/api/run/sales", "/agents/agents", "/agents//"] {
+        let long = prefix.repeat(60_000 / prefix.len());
+        let (status, _) = send(&assistant, "ada", Method::POST, &long, Some(&question())).await;
+        assert_eq!(status, StatusCode::NOT_FOUND, "{prefix}");
+    }
+}
