@@ -1,3 +1,4 @@
+use std::sync::Arc;
 use std::time::Duration;
 
 use omniassist_server::store::{NotSaved, StoreError};
@@ -8,6 +9,8 @@ use tokio_postgres::error::SqlState;
 #[derive(Debug)]
 pub(crate) enum Failure {
     Postgres(Error),
+    /// The database or the network has ended the connection.
+    Ended(Arc<Error>),
     /// A column has a value of another type.
     Value(Error),
     /// A value has no meaning.
@@ -32,6 +35,7 @@ impl From<Failure> for StoreError {
     fn from(failure: Failure) -> Self {
         match failure {
             Failure::Postgres(error) => of_postgres(error),
+            Failure::Ended(error) => Self::unavailable(error),
             Failure::Value(error) => Self::corrupt(error),
             Failure::Corrupt(reason) => Self::corrupt(reason),
             Failure::TooSlow(time) => {

@@ -1,5 +1,6 @@
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
+use std::sync::{Arc, OnceLock};
 
 use futures_util::TryStreamExt;
 use tokio::io::{AsyncRead, AsyncWrite};
@@ -24,6 +25,8 @@ pub(crate) struct Connection {
     client: Client,
     task: AbortHandle,
     cancel: Cancel,
+    /// The reason for the end of the connection, if the database or the network ended it.
+    end: Arc<OnceLock<Arc<tokio_postgres::Error>>>,
 }
 
 impl Connection {
@@ -37,8 +40,9 @@ impl Connection {
         T: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     {
         let (sender, notifications) = unbounded_channel();
-        let task = tokio::spawn(run(connection, sender)).abort_handle();
-        (Self { client, task, cancel }, notifications)
+        let end = Arc::default();
+        let task = tokio::spawn(run(connection, sender, Arc::clone(&end))).abort_handle();
+        (Self { client, task, cancel, end }, notifications)
     }
 
     pub(crate) fn is_closed(&self) -> bool {
@@ -47,12 +51,21 @@ impl Connection {
 
     /// Executes statements without parameters. They are sent with the first poll.
     pub(crate) async fn execute(&self, sql: &str) -> Result<(), Failure> {
-        Ok(self.client.batch_execute(sql).await?)
+        self.client.batch_execute(sql).await.map_err(|error| self.failure(error))
     }
 
     /// Returns the rows of a statement, which is sent with the first poll.
     pub(crate) async fn query(&self, sql: &str, values: Vec<Value<'_>>) -> Result<Vec<Row>, Failure> {
-        Ok(self.client.query_typed_raw(sql, values).await?.try_collect().await?)
+        let rows = async { self.client.query_typed_raw(sql, values).await?.try_collect().await };
+        rows.await.map_err(|error| self.failure(error))
+    }
+
+    /// Adds the reason for the end of the connection to an error that only says that it has ended.
+    fn failure(&self, error: tokio_postgres::Error) -> Failure {
+        match self.end.get() {
+            Some(end) if error.is_closed() => Failure::Ended(Arc::clone(end)),
+            _ => Failure::Postgres(error),
+        }
     }
 
     /// Cuts the connection, and ends its statement: a server goes on with the statement of a client that is gone.
@@ -67,8 +80,11 @@ impl Connection {
     }
 }
 
-async fn run<S, T>(mut connection: tokio_postgres::Connection<S, T>, notifications: UnboundedSender<String>)
-where
+async fn run<S, T>(
+    mut connection: tokio_postgres::Connection<S, T>,
+    notifications: UnboundedSender<String>,
+    end: Arc<OnceLock<Arc<tokio_postgres::Error>>>,
+) where
     S: AsyncRead + AsyncWrite + Unpin,
     T: AsyncRead + AsyncWrite + Unpin,
 {
@@ -82,6 +98,8 @@ where
             Ok(_) => {}
             Err(error) => {
                 tracing::debug!(%error, "a connection to the database has ended");
+                // Nothing else sets it.
+                let _ = end.set(Arc::new(error));
                 return;
             }
         }

@@ -12,6 +12,9 @@ use std::time::{Duration, Instant};
 /// The time for a server to accept connections, on a machine that compiles meanwhile.
 const START: Duration = Duration::from_secs(60);
 
+/// The lines of a server's log that a failed test shows.
+const LAST_LINES: usize = 40;
+
 /// Runs a server until the shell's standard input is closed, which happens when this process ends in any way. The first
 /// argument is the signal that stops the server. Without a line on standard input, the shell deletes the files too.
 const GUARD: &str = r#"
@@ -80,6 +83,14 @@ impl Drop for Server {
             let _ = stdin.write_all(b"keep\n");
         }
         let _ = self.guard.wait();
+        // The folder is deleted next, and with it the only account of what went wrong.
+        if std::thread::panicking() {
+            for name in ["log", "pgbouncer.log"] {
+                let log = std::fs::read_to_string(self.folder.join(name)).unwrap_or_default();
+                let start = log.lines().count().saturating_sub(LAST_LINES);
+                log.lines().skip(start).for_each(|line| eprintln!("{name}: {line}"));
+            }
+        }
     }
 }
 
