@@ -38,7 +38,7 @@ impl TreeLimits {
         self
     }
 
-    /// Sets the depth of the tree: 1 lets the first agent ask others, which cannot ask any. Default: 3.
+    /// Sets the depth of the tree: 1 lets the first agent ask others, which cannot ask any. The deepest is 8. Default: 3.
     pub const fn depth(mut self, depth: u32) -> Self {
         self.depth = depth;
         self
@@ -50,10 +50,22 @@ impl TreeLimits {
         self
     }
 
-    /// Sets the number of agents that work for one agent at the same time. More wait. Default: 4.
+    /// Sets the number of agents that work for one agent at the same time. More wait. The most is 64. Default: 4.
     pub const fn parallel(mut self, parallel: usize) -> Self {
         self.parallel = parallel;
         self
+    }
+
+    /// Returns the depth of the tree.
+    #[must_use]
+    pub const fn deepest(&self) -> u32 {
+        self.depth
+    }
+
+    /// Returns the tokens of the whole tree, if they are limited.
+    #[must_use]
+    pub const fn most_tokens(&self) -> Option<u64> {
+        self.tokens
     }
 
     /// Returns the number of agents that work for one agent at the same time.
@@ -66,15 +78,14 @@ impl TreeLimits {
     #[must_use]
     pub fn zero(&self) -> Option<&'static str> {
         let Self { tokens, model_calls, agents, depth, children, parallel } = *self;
-        let all = [
+        first_zero(&[
             ("tokens", tokens == Some(0)),
             ("model_calls", model_calls == 0),
             ("agents", agents == 0),
             ("depth", depth == 0),
             ("children", children == 0),
             ("parallel", parallel == 0),
-        ];
-        all.into_iter().find(|(_, is_zero)| *is_zero).map(|(name, _)| name)
+        ])
     }
 }
 
@@ -126,12 +137,11 @@ impl AgentBudget {
     /// Returns the name of a limit that is zero, with which the agent could do nothing.
     #[must_use]
     pub fn zero(&self) -> Option<&'static str> {
-        let all = [
+        first_zero(&[
             ("tokens", self.tokens == Some(0)),
             ("model_calls", self.model_calls == 0),
             ("time", self.time.is_zero()),
-        ];
-        all.into_iter().find(|(_, is_zero)| *is_zero).map(|(name, _)| name)
+        ])
     }
 }
 
@@ -139,6 +149,10 @@ impl Default for AgentBudget {
     fn default() -> Self {
         Self::new()
     }
+}
+
+fn first_zero(limits: &[(&'static str, bool)]) -> Option<&'static str> {
+    limits.iter().find(|(_, is_zero)| *is_zero).map(|(name, _)| *name)
 }
 
 /// A limit that a tree of agents has reached.

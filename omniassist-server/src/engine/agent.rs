@@ -1,10 +1,9 @@
 //! Named agents.
 
 use std::collections::BTreeMap;
-use std::fmt;
 use std::sync::Arc;
+use std::{fmt, mem};
 
-use http::Extensions;
 use omniassist_core::tree::AgentBudget;
 use omniassist_core::{Limits, ModelOptions, Text, check_tool_name};
 
@@ -54,15 +53,15 @@ const RESERVED: [&str; 3] = ["default", "stop", "stream"];
 #[derive(Clone)]
 #[must_use = "an agent does nothing until it is given to a builder"]
 pub struct Agent {
-    name: Text,
-    description: Text,
-    provider: Option<Arc<dyn LlmProvider>>,
-    model: Option<Text>,
-    options: Option<Arc<ModelOptions>>,
-    prompt: Option<RunHook<Text>>,
+    pub(super) name: Text,
+    pub(super) description: Text,
+    pub(super) provider: Option<Arc<dyn LlmProvider>>,
+    pub(super) model: Option<Text>,
+    pub(super) options: Option<Arc<ModelOptions>>,
+    pub(super) prompt: Option<RunHook<Text>>,
     tools: Vec<Tool>,
-    delegates: Vec<Text>,
-    budget: AgentBudget,
+    pub(super) delegates: Vec<Text>,
+    pub(super) budget: AgentBudget,
     is_internal: bool,
     visibility: Option<Visibility>,
 }
@@ -152,57 +151,32 @@ impl Agent {
         self
     }
 
-    /// Checks the agent, and completes it with the settings of its assistant.
-    pub(super) fn check(
-        self,
+    /// Checks the agent, and registers its tools.
+    fn register(
+        mut self,
         state: &Arc<StateMap>,
         limits: &Limits,
         defer_above: DeferAbove,
     ) -> Result<NamedAgent> {
-        let Self {
-            name,
-            description,
-            provider,
-            model,
-            options,
-            prompt,
-            tools,
-            delegates,
-            budget,
-            is_internal,
-            visibility,
-        } = self;
-        let refused = |reason: &str| Err(Error::configuration(format!("the agent {:?}: {reason}", &*name)));
-        if check_tool_name(&name).is_err() {
+        let name = &self.name;
+        let refused = |reason: &str| Err(Error::configuration(format!("the agent {:?}: {reason}", &**name)));
+        if check_tool_name(name).is_err() {
             return refused("a name is 1 to 64 of [A-Za-z0-9_-]");
         }
-        if RESERVED.contains(&&*name) {
+        if RESERVED.contains(&&**name) {
             return refused("this name has another meaning; give the agent another one");
         }
-        if description.trim().is_empty() {
+        if self.description.trim().is_empty() {
             return refused("the description is empty");
         }
-        if let Some(zero) = budget.zero() {
+        if let Some(zero) = self.budget.zero() {
             return refused(&format!("its budget allows no {zero}"));
         }
-        let registry = Tools::searchable(Arc::clone(state), limits.clone(), defer_above)?;
-        for tool in tools {
-            registry.register(tool)?;
+        let tools = Tools::searchable(Arc::clone(state), limits.clone(), defer_above)?;
+        for tool in mem::take(&mut self.tools) {
+            tools.register(tool)?;
         }
-        let tools = registry;
-        Ok(NamedAgent {
-            name,
-            description,
-            provider,
-            model,
-            options,
-            prompt,
-            tools,
-            delegates,
-            budget,
-            is_internal,
-            visibility,
-        })
+        Ok(NamedAgent { settings: self, tools })
     }
 }
 
@@ -214,36 +188,29 @@ impl fmt::Debug for Agent {
 
 /// An agent of an assistant.
 pub(super) struct NamedAgent {
-    pub(super) name: Text,
-    pub(super) description: Text,
-    pub(super) provider: Option<Arc<dyn LlmProvider>>,
-    pub(super) model: Option<Text>,
-    pub(super) options: Option<Arc<ModelOptions>>,
-    pub(super) prompt: Option<RunHook<Text>>,
+    /// Its tools were moved to the registry.
+    pub(super) settings: Agent,
     pub(super) tools: Tools,
-    pub(super) delegates: Vec<Text>,
-    pub(super) budget: AgentBudget,
-    is_internal: bool,
-    visibility: Option<Visibility>,
 }
 
 impl NamedAgent {
-    /// Returns `true` if the sender of a request with these extensions can reach the agent.
-    pub(super) fn is_visible(&self, extensions: &Extensions) -> bool {
-        !self.is_internal && self.is_for(|| RunContext::of_caller(extensions.clone()))
+    /// Returns `true` if a caller reaches the agent.
+    pub(super) fn is_visible(&self, caller: impl FnOnce() -> RunContext) -> bool {
+        !self.settings.is_internal && self.is_for(caller)
     }
 
     /// Returns `true` if the agent works for a caller.
     fn is_for(&self, caller: impl FnOnce() -> RunContext) -> bool {
-        self.visibility.as_ref().is_none_or(|visibility| visibility.holds(&self.name, &caller()))
+        let Agent { name, visibility, .. } = &self.settings;
+        visibility.as_ref().is_none_or(|visibility| visibility.holds(name, &caller()))
     }
 }
 
 /// The agents of an assistant, by name.
 pub(super) type NamedAgents = BTreeMap<Text, Arc<NamedAgent>>;
 
-/// Checks the agents of a builder.
-pub(super) fn check(
+/// Checks the agents of a builder, and registers their tools.
+pub(super) fn register(
     agents: Vec<Agent>,
     state: &Arc<StateMap>,
     limits: &Limits,
@@ -251,8 +218,8 @@ pub(super) fn check(
 ) -> Result<NamedAgents> {
     let mut named = NamedAgents::new();
     for agent in agents {
-        let agent = agent.check(state, limits, defer_above)?;
-        let name = agent.name.clone();
+        let agent = agent.register(state, limits, defer_above)?;
+        let name = agent.settings.name.clone();
         if named.insert(name.clone(), Arc::new(agent)).is_some() {
             return Err(Error::configuration(format!("two agents are named {:?}", &*name)));
         }
@@ -265,13 +232,13 @@ pub(super) fn add_delegates(
     tools: &Tools,
     delegates: &[Text],
     agents: &NamedAgents,
-    tool: impl Fn(&NamedAgent) -> Tool,
+    tool: impl Fn(&Agent) -> Tool,
 ) -> Result<()> {
     for name in delegates {
         let agent = agents.get(name);
         let unknown = || Error::configuration(format!("there is no agent {:?} to ask", &**name));
         let agent = Arc::clone(agent.ok_or_else(unknown)?);
-        let tool = tool(&agent);
+        let tool = tool(&agent.settings);
         tools.register(tool.visible_to(move |caller| agent.is_for(|| caller.clone())))?;
     }
     Ok(())

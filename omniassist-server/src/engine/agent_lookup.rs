@@ -1,5 +1,6 @@
 //! The named agents of an assistant, and the one that a handle stands for.
 
+use std::cell::LazyCell;
 use std::sync::Arc;
 
 use http::Extensions;
@@ -7,8 +8,8 @@ use omniassist_core::Text;
 use omniassist_core::verify::Poster;
 
 use super::Assistant;
-use crate::Principal;
 use crate::clock::now_ms;
+use crate::{Principal, RunContext};
 
 impl Assistant {
     /// Returns a named [`Agent`](super::Agent), whose runs have its prompt, tools and model. It shares everything else with this
@@ -22,29 +23,36 @@ impl Assistant {
     /// Returns the name and the description of this agent. `None` for the assistant itself.
     #[must_use]
     pub fn as_agent(&self) -> Option<(&Text, &Text)> {
-        self.agent.as_ref().map(|agent| (&agent.name, &agent.description))
+        self.agent.as_ref().map(|agent| (&agent.settings.name, &agent.settings.description))
     }
 
     /// Returns the agents that the sender of a request with these extensions [sees](super::Agent::visible_to), by name.
     pub fn visible_agents(&self, extensions: &Extensions) -> impl Iterator<Item = Self> {
-        let agents = self.setup.agents.values().filter(|agent| agent.is_visible(extensions));
+        let caller = LazyCell::new(|| RunContext::of_caller(extensions.clone()));
+        let agents = self.setup.agents.values().filter(move |agent| agent.is_visible(|| caller.clone()));
         agents.map(|agent| Self { agent: Some(Arc::clone(agent)), ..self.clone() })
     }
 
     /// Returns an agent, if the sender of a request with these extensions sees it.
     pub(crate) fn visible_agent(&self, name: &str, extensions: &Extensions) -> Option<Self> {
-        self.setup.agents.get(name).filter(|agent| agent.is_visible(extensions))?;
+        self.setup
+            .agents
+            .get(name)
+            .filter(|agent| agent.is_visible(|| RunContext::of_caller(extensions.clone())))?;
         self.agent(name)
     }
 
     /// Returns the name of this agent.
     pub(super) fn agent_name(&self) -> Option<&Text> {
-        self.agent.as_ref().map(|agent| &agent.name)
+        self.agent.as_ref().map(|agent| &agent.settings.name)
     }
 
     /// Returns `true` if the model of this agent asks another one by a tool of this name.
     pub(super) fn asks(&self, tool: &Text) -> bool {
-        self.agent.as_ref().map_or(&self.setup.config.delegates, |agent| &agent.delegates).contains(tool)
+        self.agent
+            .as_ref()
+            .map_or(&self.setup.config.delegates, |agent| &agent.settings.delegates)
+            .contains(tool)
     }
 
     /// Returns the poster of a request for this agent.

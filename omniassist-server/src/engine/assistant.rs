@@ -268,7 +268,7 @@ impl Assistant {
         tools: ToolSnapshot,
         prepare: Prepare,
         carried: Carried,
-        Origin { id, has_stored_answers }: Origin,
+        Origin { id, has_stored_answers, branch }: Origin,
     ) -> (Driver, Option<Message>, Text) {
         let setup = Arc::clone(&self.setup);
         let host = sync::read(&setup.context).clone();
@@ -308,11 +308,9 @@ impl Assistant {
         let posted =
             setup.config.may_have_window().then(|| Box::new(Posted { tools: tools.clone(), carried }));
         let preparation = prepare(Arc::clone(&setup), run.clone(), due, planning, posted);
-        let (has_agents, tree) = (!setup.agents.is_empty(), setup.config.tree);
-        let mut driver = Driver::new(setup, run, queue, tools, call, request, config, preparation);
-        if has_agents {
-            driver.join(Branch::root(Arc::new(self.clone()), tree));
-        }
+        let root = || Branch::root(Arc::new(self.clone()), setup.config.tree);
+        let branch = branch.or_else(|| (!setup.agents.is_empty()).then(root));
+        let driver = Driver::new(setup, run, queue, tools, call, request, config, preparation, branch);
         (driver, continued, message_id)
     }
 }
@@ -324,12 +322,19 @@ pub(super) struct Origin {
     pub(super) id: Uuid,
     /// `true` if the store has the answers of the user, so that each is used once.
     pub(super) has_stored_answers: bool,
+    /// The place in a tree of agents of a run that another one has asked for. `None` for a run of its own.
+    pub(super) branch: Option<Branch>,
 }
 
 impl Origin {
     /// Creates the identity of a run that is not stored.
-    pub(super) fn new() -> Self {
-        Self { id: Uuid::now_v7(), has_stored_answers: false }
+    fn new() -> Self {
+        Self { id: Uuid::now_v7(), has_stored_answers: false, branch: None }
+    }
+
+    /// Creates the identity of a run that another one has asked for.
+    pub(super) fn asked(branch: Branch) -> Self {
+        Self { branch: Some(branch), ..Self::new() }
     }
 }
 

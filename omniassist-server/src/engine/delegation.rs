@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::Assistant;
-use super::agent::NamedAgent;
+use super::agent::Agent;
 use super::assistant::Origin;
 use super::history::Carried;
 use super::preparation::prepare;
@@ -23,18 +23,18 @@ struct Task {
 }
 
 /// Returns the tool by which a model asks an agent.
-pub(super) fn tool(agent: &NamedAgent) -> Tool {
-    let name = agent.name.clone();
+pub(super) fn tool(Agent { name, description, .. }: &Agent) -> Tool {
+    let asked = name.clone();
     let ask = move |Args(Task { task }): Args<Task>, agents: Agents| {
-        let name = name.clone();
-        async move { agents.ask(name, task).await.map(Json) }
+        let asked = asked.clone();
+        async move { agents.ask(asked, task).await.map(Json) }
     };
-    Tool::new(agent.name.clone(), agent.description.clone(), ask)
+    Tool::new(name.clone(), description.clone(), ask)
 }
 
 impl Begin for Assistant {
     fn budget_of(&self, agent: &str) -> Option<AgentBudget> {
-        self.setup.agents.get(agent).map(|agent| agent.budget)
+        self.setup.agents.get(agent).map(|agent| agent.settings.budget)
     }
 
     fn begin(
@@ -52,8 +52,7 @@ impl Begin for Assistant {
         let tools = agent.tools_for(&request, &extensions)?.for_principal(parent.principal().clone());
         let tools = if branch.may_ask() { tools } else { tools.hiding(|tool| agent.asks(&tool.spec().name)) };
         let (mut driver, _, message_id) =
-            agent.driver(request, extensions, tools, prepare, Carried::default(), Origin::new());
-        driver.join(branch);
+            agent.driver(request, extensions, tools, prepare, Carried::default(), Origin::asked(branch));
         driver.start_asked(&message_id);
         Ok(Box::new(driver))
     }

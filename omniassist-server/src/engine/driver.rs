@@ -104,6 +104,7 @@ impl Driver {
         request: RunRequest,
         config: RunConfig,
         preparation: Preparation,
+        branch: Option<Branch>,
     ) -> Self {
         Self {
             setup,
@@ -133,7 +134,7 @@ impl Driver {
             retry_after: None,
             summary: None,
             gate: None,
-            branch: None,
+            branch: branch.map(Box::new),
         }
     }
 
@@ -159,6 +160,9 @@ impl Driver {
 
     /// Counts the tokens of the run, and ends it if they exceed the budget.
     pub(super) fn meter_with(&mut self, meter: Meter) {
+        if let Some(branch) = &mut self.branch {
+            branch.meter_with(&meter);
+        }
         self.meter = Some(meter);
     }
 

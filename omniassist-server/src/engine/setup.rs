@@ -2,7 +2,7 @@ use std::sync::{Arc, RwLock};
 
 use omniassist_core::{ContextMessage, ModelOptions, Text, Verifier};
 
-use super::agent::{NamedAgent, NamedAgents};
+use super::agent::{Agent, NamedAgent, NamedAgents};
 use super::config::Config;
 use super::hook::RunHook;
 use super::seals::Seals;
@@ -30,26 +30,26 @@ pub(super) struct Setup {
 impl Setup {
     /// Returns the provider of an agent, or of the assistant.
     pub(super) fn provider_of<'a>(&'a self, agent: Option<&'a NamedAgent>) -> &'a Arc<dyn LlmProvider> {
-        agent.and_then(|agent| agent.provider.as_ref()).unwrap_or(&self.provider)
+        agent.and_then(|agent| agent.settings.provider.as_ref()).unwrap_or(&self.provider)
     }
 
     /// Returns the model to request for an agent, or for the assistant. `None` for the provider's own.
     pub(super) fn model_of<'a>(&'a self, agent: Option<&'a NamedAgent>) -> Option<&'a Text> {
-        match agent {
-            Some(NamedAgent { model: Some(model), .. }) => Some(model),
-            Some(NamedAgent { provider: Some(_), .. }) => None,
+        match agent.map(|agent| &agent.settings) {
+            Some(Agent { model: Some(model), .. }) => Some(model),
+            Some(Agent { provider: Some(_), .. }) => None,
             _ => self.config.model.as_ref(),
         }
     }
 
     /// Returns the settings of the model for an agent, or for the assistant.
     pub(super) fn options_of<'a>(&'a self, agent: Option<&'a NamedAgent>) -> &'a Arc<ModelOptions> {
-        agent.and_then(|agent| agent.options.as_ref()).unwrap_or(&self.config.options)
+        agent.and_then(|agent| agent.settings.options.as_ref()).unwrap_or(&self.config.options)
     }
 
     /// Returns the system prompt of an agent, or of the assistant.
     pub(super) fn prompt_of<'a>(&'a self, agent: Option<&'a NamedAgent>) -> Option<&'a RunHook<Text>> {
-        agent.map_or(self.config.prompt.as_ref(), |agent| agent.prompt.as_ref())
+        agent.map_or(self.config.prompt.as_ref(), |agent| agent.settings.prompt.as_ref())
     }
 
     /// Returns the agent of a run.

@@ -138,7 +138,7 @@ async fn the_stream_of_the_ai_sdk_has_each_text_once() {
 
 #[tokio::test]
 async fn an_agent_at_the_greatest_depth_is_offered_no_other() {
-    for depth in [1, 2, 3] {
+    for depth in [1, 2, 3, 8] {
         let model = ScriptedProvider::new().otherwise(|payload| match payload.tools.is_empty() {
             true => text("The end."),
             false if sent(payload).contains("Result") => text("Passed on."),
@@ -434,13 +434,14 @@ fn a_tree_that_cannot_work_is_refused() {
         (builder().tree(TreeLimits::new().tokens(0)), "no tokens"),
         (builder().tree(TreeLimits::new().depth(0)), "no depth"),
         (builder().tree(TreeLimits::new().parallel(65)), "at most 64"),
+        (builder().tree(TreeLimits::new().depth(9)), "at most 8"),
         (builder().agent(Agent::new("a", "A.").budget(AgentBudget::new().model_calls(0))), "no model_calls"),
     ];
     for (builder, said) in cases {
         let error = builder.build().unwrap_err().to_string();
         assert!(error.contains(said), "{error}");
     }
-    builder().tree(TreeLimits::new().parallel(64)).build().unwrap();
+    builder().tree(TreeLimits::new().parallel(64).depth(8)).build().unwrap();
 }
 
 /// Must show: the budget of a principal holds for the agents too.

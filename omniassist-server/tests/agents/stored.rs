@@ -9,7 +9,7 @@ use omniassist_server::testing::{Turn, call};
 use tokio::sync::Notify;
 
 use super::*;
-use crate::stored::restart::{begin_and_stop, restart, stored};
+use crate::stored::restart::{begin_and_stop, restart, stored, stuck_after};
 
 fn server(model: ScriptedProvider, store: &MemoryStore) -> Assistant {
     let refund = tool("refund").requires_approval(Approval::always());
@@ -20,11 +20,7 @@ fn server(model: ScriptedProvider, store: &MemoryStore) -> Assistant {
 #[test]
 fn a_run_of_an_agent_goes_on_as_that_agent_on_another_server() {
     let (store, reached) = (MemoryStore::new(), Arc::new(Notify::new()));
-    let notify = Arc::clone(&reached);
-    let model = ScriptedProvider::new().turn_with(move |_| {
-        notify.notify_one();
-        Turn::text("The first try").then(Turn::pending())
-    });
+    let model = stuck_after("The first try", &reached);
     begin_and_stop(server(model, &store).agent("sales").unwrap(), &reached);
 
     let model = ScriptedProvider::new().otherwise(|_| text("The second try"));
@@ -39,11 +35,7 @@ fn a_run_of_an_agent_goes_on_as_that_agent_on_another_server() {
 #[test]
 fn a_run_of_an_agent_that_is_not_there_any_more_is_given_up() {
     let (store, reached) = (MemoryStore::new(), Arc::new(Notify::new()));
-    let notify = Arc::clone(&reached);
-    let model = ScriptedProvider::new().turn_with(move |_| {
-        notify.notify_one();
-        Turn::text("The first try").then(Turn::pending())
-    });
+    let model = stuck_after("The first try", &reached);
     begin_and_stop(server(model, &store).agent("sales").unwrap(), &reached);
 
     let second = Assistant::builder(answering()).store(store.clone()).build().unwrap();
@@ -109,11 +101,7 @@ async fn the_work_of_an_asked_agent_is_stored_as_its_result_and_its_tokens_are_c
 #[test]
 fn the_call_of_an_agent_that_was_interrupted_is_one_of_unknown_outcome() {
     let (store, reached) = (MemoryStore::new(), Arc::new(Notify::new()));
-    let notify = Arc::clone(&reached);
-    let worker = ScriptedProvider::new().turn_with(move |_| {
-        notify.notify_one();
-        Turn::text("Half").then(Turn::pending())
-    });
+    let worker = stuck_after("Half", &reached);
     let parent = ScriptedProvider::new().turn(call("worker", json!({ "task": "Work" })));
     begin_and_stop(asking(parent, worker, &store), &reached);
 

@@ -17,6 +17,15 @@ pub(crate) fn runtime() -> Runtime {
     Builder::new_current_thread().enable_all().start_paused(true).build().unwrap()
 }
 
+/// Returns a model that writes this text, notifies `reached`, and then writes nothing more.
+pub(crate) fn stuck_after(text: &'static str, reached: &Arc<Notify>) -> ScriptedProvider {
+    let notify = Arc::clone(reached);
+    ScriptedProvider::new().turn_with(move |_| {
+        notify.notify_one();
+        Turn::text(text).then(Turn::pending())
+    })
+}
+
 /// Posts to a server that stops when `reached` is notified.
 pub(crate) fn begin_and_stop(assistant: Assistant, reached: &Notify) {
     let server = runtime();
@@ -48,12 +57,8 @@ pub(crate) fn stored(store: &MemoryStore) -> String {
 #[test]
 fn an_interrupted_turn_is_asked_again() {
     let (store, reached) = (MemoryStore::new(), Arc::new(Notify::new()));
-    let notify = Arc::clone(&reached);
-    let model = ScriptedProvider::new().turn_with(move |_| {
-        notify.notify_one();
-        Turn::text("The first try").then(Turn::pending())
-    });
-    let first = Assistant::builder(model).store(store.clone()).build().unwrap();
+    let first =
+        Assistant::builder(stuck_after("The first try", &reached)).store(store.clone()).build().unwrap();
     begin_and_stop(first, &reached);
 
     let model = ScriptedProvider::new().otherwise(|_| text("The second try"));

@@ -10,7 +10,7 @@ use omniassist_server::throttle::{Grant, InMemoryTokenBudget, LimitFuture, Reser
 use omniassist_server::{Price, Prices};
 use tokio::sync::Notify;
 
-use super::restart::{begin_and_stop, restart, runtime, stored};
+use super::restart::{begin_and_stop, restart, runtime, stored, stuck_after};
 use super::*;
 
 const DAYS: RangeInclusive<Day> = Day::MIN..=Day::MAX;
@@ -129,11 +129,7 @@ fn a_call_is_counted_once_although_its_server_stops() {
 /// Stops a server in the answer of a run, and returns the state of the run after a restart with a budget.
 fn restarted_with(tokens: u64) -> (RunState, String, (u64, Duration)) {
     let (store, reached) = (MemoryStore::new(), Arc::new(Notify::new()));
-    let notify = Arc::clone(&reached);
-    let model = ScriptedProvider::new().turn_with(move |_| {
-        notify.notify_one();
-        Turn::text("The first try").then(Turn::pending())
-    });
+    let model = stuck_after("The first try", &reached);
     begin_and_stop(Assistant::builder(model).store(store.clone()).build().unwrap(), &reached);
 
     let budget = Arc::new(InMemoryTokenBudget::new(tokens, Duration::from_secs(3600)));

@@ -43,24 +43,37 @@ impl AssistantBuilder {
 
     /// Checks the agents, and gives each model the tools by which it asks others.
     pub(super) fn checked_agents(agents: Vec<Agent>, tools: &Tools, config: &Config) -> Result<NamedAgents> {
-        let agents = agent::check(agents, tools.state(), &config.limits, config.defer_above)?;
+        let agents = agent::register(agents, tools.state(), &config.limits, config.defer_above)?;
         let ask = |agent: &_| delegation::tool(agent).timeout(config.limits.run_timeout);
         agent::add_delegates(tools, &config.delegates, &agents, ask)?;
         for agent in agents.values() {
-            agent::add_delegates(&agent.tools, &agent.delegates, &agents, ask)?;
+            agent::add_delegates(&agent.tools, &agent.settings.delegates, &agents, ask)?;
         }
         check_tree(&config.tree)?;
+        let delegates = config.delegates.len()
+            + agents.values().map(|agent| agent.settings.delegates.len()).sum::<usize>();
+        if delegates > 0 && config.tree.most_tokens().is_none() && config.budget.is_none() {
+            tracing::warn!(
+                "models can ask agents, and nothing limits their tokens; set `TreeLimits::tokens` or a token budget"
+            );
+        }
         Ok(agents)
     }
 }
 
+/// The greatest depth of a tree: an agent is polled by the one that asked it.
+const DEEPEST: u32 = 8;
+
 fn check_tree(limits: &TreeLimits) -> Result<()> {
+    let refused = |reason: String| Err(Error::configuration(format!("the limits of the tree: {reason}")));
     if let Some(zero) = limits.zero() {
-        return Err(Error::configuration(format!("the limits of the tree allow no {zero}")));
+        return refused(format!("they allow no {zero}"));
     }
     if limits.at_once() > tree::MOST {
-        let most = tree::MOST;
-        return Err(Error::configuration(format!("at most {most} agents can work at the same time")));
+        return refused(format!("at most {} agents can work at the same time", tree::MOST));
+    }
+    if limits.deepest() > DEEPEST {
+        return refused(format!("the depth is at most {DEEPEST}"));
     }
     Ok(())
 }

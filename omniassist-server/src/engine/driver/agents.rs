@@ -10,16 +10,11 @@ use omniassist_core::{RunEvent, Text};
 use super::Driver;
 use crate::engine::end::End;
 use crate::engine::meter::Meter;
-use crate::engine::tree::{Branch, Work};
+use crate::engine::tree::Work;
 use crate::telemetry::RunTrace;
 use crate::tool::AgentAsk;
 
 impl Driver {
-    /// Makes the run a part of a tree of agents.
-    pub(in crate::engine) fn join(&mut self, branch: Branch) {
-        self.branch = Some(Box::new(branch));
-    }
-
     /// Begins the trace of a run for another one, which gets its result. The functions of `on_finish` do not.
     pub(in crate::engine) fn start_asked(&mut self, message_id: &Text) {
         self.start(None, message_id, None);
@@ -32,7 +27,7 @@ impl Driver {
     /// Takes the question of a tool to an agent.
     pub(super) fn ask(&mut self, ask: AgentAsk) {
         if let Some(branch) = &mut self.branch
-            && let Some(began) = branch.ask(ask, &self.run, &self.trace, self.meter.as_ref())
+            && let Some(began) = branch.ask(ask, &self.run, &self.trace)
         {
             self.events.push(began);
         }

@@ -4,13 +4,14 @@ use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
 use futures_core::Stream;
-use omniassist_core::{LlmEvent, LlmPayload, Text, Usage};
+use omniassist_core::{LlmEvent, LlmPayload};
 use tokio::task::JoinHandle;
 
 use super::budget::Stop;
-use super::estimate::{self, BYTES_PER_TOKEN};
+use super::estimate::BYTES_PER_TOKEN;
 use super::lease::Lease;
 use super::run_meter::{Meter, RESERVATION};
+use super::tally::Tally;
 use crate::Result;
 use crate::provider::{LlmProvider, LlmStream};
 use crate::throttle::Spent;
@@ -40,14 +41,9 @@ struct Ending {
 /// A model call in progress.
 struct Turn {
     lease: Lease,
-    /// The estimated tokens of the input.
-    input: u64,
-    /// The bytes of all deltas.
-    bytes: u64,
+    tally: Tally,
     /// The number of bytes after which more tokens are reserved.
     reserve_at: u64,
-    usage: Option<Usage>,
-    begun: bool,
     finished: bool,
     calls_tools: bool,
 }
@@ -63,11 +59,8 @@ impl MeteredStream {
     fn new(meter: Meter, provider: Arc<dyn LlmProvider>, payload: LlmPayload) -> Self {
         let turn = Turn {
             lease: meter.next_lease(),
-            input: estimate::input(&payload),
-            bytes: 0,
+            tally: Tally::new(&payload),
             reserve_at: 0,
-            usage: None,
-            begun: false,
             finished: false,
             calls_tools: false,
         };
@@ -161,74 +154,32 @@ impl Drop for MeteredStream {
 impl Turn {
     /// Reserves the tokens that the call has used, and some more.
     fn reserve(&self) -> Reserving {
-        let used = self.used();
-        let least = if self.begun { used.max(1) } else { used.saturating_add(1) };
+        let used = self.tally.used();
+        let least = if self.tally.has_begun() { used.max(1) } else { used.saturating_add(1) };
         Box::pin(self.lease.change(least..=used.saturating_add(RESERVATION)))
     }
 
     fn granted(&mut self, tokens: u64) {
-        let more = tokens.saturating_sub(self.used());
-        self.reserve_at = self.written().saturating_add(more).saturating_mul(BYTES_PER_TOKEN);
+        let more = tokens.saturating_sub(self.tally.used());
+        self.reserve_at = self.tally.written().saturating_add(more).saturating_mul(BYTES_PER_TOKEN);
     }
 
     /// Counts the output of the model. Returns `true` if it used up the tokens of the call.
     fn take(&mut self, event: &LlmEvent) -> bool {
-        self.begun = true;
-        let delta: &Text = match event {
-            LlmEvent::TextDelta { delta, .. }
-            | LlmEvent::RefusalDelta { delta, .. }
-            | LlmEvent::ReasoningDelta { delta, .. }
-            | LlmEvent::ToolCallDelta { delta, .. } => delta,
-            LlmEvent::Usage(usage) => {
-                self.usage = Some(*usage);
-                // The estimate of the following output is added to this usage.
-                self.reserve_at = 0;
-                return false;
-            }
-            LlmEvent::ToolCallStart { .. } => {
-                self.calls_tools = true;
-                return false;
-            }
-            LlmEvent::Finish { .. } => {
-                self.finished = true;
-                return false;
-            }
-            _ => return false,
-        };
-        self.bytes += delta.len() as u64;
-        self.bytes > self.reserve_at
-    }
-
-    /// Returns the tokens that the model has written, estimated from bytes.
-    fn written(&self) -> u64 {
-        estimate::tokens(self.bytes)
-    }
-
-    /// Returns the tokens that the call has used so far, as reported or estimated.
-    fn used(&self) -> u64 {
-        let reported = self.usage.unwrap_or_default();
-        let output = self.written().max(reported.output_tokens.unwrap_or(0));
-        reported.input_tokens.unwrap_or(self.input).saturating_add(output)
+        match event {
+            // The estimate of the following output is added to this usage.
+            LlmEvent::Usage(_) => self.reserve_at = 0,
+            LlmEvent::ToolCallStart { .. } => self.calls_tools = true,
+            LlmEvent::Finish { .. } => self.finished = true,
+            _ => {}
+        }
+        self.tally.take(event) && self.tally.bytes() > self.reserve_at
     }
 
     /// Settles the tokens of the call. A call that was refused before its first event used nothing.
     fn settle(self, has_failed: bool) -> Option<JoinHandle<()>> {
-        let is_refused = has_failed && !self.begun;
-        let spent = if is_refused { Spent::nothing() } else { self.spent() };
+        let is_refused = has_failed && !self.tally.has_begun();
+        let spent = if is_refused { Spent::nothing() } else { self.tally.spent() };
         self.lease.settle(spent)
-    }
-
-    /// Returns the tokens of the call: as reported if it finished, and estimated otherwise.
-    fn spent(&self) -> Spent {
-        let mut usage = self.usage.unwrap_or_default();
-        let is_counted =
-            usage.total_tokens.is_some() || usage.input_tokens.and(usage.output_tokens).is_some();
-        if self.finished && is_counted {
-            return Spent::new(usage, false);
-        }
-        usage.input_tokens.get_or_insert(self.input);
-        usage.output_tokens = Some(self.written().max(usage.output_tokens.unwrap_or(0)));
-        usage.total_tokens = None;
-        Spent::new(usage, true)
     }
 }

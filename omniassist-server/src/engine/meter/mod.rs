@@ -5,6 +5,8 @@ pub(super) mod estimate;
 mod lease;
 mod metered;
 mod run_meter;
+mod tally;
 
 pub(super) use budget::Budget;
 pub(super) use run_meter::Meter;
+pub(super) use tally::Tally;

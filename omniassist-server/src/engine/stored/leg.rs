@@ -85,7 +85,7 @@ impl Assistant {
             }
             (None, None) => None,
         };
-        let origin = Origin { id: run.uuid(), has_stored_answers };
+        let origin = Origin { id: run.uuid(), has_stored_answers, branch: None };
         let (mut driver, continued, message_id) =
             self.driver(request, extensions, tools, prepare, carried, origin);
         if let Some(seals) = &setup.seals {

@@ -45,12 +45,18 @@ pub(in crate::engine) trait Begin: Send + Sync {
     ) -> Result<Box<dyn Work>, ToolError>;
 }
 
-/// The part of a tree of agents that belongs to one of them: its budget, and the agents that work for it.
-pub(in crate::engine) struct Branch {
+/// The part of a tree that its agents share.
+struct Tree {
     begin: Arc<dyn Begin>,
     limits: TreeLimits,
     ledger: Arc<Mutex<Ledger>>,
+}
+
+/// The part of a tree of agents that belongs to one of them: its budget, and the agents that work for it.
+pub(in crate::engine) struct Branch {
+    tree: Arc<Tree>,
     node: NodeId,
+    /// `None` for the agent of the run.
     agent_id: Option<Text>,
     depth: u32,
     spending: Option<Spending>,
@@ -70,21 +76,12 @@ impl Branch {
     /// Creates a tree with its root.
     pub(in crate::engine) fn root(begin: Arc<dyn Begin>, limits: TreeLimits) -> Self {
         let ledger = Arc::new(Mutex::new(Ledger::new(limits)));
-        Self::new(begin, limits, ledger, Ledger::ROOT, None, 0)
+        Self::new(Arc::new(Tree { begin, limits, ledger }), Ledger::ROOT, None, 0)
     }
 
-    fn new(
-        begin: Arc<dyn Begin>,
-        limits: TreeLimits,
-        ledger: Arc<Mutex<Ledger>>,
-        node: NodeId,
-        agent_id: Option<Text>,
-        depth: u32,
-    ) -> Self {
+    fn new(tree: Arc<Tree>, node: NodeId, agent_id: Option<Text>, depth: u32) -> Self {
         Self {
-            begin,
-            limits,
-            ledger,
+            tree,
             node,
             agent_id,
             depth,
@@ -100,9 +97,14 @@ impl Branch {
         }
     }
 
+    /// Counts the tokens of the agents that will work for this one for the budget of the host.
+    pub(in crate::engine) fn meter_with(&mut self, meter: &Meter) {
+        self.meter = Some(meter.clone());
+    }
+
     /// Returns `true` if the depth of the tree allows this agent to ask others.
     pub(in crate::engine) fn may_ask(&self) -> bool {
-        lock(&self.ledger).may_ask(self.node)
+        lock(&self.tree.ledger).may_ask(self.node)
     }
 
     /// Returns the limit that allows no other model call.
@@ -117,7 +119,7 @@ impl Branch {
     /// Returns the limit that does not allow the call.
     pub(in crate::engine) fn reserve(&mut self, payload: &mut LlmPayload) -> Result<(), Limit> {
         self.spending = None;
-        let reserved = Spending::begin(&self.ledger, self.node, payload);
+        let reserved = Spending::begin(&self.tree.ledger, self.node, payload);
         let spending = reserved.inspect_err(|limit| self.limit = Some(*limit))?;
         if let Some(most) = spending.most() {
             let options = Arc::make_mut(&mut payload.options);
@@ -154,9 +156,7 @@ impl Branch {
         ask: AgentAsk,
         run: &RunContext,
         trace: &RunTrace,
-        meter: Option<&Meter>,
     ) -> Option<RunEvent> {
-        self.meter = meter.cloned();
         if !self.has_room() {
             self.waiting.push_back(ask);
             return None;
@@ -194,22 +194,20 @@ impl Branch {
         run: &RunContext,
     ) -> Result<(NodeId, Box<dyn Work>, Shown, Duration), ToolError> {
         let AgentAsk { agent, task, .. } = ask;
-        let budget = self.begin.budget_of(agent);
+        let budget = self.tree.begin.budget_of(agent);
         let budget = budget.ok_or_else(|| ToolError::new(format!("There is no agent {agent:?}.")))?;
         let question = (agent.clone(), task.clone());
         if self.asked.iter().filter(|asked| **asked == question).count() >= REPEATS {
             return Err(ToolError::new("This agent was asked the same before. Use its report."));
         }
         let refused = |limit: Limit| ToolError::new(format!("The agent was not asked: {limit}."));
-        let node = lock(&self.ledger).open(self.node, budget).map_err(refused)?;
+        let node = lock(&self.tree.ledger).open(self.node, budget).map_err(refused)?;
         self.asked.push(question);
         let depth = self.depth + 1;
         let shown = Shown::new(ask, self.agent_id.clone(), depth);
-        let (begin, ledger) = (Arc::clone(&self.begin), Arc::clone(&self.ledger));
-        let id = Some(shown.agent_id().clone());
-        let branch = Self::new(begin, self.limits, ledger, node, id, depth);
-        let work = self.begin.begin(agent, task, run, branch);
-        let mut work = work.inspect_err(|_| lock(&self.ledger).close(node))?;
+        let branch = Self::new(Arc::clone(&self.tree), node, Some(shown.agent_id().clone()), depth);
+        let work = self.tree.begin.begin(agent, task, run, branch);
+        let mut work = work.inspect_err(|_| lock(&self.tree.ledger).close(node))?;
         if let Some(meter) = &self.meter {
             work.meter_with(meter.clone());
         }
@@ -246,7 +244,7 @@ impl Branch {
                     self.woken &= !bit;
                     if let Some(mut child) = self.children.get_mut(slot).and_then(Option::take) {
                         trace.adopt(child.work.trace());
-                        lock(&self.ledger).close(child.node);
+                        lock(&self.tree.ledger).close(child.node);
                         return Poll::Ready(child.report(self.room()));
                     }
                 }
@@ -265,7 +263,7 @@ impl Branch {
 
     /// Returns `true` if another agent may work for this one now.
     fn has_room(&self) -> bool {
-        self.children.iter().flatten().count() < self.limits.at_once()
+        self.children.iter().flatten().count() < self.tree.limits.at_once()
     }
 
     /// Ends the agents that were asked by a call, or by all calls, and adds what they have used to the trace of the run.
@@ -282,7 +280,7 @@ impl Branch {
             {
                 child.stop();
                 trace.adopt(child.work.trace());
-                lock(&self.ledger).close(child.node);
+                lock(&self.tree.ledger).close(child.node);
                 ends.push(child.report(REPORT.0));
             }
         }
@@ -291,7 +289,7 @@ impl Branch {
 
     /// Returns the bytes of a report that leave room for an answer.
     fn room(&self) -> usize {
-        let tokens = lock(&self.ledger).room(self.node);
+        let tokens = lock(&self.tree.ledger).room(self.node);
         let bytes = tokens.map_or(u64::MAX, |tokens| tokens.saturating_mul(estimate::BYTES_PER_TOKEN));
         usize::try_from(bytes).unwrap_or(usize::MAX).clamp(REPORT.0, REPORT.1)
     }
@@ -301,6 +299,6 @@ impl Branch {
 impl Drop for Branch {
     fn drop(&mut self) {
         self.spending = None;
-        lock(&self.ledger).close(self.node);
+        lock(&self.tree.ledger).close(self.node);
     }
 }

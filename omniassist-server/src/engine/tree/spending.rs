@@ -1,23 +1,21 @@
 use std::sync::{Arc, Mutex};
 
 use omniassist_core::tree::{Ledger, Limit, NodeId, Reservation};
-use omniassist_core::{LlmEvent, LlmPayload, Text, Usage};
+use omniassist_core::{LlmEvent, LlmPayload};
 
-use crate::engine::meter::estimate;
+use crate::engine::meter::Tally;
 use crate::sync::lock;
 
 /// The tokens by which a model may exceed the maximum output before its answer is cut.
 const OVERSHOOT: u64 = 64;
 
-/// The reserved tokens of a model call in progress. Dropping it settles them with an estimate of what was sent and seen.
+/// The reserved tokens of a model call in progress. Dropping it settles them.
 #[derive(Debug)]
 pub(super) struct Spending {
     ledger: Arc<Mutex<Ledger>>,
+    /// `None` after the drop.
     reservation: Option<Reservation>,
-    input: u64,
-    most: Option<u64>,
-    bytes: u64,
-    usage: Usage,
+    tally: Tally,
 }
 
 impl Spending {
@@ -31,17 +29,15 @@ impl Spending {
         node: NodeId,
         payload: &LlmPayload,
     ) -> Result<Self, Limit> {
-        let input = estimate::input(payload);
+        let tally = Tally::new(payload);
         let wanted = payload.options.max_output_tokens.map(u64::from);
-        let reservation = lock(ledger).reserve(node, input, wanted)?;
-        let most = reservation.max_output();
-        let (ledger, reservation) = (Arc::clone(ledger), Some(reservation));
-        Ok(Self { ledger, reservation, input, most, bytes: 0, usage: Usage::default() })
+        let reservation = lock(ledger).reserve(node, tally.input(), wanted)?;
+        Ok(Self { ledger: Arc::clone(ledger), reservation: Some(reservation), tally })
     }
 
     /// Returns the maximum output in tokens.
     pub(super) fn most(&self) -> Option<u64> {
-        self.most
+        self.reservation.as_ref().and_then(Reservation::max_output)
     }
 
     /// Returns the limit that allows no other call after this one.
@@ -51,27 +47,14 @@ impl Spending {
 
     /// Counts an event of the model. Returns `true` if the model writes more than it may.
     pub(super) fn take(&mut self, event: &LlmEvent) -> bool {
-        let delta: &Text = match event {
-            LlmEvent::TextDelta { delta, .. }
-            | LlmEvent::RefusalDelta { delta, .. }
-            | LlmEvent::ReasoningDelta { delta, .. }
-            | LlmEvent::ToolCallDelta { delta, .. } => delta,
-            LlmEvent::Usage(usage) => {
-                self.usage = *usage;
-                return false;
-            }
-            _ => return false,
-        };
-        self.bytes += delta.len() as u64;
-        self.most.is_some_and(|most| estimate::tokens(self.bytes) > most + OVERSHOOT)
+        self.tally.take(event) && self.most().is_some_and(|most| self.tally.written() > most + OVERSHOOT)
     }
 }
 
 impl Drop for Spending {
     fn drop(&mut self) {
-        let Some(reservation) = self.reservation.take() else { return };
-        let input = self.usage.input_tokens.unwrap_or(self.input);
-        let output = self.usage.output_tokens.unwrap_or_else(|| estimate::tokens(self.bytes));
-        lock(&self.ledger).settle(reservation, input.saturating_add(output));
+        if let Some(reservation) = self.reservation.take() {
+            lock(&self.ledger).settle(reservation, self.tally.spent().tokens());
+        }
     }
 }
