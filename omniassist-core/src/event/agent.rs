@@ -18,13 +18,14 @@ pub struct AgentState {
     pub name: Text,
     /// The call whose tool asked.
     pub tool_call_id: Text,
-    /// The number of agents between this one and the agent of the run, and one.
+    /// The depth in the tree: 1 for an agent that the agent of the run has asked.
     pub depth: u32,
     /// The state.
     pub status: AgentStatus,
-    /// The task.
+    /// The task. A long one is cut; the input of the call has it.
     pub task: Text,
-    /// The reason for another end than completion: the name of a limit, the code of a failure, or `empty`.
+    /// The reason for another end than completion: the name of a limit, the code of a failure, `empty`, or
+    /// `stopped`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<Text>,
     /// The answer, at the end. A long one is cut; the result of the call has it.

@@ -523,3 +523,22 @@ async fn the_connections_of_sixty_four_agents_close_with_the_client() {
         }
     }
 }
+
+/// The states of an agent stay with the message, so they are short. The call has the task and the answer.
+#[tokio::test]
+async fn a_long_task_and_a_long_answer_are_shown_in_part() {
+    for (bytes, is_cut) in [(4_096, false), (4_097, true)] {
+        let long = "x".repeat(bytes);
+        let parent = ScriptedProvider::new().turn(ask("writer", &long)).turn(text("Done."));
+        let writer = Agent::new("writer", "Writes.").provider(ScriptedProvider::new().turn(text(&*long)));
+        let assistant = Assistant::builder(parent).agent(writer).delegates(["writer"]).build().unwrap();
+        let events = events(&assistant).await;
+        assert_eq!(output(&events)["result"], long);
+        let last = states(&events).pop().unwrap();
+        for shown in [&last["task"], &last["text"]] {
+            let shown = shown.as_str().unwrap();
+            assert_eq!(shown != long, is_cut, "{bytes}");
+            assert!(shown.len() <= 4_096 && shown.contains("cut off") == is_cut, "{shown}");
+        }
+    }
+}

@@ -125,7 +125,7 @@ impl Child {
                 let status = self.has_stopped.unwrap_or(AgentStatus::Cancelled);
                 let reason = match status {
                     AgentStatus::Incomplete => Limit::Time.as_str(),
-                    _ => "user",
+                    _ => "stopped",
                 };
                 self.end = Some(End { status, reason: Some(reason.into()), usage: self.used() });
             }

@@ -6,8 +6,8 @@ use uuid::Uuid;
 
 use crate::tool::{AgentAsk, AgentReport, cap_text};
 
-/// The bytes of an answer that are kept for the client. The result of the call has it all.
-const KEPT: usize = 4 * 1024;
+/// The bytes of a task and of an answer that the client is shown. The call has both.
+const SHOWN: usize = 4 * 1024;
 
 /// An agent at work, as its client sees it.
 pub(super) struct Shown(Box<AgentState>);
@@ -15,7 +15,7 @@ pub(super) struct Shown(Box<AgentState>);
 impl Shown {
     pub(super) fn new(ask: &AgentAsk, parent_id: Option<Text>, depth: u32) -> Self {
         let id = Uuid::now_v7().simple().to_string().into();
-        let mut state = AgentState::begun(id, ask.agent.clone(), ask.call_id.clone(), ask.task.clone());
+        let mut state = AgentState::begun(id, ask.agent.clone(), ask.call_id.clone(), cut(&ask.task));
         (state.parent_id, state.depth) = (parent_id, depth);
         Self(Box::new(state))
     }
@@ -36,12 +36,8 @@ impl Shown {
 
     /// Returns the event of the agent's end.
     pub(super) fn ended(mut self, report: &AgentReport) -> RunEvent {
-        let text = match report.result.len() {
-            0..=KEPT => report.result.clone(),
-            _ => cap_text(&report.result, KEPT).into(),
-        };
         (self.0.status, self.0.reason) = (report.status, report.reason.clone());
-        (self.0.text, self.0.usage) = (Some(text), Some(report.usage));
+        (self.0.text, self.0.usage) = (Some(cut(&report.result)), Some(report.usage));
         RunEvent::AgentState(self.0)
     }
 
@@ -66,4 +62,8 @@ impl Shown {
         };
         Some(RunEvent::AgentDelta { agent_id: self.agent_id().clone(), delta })
     }
+}
+
+fn cut(text: &Text) -> Text {
+    if text.len() <= SHOWN { text.clone() } else { cap_text(text, SHOWN).into() }
 }
