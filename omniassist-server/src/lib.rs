@@ -58,6 +58,7 @@ pub use engine::{
 };
 pub use error::{Error, ProviderErrorKind, Result};
 pub use omniassist_core as core;
+pub use omniassist_core::tree::{AgentBudget, TreeLimits};
 pub use principal::Principal;
 #[cfg(feature = "anthropic")]
 pub use provider::AnthropicProvider;

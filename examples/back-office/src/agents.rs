@@ -1,7 +1,6 @@
 //! The named agents. Each has its own prompt and tools.
 
-use omniassist_axum::Agent;
-use omniassist_axum::core::tree::AgentBudget;
+use omniassist_axum::{Agent, AgentBudget};
 
 use crate::staff::{Role, has_role};
 use crate::tools;
