@@ -78,6 +78,7 @@ impl Server {
 }
 
 impl Drop for Server {
+    #[expect(clippy::print_stderr, reason = "a failed test shows the server's log")]
     fn drop(&mut self) {
         if let Some(mut stdin) = self.guard.stdin.take() {
             let _ = stdin.write_all(b"keep\n");
