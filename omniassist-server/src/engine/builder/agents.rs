@@ -12,6 +12,9 @@ use crate::{Error, Result};
 
 impl AssistantBuilder {
     /// Adds a named [`Agent`], with a prompt, tools and a model of its own. Default: none.
+    ///
+    /// With a store that several servers share, add a new agent to all of them before clients use it. A server that takes
+    /// over a run of an agent that it does not have ends the run as interrupted.
     pub fn agent(mut self, agent: Agent) -> Self {
         self.agents.push(agent);
         self
@@ -21,8 +24,9 @@ impl AssistantBuilder {
     /// Default: none.
     ///
     /// An agent that is asked sees its task and the context of the host, and nothing of the conversation. It has its own
-    /// prompt, tools and model, the same principal, budgets and hooks, and cannot ask the user. A tool of it that needs an approval does not run. It ends with the call. Its text is
-    /// data of the stream (`data-agent-delta` in the AI SDK), and its answer is the result of the call.
+    /// prompt, tools and model, the same principal, budgets and hooks, and cannot ask the user. A tool of it that needs an
+    /// approval does not run. It ends with the call. Its text is data of the stream (`data-agent-delta` in the AI SDK), and
+    /// its answer is the result of the call.
     ///
     /// A stored run does not keep the work of an agent: if the server stops, the call counts as one of unknown outcome.
     ///
@@ -35,7 +39,8 @@ impl AssistantBuilder {
         self
     }
 
-    /// Sets the limits of each run with all agents that are asked in it. Default: [`TreeLimits::new`].
+    /// Sets the limits of each run with all agents that are asked in it. Default: [`TreeLimits::new`]. The depth is at most 8,
+    /// because an agent is polled within the one that asks it.
     pub fn tree(mut self, limits: TreeLimits) -> Self {
         self.config.tree = limits;
         self
