@@ -348,3 +348,19 @@ fn the_body_before_the_last_user_message_is_byte_stable() {
     let body = uncached.request_body(&LlmPayload::new(long)).unwrap();
     assert!(!String::from_utf8_lossy(&body).contains("cache_control"));
 }
+
+/// The API has refused conversations with calls that declare no tools.
+#[test]
+fn tools_of_earlier_calls_are_declared_if_no_tool_is_offered() {
+    let earlier = [call("call_1", "{}", CallKind::Function), result("call_1", json!("Sun"), false)];
+    let mut conversation = vec![TranscriptItem::user("Weather?")];
+    conversation.extend(earlier.clone());
+    conversation.push(call("call_2", "{}", CallKind::Function));
+    conversation.push(result("call_2", json!("Sun"), false));
+    let sent = body(&payload(conversation.clone()), "claude-test");
+    assert_eq!(sent["tools"], json!([{"name": "weather", "input_schema": {"type": "object"}}]));
+    assert_eq!(sent["tool_choice"], json!({"type": "none"}));
+
+    let without_calls = body(&payload(vec![TranscriptItem::user("Hi")]), "claude-test");
+    assert_eq!((without_calls.get("tools"), without_calls.get("tool_choice")), (None, None));
+}

@@ -1,10 +1,10 @@
 //! Requests to the Messages API.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use bytes::Bytes;
-use omniassist_core::{LlmPayload, Text, ToolChoice};
+use omniassist_core::{LlmPayload, Text, ToolChoice, TranscriptItem};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -81,6 +81,14 @@ pub(super) fn encode(api: &MessagesApi, model: &Text, payload: &LlmPayload) -> R
             .collect();
         body.field("tools", &tools);
         body.optional("tool_choice", choice(payload));
+    } else {
+        // The API has refused conversations with calls whose request declares no tools.
+        let calls = payload.transcript.iter().filter_map(TranscriptItem::as_call);
+        let called: BTreeSet<_> = calls.map(|call| &call.name).collect();
+        if !called.is_empty() {
+            body.field("tools", &called.into_iter().map(Tool::past).collect::<Vec<_>>());
+            body.field("tool_choice", &json!({"type": "none"}));
+        }
     }
     if let Some(system) = payload.system.as_ref().filter(|system| !system.trim().is_empty()) {
         let text = Content::Text { text: system.as_str().into() };
@@ -98,6 +106,14 @@ struct Tool<'a> {
     input_schema: Cow<'a, Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
     cache_control: Option<CacheControl>,
+}
+
+impl<'a> Tool<'a> {
+    /// Returns the declaration of a tool that the model called before, and cannot call now.
+    fn past(name: &'a Text) -> Self {
+        let input_schema = Cow::Owned(json!({"type": "object"}));
+        Self { name, description: String::new(), input_schema, cache_control: None }
+    }
 }
 
 fn choice(payload: &LlmPayload) -> Option<Value> {
