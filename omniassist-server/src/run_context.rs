@@ -47,13 +47,14 @@ pub(crate) trait ClientEvents: fmt::Debug + Send + Sync {
 #[derive(Clone)]
 pub struct RunContext {
     inner: Arc<Inner>,
+    /// It changes with a handoff; all else of a run stays.
+    agent: Option<Text>,
 }
 
 struct Inner {
     run_id: Text,
     chat_id: Option<Text>,
     principal: Principal,
-    agent: Option<Text>,
     extensions: Extensions,
     messages: Arc<[Message]>,
     /// The context of the host, then that of the client.
@@ -89,6 +90,7 @@ impl RunContext {
         let mut context = host;
         context.extend_from_slice(&request.context);
         Self {
+            agent: None,
             inner: Arc::new(Inner {
                 run_id,
                 chat_id: request.chat_id.clone(),
@@ -97,7 +99,6 @@ impl RunContext {
                 messages: request.messages.as_slice().into(),
                 context: context.into(),
                 host_context,
-                agent: None,
                 shared_state: SharedState::new(request.state.as_ref()),
                 forwarded: request.forwarded.clone(),
                 extra: request.extra.clone(),
@@ -116,9 +117,7 @@ impl RunContext {
 
     /// Sets the named agent of the run.
     pub(crate) fn with_agent(mut self, agent: Option<&Text>) -> Self {
-        if let (Some(inner), Some(agent)) = (Arc::get_mut(&mut self.inner), agent) {
-            inner.agent = Some(agent.clone());
-        }
+        self.agent = agent.cloned();
         self
     }
 
@@ -217,10 +216,11 @@ impl RunContext {
         &self.inner.principal
     }
 
-    /// Returns the name of the [agent](crate::Agent) that the run is for. `None` for the assistant itself.
+    /// Returns the name of the [agent](crate::Agent) that the run is for. `None` for the assistant itself. After a
+    /// [handoff](crate::Agent::hands_off), it is the agent that has the conversation now.
     #[must_use]
     pub fn agent(&self) -> Option<&Text> {
-        self.inner.agent.as_ref()
+        self.agent.as_ref()
     }
 
     /// Returns the extensions of the HTTP request, which the host's middleware can set.

@@ -15,7 +15,8 @@ pub(crate) fn all() -> [Agent; 3] {
     [
         Agent::new("lead", "Answers questions that need several look-ups, with the help of clerks.")
             .system_prompt("You lead clerks. Give each one task, all at once, and then answer briefly.")
-            .delegates(["clerk"]),
+            .delegates(["clerk"])
+            .hands_off(["auditor"]),
         tools::reading().into_iter().fold(clerk, Agent::tool),
         tools::reading().into_iter().fold(auditor, Agent::tool),
     ]

@@ -124,5 +124,8 @@ export type AgentDelta =
   | { agentId: string; type: "tool-call"; toolCallId: string; toolName: string; input: unknown }
   | { agentId: string; type: "tool-end"; toolCallId: string; failed: boolean };
 
+/** The handoff of the conversation to another agent. `from` is `null` for the assistant itself. */
+export type AgentHandoff = { from: string | null; to: string };
+
 /** The data parts as the AI SDK's `UIDataTypes`: `UIMessage<unknown, AssistantData, AssistantTools>`. */
-export type AssistantData = { agent: AgentState; "agent-delta": AgentDelta };
+export type AssistantData = { agent: AgentState; "agent-delta": AgentDelta; "agent-handoff": AgentHandoff };

@@ -41,7 +41,7 @@ const MESSAGES: &str = include_str!("messages.d.ts");
 ///
 /// - `ChatMessage`, `PartsMessage`, `FunctionCall`, `FunctionCallOutput`, `ContextMessage`, `DeclaredTool`,
 ///   `RunRequestBody` and `ErrorBody`: the types of the wire format.
-/// - `AgentState`, `AgentDelta` and `AssistantData`: the data of agents that the assistant asks.
+/// - `AgentState`, `AgentDelta`, `AgentHandoff` and `AssistantData`: the data of the assistant's agents.
 /// - One type per tool for its arguments, named after the tool: `OrderStatusInput`. Definitions under
 ///   `$defs` become types named after tool and definition: `OrderStatusPriority`.
 /// - `ToolInputs`, the arguments by tool; `ToolName`, `ServerToolName` and `FrontEndToolName`, unions of the names;

@@ -61,6 +61,7 @@ pub struct Agent {
     pub(super) prompt: Option<RunHook<Text>>,
     tools: Vec<Tool>,
     pub(super) delegates: Vec<Text>,
+    pub(super) hands_off: Vec<Text>,
     pub(super) budget: AgentBudget,
     is_internal: bool,
     visibility: Option<Visibility>,
@@ -79,6 +80,7 @@ impl Agent {
             prompt: None,
             tools: Vec::new(),
             delegates: Vec::new(),
+            hands_off: Vec::new(),
             budget: AgentBudget::new(),
             is_internal: false,
             visibility: None,
@@ -125,6 +127,18 @@ impl Agent {
         I: IntoIterator<Item: Into<Text>>,
     {
         self.delegates.extend(agents.into_iter().map(Into::into));
+        self
+    }
+
+    /// Lets the agent's model hand the conversation off to these agents: it gets a tool `transfer_to_{name}` for each.
+    /// Default: none.
+    ///
+    /// See [`AssistantBuilder::hands_off`](super::AssistantBuilder::hands_off).
+    pub fn hands_off<I>(mut self, agents: I) -> Self
+    where
+        I: IntoIterator<Item: Into<Text>>,
+    {
+        self.hands_off.extend(agents.into_iter().map(Into::into));
         self
     }
 
@@ -200,7 +214,7 @@ impl NamedAgent {
     }
 
     /// Returns `true` if the agent works for a caller.
-    fn is_for(&self, caller: impl FnOnce() -> RunContext) -> bool {
+    pub(super) fn is_for(&self, caller: impl FnOnce() -> RunContext) -> bool {
         let Agent { name, visibility, .. } = &self.settings;
         visibility.as_ref().is_none_or(|visibility| visibility.holds(name, &caller()))
     }
@@ -227,16 +241,19 @@ pub(super) fn register(
     Ok(named)
 }
 
-/// Adds the tools by which a model asks agents.
-pub(super) fn add_delegates(
+/// Adds the tools by which a model asks agents, or hands the conversation off to them.
+pub(super) fn add_tools(
     tools: &Tools,
-    delegates: &[Text],
+    names: &[Text],
     agents: &NamedAgents,
     tool: impl Fn(&Agent) -> Tool,
 ) -> Result<()> {
-    for name in delegates {
+    for name in names {
         let agent = agents.get(name);
-        let unknown = || Error::configuration(format!("there is no agent {:?} to ask", &**name));
+        let unknown = || {
+            let tool = "a model asks it, or hands the conversation off to it";
+            Error::configuration(format!("there is no agent {:?}, but {tool}", &**name))
+        };
         let agent = Arc::clone(agent.ok_or_else(unknown)?);
         let tool = tool(&agent.settings);
         tools.register(tool.visible_to(move |caller| agent.is_for(|| caller.clone())))?;

@@ -18,7 +18,6 @@ use super::preparation::{Preparation, prepare};
 use super::run::Run;
 use super::setup::Setup;
 use super::tree::Branch;
-use super::verification;
 use crate::http_options::HttpOptions;
 use crate::quota::Held;
 use crate::seal::Sealer;
@@ -126,7 +125,8 @@ impl Assistant {
     /// Must be called, and the run polled, within a tokio runtime.
     pub fn run(&self, request: RunRequest) -> Run {
         let setup = &self.setup;
-        let tools = check_complete(&request).and_then(|()| self.tools_for(&request, &Extensions::new()));
+        let agent = self.of_conversation(&request.messages, None);
+        let tools = check_complete(&request).and_then(|()| agent.tools_for(&request, &Extensions::new()));
         let (tools, prepare): (_, Prepare) = match tools {
             Ok(tools) => (tools, prepare),
             Err(error) => {
@@ -137,7 +137,7 @@ impl Assistant {
             }
         };
         let (driver, continued, message_id) =
-            self.driver(request, Extensions::new(), tools, prepare, Carried::default(), Origin::new());
+            agent.driver(request, Extensions::new(), tools, prepare, Carried::default(), Origin::new());
         let live = self.live.insert(driver, &setup.config.limits);
         live.1.with(|driver| driver.start(continued.as_ref(), &message_id, None));
         Run::new(Arc::clone(&self.live), live, continued, message_id)
@@ -197,17 +197,16 @@ impl Assistant {
         Held::keep_files(&mut extensions, &request);
         let when_busy = self.when_busy(&extensions)?.without_store();
         let admission = self.admit(&request, &mut extensions, principal, when_busy).await?;
-        let tools = self.tools_for(&request, &extensions)?.for_principal(principal.clone());
         let carried = self.carried(&request, principal);
         let keeps_seals = !setup.config.on_finish.is_empty();
-        let poster = self.poster(principal);
-        let posted = verification::verify(&mut request, poster, &tools, &*setup.verifier, keeps_seals)?;
+        let verified = self.verified(&mut request, &extensions, principal, &*setup.verifier, keeps_seals)?;
+        let (agent, tools, posted) = (verified.agent, verified.tools, verified.posted);
         let sealer = setup.seals.as_ref().map(|seals| {
             let sealer = Sealer::new(&seals.keys, request.chat_id.clone(), principal, Text::new());
-            sealer.lifetime(setup.config.limits.approval_lifetime).agent(self.agent_name().cloned())
+            sealer.lifetime(setup.config.limits.approval_lifetime).agent(agent.agent_name().cloned())
         });
         let (mut driver, continued, message_id) =
-            self.driver(request, extensions, tools, prepare, carried, Origin::new());
+            agent.driver(request, extensions, tools, prepare, carried, Origin::new());
         if let Some(sealer) = sealer {
             driver.seal_with(sealer, continued.as_ref(), &message_id);
         }
@@ -263,7 +262,7 @@ impl Assistant {
 
     pub(super) fn driver(
         &self,
-        request: RunRequest,
+        mut request: RunRequest,
         extensions: Extensions,
         tools: ToolSnapshot,
         prepare: Prepare,
@@ -281,11 +280,29 @@ impl Assistant {
         #[cfg(feature = "files")]
         let run = run.with_files(setup.files.clone());
         let continued = request.messages.last().filter(|message| message.role == Role::Assistant).cloned();
+        let handoffs = if branch.is_none() { self.handoffs(&mut request) } else { None };
         let new_id = Text::from(format!("msg_{id}"));
         let message_id = continued.as_ref().map_or_else(|| new_id.clone(), |message| message.id.clone());
         let config = RunConfig::with_limits(new_id, &setup.config.limits);
         let due = due_approvals(&request, &tools);
-        let call = Call {
+        let call = self.call(&request, &tools);
+        let planning = self.planning(&request, &call, &tools, continued.as_ref());
+        let posted =
+            setup.config.may_have_window().then(|| Box::new(Posted { tools: tools.clone(), carried }));
+        let preparation = prepare(Arc::clone(&setup), run.clone(), due, planning, posted);
+        let root = || Branch::root(Arc::new(self.clone()), setup.config.tree);
+        let branch = branch.or_else(|| (!setup.agents.is_empty()).then(root));
+        let mut driver = Driver::new(setup, run, queue, tools, call, request, config, preparation, branch);
+        if let Some(handoffs) = handoffs {
+            driver.hand_off_with(handoffs);
+        }
+        (driver, continued, message_id)
+    }
+
+    /// Returns the settings of the model calls for a request, without the system prompt.
+    pub(super) fn call(&self, request: &RunRequest, tools: &ToolSnapshot) -> Call {
+        let setup = &self.setup;
+        Call {
             provider: Arc::clone(setup.provider_of(self.agent.as_deref())),
             model: setup.model_of(self.agent.as_deref()).cloned(),
             system: None,
@@ -294,24 +311,28 @@ impl Assistant {
                 ToolChoice::Tool(name) if tools.is_hidden(name) => ToolChoice::Auto,
                 choice => choice.clone(),
             },
-        };
-        let planning = (!setup.config.run_hooks.is_empty()).then(|| {
+        }
+    }
+
+    /// Returns what the functions that prepare runs begin with. `None` if there are none.
+    pub(super) fn planning(
+        &self,
+        request: &RunRequest,
+        call: &Call,
+        tools: &ToolSnapshot,
+        continued: Option<&Message>,
+    ) -> Option<Box<Planning>> {
+        let config = &self.setup.config;
+        (!config.run_hooks.is_empty()).then(|| {
             Box::new(Planning {
                 call: call.clone(),
                 tools: tools.clone(),
                 abilities: request.abilities,
                 offers_server_tools: request.tool_use.server_tools,
-                history: setup.config.history.clone(),
-                continued: continued.clone(),
+                history: config.history.clone(),
+                continued: continued.cloned(),
             })
-        });
-        let posted =
-            setup.config.may_have_window().then(|| Box::new(Posted { tools: tools.clone(), carried }));
-        let preparation = prepare(Arc::clone(&setup), run.clone(), due, planning, posted);
-        let root = || Branch::root(Arc::new(self.clone()), setup.config.tree);
-        let branch = branch.or_else(|| (!setup.agents.is_empty()).then(root));
-        let driver = Driver::new(setup, run, queue, tools, call, request, config, preparation, branch);
-        (driver, continued, message_id)
+        })
     }
 }
 

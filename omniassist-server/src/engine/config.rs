@@ -53,6 +53,7 @@ pub(super) struct Config {
     pub(super) options: Arc<ModelOptions>,
     pub(super) prompt: Option<RunHook<Text>>,
     pub(super) delegates: Vec<Text>,
+    pub(super) hands_off: Vec<Text>,
     pub(super) tree: TreeLimits,
     pub(super) run_hooks: Vec<PlanHook<RunPlan>>,
     pub(super) step_hooks: Arc<Vec<PlanHook<StepPlan>>>,

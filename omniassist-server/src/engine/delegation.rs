@@ -50,6 +50,7 @@ impl Begin for Assistant {
         request.abilities = ClientAbilities::none();
         let extensions = parent.extensions().clone();
         let tools = agent.tools_for(&request, &extensions)?.for_principal(parent.principal().clone());
+        let tools = agent.without_handoffs(&tools);
         let tools = if branch.may_ask() { tools } else { tools.hiding(|tool| agent.asks(&tool.spec().name)) };
         let (mut driver, _, message_id) =
             agent.driver(request, extensions, tools, prepare, Carried::default(), Origin::asked(branch));

@@ -1,6 +1,7 @@
 mod agents;
 mod close;
 mod gated;
+mod handoff;
 mod history;
 mod planned;
 mod tools;
@@ -24,6 +25,7 @@ use serde_json::{Map, Value};
 use super::client_queue::ClientQueue;
 use super::end::{End, RETRY_ELSEWHERE};
 use super::gate::Gate;
+use super::handoff::Handoffs;
 use super::history::Made;
 use super::meter::Meter;
 use super::plan::{Call, Refusal, Stepping, Steps};
@@ -77,6 +79,8 @@ pub(super) struct Driver {
     gate: Option<Box<Gate>>,
     /// Set for a run whose tools can ask agents.
     branch: Option<Box<Branch>>,
+    /// Set for a run whose agent can hand off.
+    handoffs: Option<Box<Handoffs>>,
 }
 
 enum Stage {
@@ -135,7 +139,13 @@ impl Driver {
             summary: None,
             gate: None,
             branch: branch.map(Box::new),
+            handoffs: None,
         }
+    }
+
+    /// Lets the agent of the run hand the conversation off.
+    pub(super) fn hand_off_with(&mut self, handoffs: Handoffs) {
+        self.handoffs = Some(Box::new(handoffs));
     }
 
     /// Delays the preparation of the run until `first` is complete.
@@ -286,6 +296,8 @@ impl Driver {
             ready!(self.poll_model(cx));
         } else if self.stepping.is_some() {
             ready!(self.poll_stepping(cx));
+        } else if self.handoffs.as_ref().is_some_and(|handoffs| handoffs.is_preparing()) {
+            ready!(self.poll_handoff(cx));
         } else if !self.running.is_empty() {
             ready!(self.poll_tools(cx));
         }
@@ -437,10 +449,8 @@ impl Driver {
     fn carry_out(&mut self, action: Action) {
         match action {
             Action::CallModel { transcript } => {
-                if self.setup.config.step_hooks.is_empty() {
-                    self.call_model(transcript);
-                } else {
-                    self.prepare_step(transcript);
+                if !self.begin_handoff(&transcript) {
+                    self.ask_model(transcript);
                 }
             }
             Action::RunTools { calls } => {

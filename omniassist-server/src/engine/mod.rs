@@ -17,6 +17,8 @@ mod gate;
 #[cfg(feature = "files")]
 mod generated;
 mod guards;
+mod handoff;
+mod handoff_lookup;
 mod history;
 mod hook;
 mod live;

@@ -83,9 +83,7 @@ pub(super) fn prepare(
             system = plan.call.system.take();
         }
         let fetched = setup.with_fetched_files(&run).await?;
-        if let (None, Some(prompt)) = (&system, setup.prompt_of(agent)) {
-            system = Some(prompt.call("the system prompt", &run).await?);
-        }
+        let system = setup.system_prompt(system, &run).await?;
         let mut host = run.host_context().to_vec();
         for hook in &config.context_hooks {
             host.extend(hook.call("the context hook", &run).await?);

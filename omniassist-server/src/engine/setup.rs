@@ -1,5 +1,6 @@
 use std::sync::{Arc, RwLock};
 
+use omniassist_core::event::RunErrorCode;
 use omniassist_core::{ContextMessage, ModelOptions, Text, Verifier};
 
 use super::agent::{Agent, NamedAgent, NamedAgents};
@@ -48,8 +49,24 @@ impl Setup {
     }
 
     /// Returns the system prompt of an agent, or of the assistant.
-    pub(super) fn prompt_of<'a>(&'a self, agent: Option<&'a NamedAgent>) -> Option<&'a RunHook<Text>> {
+    fn prompt_of<'a>(&'a self, agent: Option<&'a NamedAgent>) -> Option<&'a RunHook<Text>> {
         agent.map_or(self.config.prompt.as_ref(), |agent| agent.settings.prompt.as_ref())
+    }
+
+    /// Returns the system prompt of a run: the planned one, or that of its agent.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the function of the prompt fails.
+    pub(super) async fn system_prompt(
+        &self,
+        planned: Option<Text>,
+        run: &RunContext,
+    ) -> Result<Option<Text>, RunErrorCode> {
+        match (planned, self.prompt_of(self.agent_of(run))) {
+            (None, Some(prompt)) => prompt.call("the system prompt", run).await.map(Some),
+            (planned, _) => Ok(planned),
+        }
     }
 
     /// Returns the agent of a run.

@@ -73,6 +73,11 @@ impl Sealer {
         self
     }
 
+    /// Binds later approvals to another agent, which goes on with the message.
+    pub fn hand_off(&mut self, agent: Option<Text>) {
+        self.agent = agent;
+    }
+
     /// Sets the time to answer an approval or a form. Default: 15 minutes.
     #[must_use]
     pub fn lifetime(mut self, lifetime: Duration) -> Self {

@@ -1,6 +1,7 @@
 //! Tests of named agents: their routes, what their model is sent, their rights, and their stored runs.
 
 mod asked;
+mod handoff;
 mod rights;
 mod stored;
 
@@ -13,7 +14,7 @@ use omniassist_server::audit::AuditLog;
 use omniassist_server::core::{ModelOptions, RunRequest};
 use omniassist_server::http::AssistantService;
 use omniassist_server::testing::{ScriptedProvider, call, text};
-use omniassist_server::{Agent, Assistant, Principal, RunContext, Tool, ToolError};
+use omniassist_server::{Agent, Assistant, AssistantBuilder, Principal, RunContext, Tool, ToolError};
 use serde_json::{Value, json};
 
 use crate::audit::Kept;

@@ -12,7 +12,7 @@ mod models;
 mod partial;
 mod provider;
 mod recorded;
-mod streams;
+pub(crate) mod streams;
 
 use omniassist_server::core::Limits;
 use omniassist_server::provider::WireDecoder;

@@ -6,7 +6,7 @@ use omniassist_core::tree::TreeLimits;
 use super::AssistantBuilder;
 use crate::engine::agent::{self, Agent, NamedAgents};
 use crate::engine::config::Config;
-use crate::engine::{delegation, tree};
+use crate::engine::{delegation, handoff, tree};
 use crate::tool::Tools;
 use crate::{Error, Result};
 
@@ -39,6 +39,25 @@ impl AssistantBuilder {
         self
     }
 
+    /// Lets the model of the assistant hand the conversation off to these [agents](Agent): it gets a tool
+    /// `transfer_to_{name}` with the description of each. Default: none.
+    ///
+    /// After the call, the run goes on with the prompt, the tools and the model of that agent, and it answers in the same
+    /// message. Later posts to the same route reach it too, because the posted conversation has the call: a client cannot
+    /// forge its result. The functions of [`prepare`](Self::prepare) are called again for the agent, with
+    /// [`RunContext::agent`](crate::RunContext::agent). A run changes its agent at most 4 times. Clients receive `{from, to}`
+    /// as data of the kind `agent-handoff`.
+    ///
+    /// A client whose format does not return the server's tool calls, as that of OpenAI's clients, reaches the assistant
+    /// again with each post. An agent that is [asked](Self::delegates) cannot hand off.
+    pub fn hands_off<I>(mut self, agents: I) -> Self
+    where
+        I: IntoIterator<Item: Into<Text>>,
+    {
+        self.config.hands_off.extend(agents.into_iter().map(Into::into));
+        self
+    }
+
     /// Sets the limits of each run with all agents that are asked in it. Default: [`TreeLimits::new`]. The depth is at most 8,
     /// because an agent is polled within the one that asks it.
     pub fn tree(mut self, limits: TreeLimits) -> Self {
@@ -50,9 +69,11 @@ impl AssistantBuilder {
     pub(super) fn checked_agents(agents: Vec<Agent>, tools: &Tools, config: &Config) -> Result<NamedAgents> {
         let agents = agent::register(agents, tools.state(), &config.limits, config.defer_above)?;
         let ask = |agent: &_| delegation::tool(agent).timeout(config.limits.run_timeout);
-        agent::add_delegates(tools, &config.delegates, &agents, ask)?;
+        agent::add_tools(tools, &config.delegates, &agents, ask)?;
+        agent::add_tools(tools, &config.hands_off, &agents, handoff::tool)?;
         for agent in agents.values() {
-            agent::add_delegates(&agent.tools, &agent.settings.delegates, &agents, ask)?;
+            agent::add_tools(&agent.tools, &agent.settings.delegates, &agents, ask)?;
+            agent::add_tools(&agent.tools, &agent.settings.hands_off, &agents, handoff::tool)?;
         }
         check_tree(&config.tree)?;
         let delegates = config.delegates.len()

@@ -14,6 +14,7 @@ impl Driver {
             self.stage = Stage::Done;
             self.model = None;
             self.stepping = None;
+            self.handoffs = None;
             self.meter = None;
             self.gate = None;
             self.queued.clear();

@@ -13,7 +13,7 @@ use crate::engine::preparation::Prepared;
 use crate::tool::ToolSnapshot;
 
 impl Driver {
-    pub(super) fn call_model(&mut self, transcript: Arc<[TranscriptItem]>) {
+    fn call_model(&mut self, transcript: Arc<[TranscriptItem]>) {
         let kept = self.kept_answer();
         let Call { provider, model, system, options, tool_choice } = &self.call;
         let mut payload = LlmPayload::new(transcript);
@@ -48,7 +48,16 @@ impl Driver {
         self.model = Some(self.setup.with_generated_files(guarded, &self.run));
     }
 
-    pub(super) fn prepare_step(&mut self, transcript: Arc<[TranscriptItem]>) {
+    /// Calls the model, after the functions of the host that prepare its calls.
+    pub(super) fn ask_model(&mut self, transcript: Arc<[TranscriptItem]>) {
+        if self.setup.config.step_hooks.is_empty() {
+            self.call_model(transcript);
+        } else {
+            self.prepare_step(transcript);
+        }
+    }
+
+    fn prepare_step(&mut self, transcript: Arc<[TranscriptItem]>) {
         let setup = &self.setup;
         let steps = self.steps.get_or_insert_with(|| {
             let (hooks, state) = (&setup.config.step_hooks, setup.tools.state());

@@ -94,6 +94,11 @@ impl Steps {
         Self { hooks: Arc::clone(hooks), state: Arc::clone(state), call, tools, number: 0 }
     }
 
+    /// Goes on with the call and the tools of another agent.
+    pub(in crate::engine) fn hand_off(&mut self, call: Call, tools: ToolSnapshot) {
+        (self.call, self.tools) = (call, tools);
+    }
+
     /// Prepares the next model call.
     pub(in crate::engine) fn next(
         &mut self,

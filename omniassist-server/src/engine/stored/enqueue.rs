@@ -5,7 +5,7 @@ use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use http::Extensions;
-use omniassist_core::{Error, Message, RunEvent, RunRequest, Text};
+use omniassist_core::{Error, RunEvent, RunRequest, Text};
 use tokio::time::sleep;
 use uuid::Uuid;
 
@@ -21,13 +21,13 @@ use super::stored_post::StoredPost;
 use super::stores::Stores;
 use super::verifier::Stored;
 use super::view::View;
+use crate::engine::Assistant;
 use crate::engine::admission::Admission;
+use crate::engine::handoff_lookup::Verified;
 use crate::engine::live::LiveRuns;
 use crate::engine::setup::Setup;
-use crate::engine::{Assistant, verification};
 use crate::quota::Held;
 use crate::store::{Begun, Claim, Claimed, NewRun, Post, RunHead, RunId, RunState, Scope, Which};
-use crate::tool::ToolSnapshot;
 use crate::{CancellationToken, Principal, failpoint};
 
 /// The number of runs of a chat that may wait.
@@ -60,7 +60,7 @@ impl Assistant {
         if let Some(last) = request.messages.last_mut().filter(|last| last.id.is_empty()) {
             last.id = format!("msg_{}", Uuid::now_v7().simple()).into();
         }
-        let tools = self.tools_for(&request, &extensions)?.for_principal((*principal).clone());
+        let sides = self.tool_sides(&request, &extensions)?;
         if self.follows(post, before, &request).await? {
             let last = request.messages.pop();
             request.messages.clear();
@@ -71,10 +71,10 @@ impl Assistant {
         let mut checked = request.clone();
         if !request.awaits_history {
             let branches = Branches::new(&*stores.conversations, scope, chat);
-            post::take(branches, &mut checked, &tools).await?;
+            post::take(branches, &mut checked, &sides).await?;
         }
         let verifier = Stored(&*self.setup.verifier);
-        verification::verify(&mut checked, self.poster(principal), &tools, &verifier, false)?;
+        self.verified(&mut checked, &extensions, principal, &verifier, false)?;
         let run = RunId::random();
         let mut new = NewRun::new(run, scope.clone(), chat.clone(), stores.instance);
         new.post = Some(identity);
@@ -227,20 +227,21 @@ impl Assistant {
         stores: &Stores,
         scope: &Scope,
         request: &mut RunRequest,
-        tools: &ToolSnapshot,
+        extensions: &Extensions,
         principal: &Principal,
-    ) -> Result<Option<Vec<Message>>, Error> {
+    ) -> Result<Verified, Error> {
         let chat = request.chat_id.clone().unwrap_or_default();
         let branches = Branches::new(&*stores.conversations, scope, &chat);
-        let taken = post::take(branches, request, tools).await?;
+        let sides = self.tool_sides(request, extensions)?;
+        let taken = post::take(branches, request, &sides).await?;
         let keeps_seals = !self.setup.config.on_finish.is_empty();
         let verifier = Stored(&*self.setup.verifier);
-        let posted = verification::verify(request, self.poster(principal), tools, &verifier, keeps_seals)?;
+        let verified = self.verified(request, extensions, principal, &verifier, keeps_seals)?;
         let change = taken.change(&request.messages).map_err(|error| refused::by_store(&error))?;
         failpoint::hit("queue.taken");
         stores.save(scope, &chat, &change).await?;
         failpoint::hit("queue.saved");
-        Ok(posted)
+        Ok(verified)
     }
 }
 

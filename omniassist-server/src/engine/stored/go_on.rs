@@ -19,6 +19,7 @@ use super::stored_post::StoredPost;
 use super::stores::Stores;
 use super::view::View;
 use crate::engine::admission::Admission;
+use crate::engine::handoff_lookup::Verified;
 use crate::engine::{Assistant, verification};
 use crate::store::{
     Branch, Claim, Claimed, Ending, RunId, RunState, Signal, SignalKind, Signalled, StoreError, Which, Window,
@@ -193,6 +194,7 @@ impl Assistant {
         let Claimed { writer, head, .. } = claimed;
         let (scope, chat) = (head.scope, head.chat);
         let is_first = leg.is_first();
+        let written = (!leg.records.is_empty()).then(|| leg.collector().into_message());
         let LastLeg { input, from, at, records, earlier } = leg;
         let has_begun = !records.is_empty() || (is_first && writer.epoch > 1);
         if has_begun && agent.setup.config.recovery == Recovery::Interrupt {
@@ -238,26 +240,24 @@ impl Assistant {
             extensions.extend(added.map_err(|_| Error::internal())?);
             extensions.insert(principal.clone());
         }
-        let tools = agent.tools_for(&request, &extensions)?.for_principal(principal.clone());
         let carried = agent.carried(&request, &principal);
-        let posted = if is_queued {
-            let posted = agent.take_queued(stores, &scope, &mut request, &tools, &principal).await;
-            let posted = posted.map_err(|error| match error.is_unavailable() || error.is_internal() {
+        let verified = if is_queued {
+            let verified = agent.take_queued(stores, &scope, &mut request, &extensions, &principal).await;
+            let verified = verified.map_err(|error| match error.is_unavailable() || error.is_internal() {
                 true => Failed::Refused(error),
                 false => Failed::Unfit(error),
             })?;
             leaf = request.messages.last().map(|message| message.id.clone()).unwrap_or_default();
-            posted
+            verified
         } else {
+            let agent = agent.of_written(&request.messages, written.as_ref());
+            let tools = agent.tools_for(&request, &extensions)?.for_principal(principal.clone());
             let keeps_entries = !is_first || !agent.setup.config.on_finish.is_empty();
-            verification::verify(
-                &mut request,
-                agent.poster(&principal),
-                &tools,
-                &TrustHistory,
-                keeps_entries,
-            )?
+            let poster = agent.poster(&principal);
+            let posted = verification::verify(&mut request, poster, &tools, &TrustHistory, keeps_entries)?;
+            Verified { agent, tools, posted }
         };
+        let Verified { agent, tools, posted } = verified;
         let start = Start { request, extensions, tools, carried, posted, admission };
         failpoint::hit("go_on.verified");
         let records = (!records.is_empty()).then_some(records);

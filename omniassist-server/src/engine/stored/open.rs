@@ -24,12 +24,11 @@ use super::stored_post::StoredPost;
 use super::stores::Stores;
 use super::verifier::Stored;
 use super::view::View;
-use crate::engine::admission::post_digest;
-use crate::engine::history::Carried;
-use crate::engine::{Assistant, Run, WhenBusy, verification};
+use crate::engine::admission::{Admission, post_digest};
+use crate::engine::handoff_lookup::{ToolSides, Verified};
+use crate::engine::{Assistant, Run, WhenBusy};
 use crate::quota::Held;
 use crate::store::{Begun, NewRun, NotSaved, Post, RunHead, RunId, RunState, Scope, Which};
-use crate::tool::ToolSnapshot;
 use crate::{Principal, failpoint};
 
 /// The time for which a post waits for the run of the same post, or of another one that came first.
@@ -145,22 +144,15 @@ impl Assistant {
                 }
             }
         }
-        let tools = self.tools_for(&request, &extensions)?.for_principal(post.principal.clone());
-        let mut taken = take(post, loaded, &mut request, &tools).await?;
+        let sides = self.tool_sides(&request, &extensions)?;
+        let mut taken = take(post, loaded, &mut request, &sides).await?;
         if let What::Answers(answers) = &mut taken.what {
             let answers = std::mem::take(answers);
             return self.answer(post, answers, extensions, admission).await;
         }
         failpoint::hit("open.taken");
-        let start = Start {
-            request,
-            extensions,
-            tools,
-            carried: Carried::default(),
-            posted: None,
-            admission: Some(admission),
-        };
-        self.begin_stored(post, &taken, identity, start, is_ahead).await
+        let admitted = Admitted { request, extensions, admission };
+        self.begin_stored(post, &taken, identity, admitted, is_ahead).await
     }
 
     /// Returns a viewer of the run that the same post began.
@@ -194,24 +186,24 @@ impl Assistant {
         post: &StoredPost<'_>,
         taken: &Taken,
         identity: Post,
-        mut start: Start,
+        admitted: Admitted,
         is_ahead: bool,
     ) -> Result<View, Error> {
         let setup = &self.setup;
         let StoredPost { stores, scope, chat, principal, when_busy } = post;
-        let request = &mut start.request;
-        start.carried = self.carried(request, principal);
+        let Admitted { mut request, extensions, admission } = admitted;
+        let carried = self.carried(&request, principal);
         let verifier = Stored(&*setup.verifier);
         let keeps_seals = !setup.config.on_finish.is_empty();
-        start.posted =
-            verification::verify(request, self.poster(principal), &start.tools, &verifier, keeps_seals)?;
+        let verified = self.verified(&mut request, &extensions, principal, &verifier, keeps_seals)?;
+        let Verified { agent, tools, posted } = verified;
         let mut change = taken.change(&request.messages).map_err(|error| refused::by_store(&error))?;
         change.version = is_ahead.then_some(taken.version);
         let leaf = request.messages.last().map(|message| message.id.clone()).unwrap_or_default();
         let run = RunId::random();
         let mut new = NewRun::new(run, scope.clone(), chat.clone(), stores.instance);
         new.post = Some(identity);
-        let input = Input::new(request, leaf.clone(), self.agent_name()).and_then(|input| input.to_bytes());
+        let input = Input::new(&request, leaf.clone(), self.agent_name()).and_then(|input| input.to_bytes());
         new.input = input.map_err(|error| refused::by_store(&error))?;
         match stores.is_one {
             true => new.change = Some(change),
@@ -219,7 +211,9 @@ impl Assistant {
         }
         let has_stored_answers = taken.what != What::Import;
         failpoint::hit("open.described");
-        let built = self.build_leg(run, start, None, has_stored_answers)?;
+        let admission = Some(admission);
+        let start = Start { request, extensions, tools, carried, posted, admission };
+        let built = agent.build_leg(run, start, None, has_stored_answers)?;
         let leg = NewLeg { new, built, leaf, when_busy: *when_busy };
         // A client that leaves does not keep a stored run without a driver.
         let (assistant, stores) = (self.clone(), Arc::clone(stores));
@@ -254,6 +248,13 @@ impl Assistant {
     }
 }
 
+/// A post that was admitted.
+struct Admitted {
+    request: RunRequest,
+    extensions: Extensions,
+    admission: Admission,
+}
+
 /// A run that the store does not have yet.
 struct NewLeg {
     new: NewRun,
@@ -269,7 +270,7 @@ async fn take(
     post: &StoredPost<'_>,
     loaded: Loaded,
     request: &mut RunRequest,
-    tools: &ToolSnapshot,
+    tools: &ToolSides,
 ) -> Result<Taken, Error> {
     let branches = || Branches::new(&*post.stores.conversations, &post.scope, &post.chat);
     if loaded.is_empty() {

@@ -1,0 +1,174 @@
+//! Handoffs: an agent passes the conversation on to another one, which goes on with the same message.
+//!
+//! The model calls a tool, `transfer_to_{name}`. The conversation says which agent has it: the one after the last call of
+//! such a tool that succeeded. No other state is kept, so a client or a server that goes on with the conversation finds the
+//! same agent, and a forged call counts as little as any other forged result.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+
+use omniassist_core::message::{Message, Part, Role, ToolState};
+use omniassist_core::{RunRequest, Text, TranscriptItem};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::agent::Agent;
+use super::plan::Call;
+use super::preparation::NotPrepared;
+use crate::RunContext;
+use crate::tool::{Args, Json, Tool, ToolError, ToolSnapshot};
+
+/// The beginning of the names of the tools that hand off.
+const PREFIX: &str = "transfer_to_";
+
+/// The number of times that a run changes its agent.
+const MOST: u32 = 4;
+
+/// The arguments of a tool that hands off.
+#[derive(Deserialize, JsonSchema)]
+struct Transfer {
+    /// The reason, in one sentence.
+    #[serde(default)]
+    #[allow(dead_code, reason = "for the next agent, which reads the call in the conversation")]
+    reason: Option<String>,
+}
+
+/// The result of a call that hands off.
+#[derive(Clone, Serialize)]
+struct Transferred {
+    agent: Text,
+}
+
+/// Returns the name of the tool by which a model hands the conversation off to an agent.
+pub(super) fn tool_name(agent: &Text) -> Text {
+    format!("{PREFIX}{agent}").into()
+}
+
+/// Returns the tool by which a model hands the conversation off to an agent.
+pub(super) fn tool(Agent { name, description, .. }: &Agent) -> Tool {
+    let description =
+        format!("Hands the conversation off to the agent {name:?}: {description}", name = &**name);
+    let transferred = Transferred { agent: name.clone() };
+    let transfer = move |Args(Transfer { .. }): Args<Transfer>| {
+        let transferred = transferred.clone();
+        async move { Ok::<_, ToolError>(Json(transferred)) }
+    };
+    Tool::new(tool_name(name), description, transfer).idempotent()
+}
+
+/// Returns the agents to which the calls of a conversation hand off, in order.
+///
+/// The last step of a message that a run continues does not count: its open calls are those of the agent that made them.
+pub(super) fn in_messages(messages: &[Message]) -> impl Iterator<Item = &str> {
+    let last = messages.len().wrapping_sub(1);
+    let answers = messages.iter().enumerate().filter(|(_, message)| message.role == Role::Assistant);
+    answers.flat_map(move |(index, message)| {
+        let is_start = |part: &Part| matches!(part, Part::StepStart);
+        let settled = match index == last {
+            true => message.parts.iter().rposition(is_start).unwrap_or(0),
+            false => message.parts.len(),
+        };
+        message.parts.iter().take(settled).filter_map(target)
+    })
+}
+
+fn target(part: &Part) -> Option<&str> {
+    match part {
+        Part::Tool(tool) => {
+            let has_succeeded = matches!(tool.state, ToolState::OutputAvailable { preliminary: false, .. });
+            tool.name.strip_prefix(PREFIX).filter(|_| has_succeeded)
+        }
+        _ => None,
+    }
+}
+
+/// Returns the calls of the last turn that hand off, with their agents.
+fn in_last_turn(transcript: &[TranscriptItem]) -> Vec<(&Text, &str)> {
+    let is_result = |item: &TranscriptItem| matches!(item, TranscriptItem::Result(_));
+    let end = transcript.iter().rposition(|item| !is_result(item)).map_or(0, |last| last + 1);
+    let (turn, results) = transcript.split_at(end);
+    let call_of =
+        |id: &Text| turn.iter().rev().filter_map(TranscriptItem::as_call).find(|call| call.id == *id);
+    results
+        .iter()
+        .filter_map(|item| match item {
+            TranscriptItem::Result(result) if !result.is_error => {
+                let call = call_of(&result.call_id)?;
+                Some((&call.id, call.name.strip_prefix(PREFIX)?))
+            }
+            _ => None,
+        })
+        .collect()
+}
+
+/// The settings of a run with the agent that has the conversation now.
+pub(super) struct HandedOff {
+    pub(super) run: RunContext,
+    pub(super) call: Call,
+    pub(super) tools: ToolSnapshot,
+}
+
+/// The preparation of a run for another agent, as a future.
+pub(super) type HandingOff = Pin<Box<dyn Future<Output = Result<HandedOff, NotPrepared>> + Send>>;
+
+/// Prepares runs for the agents to which others hand off.
+pub(super) trait Successors: Send + Sync {
+    /// Returns the preparation for the agent that has the conversation after handoffs. `None` if it is that of the run.
+    /// After the last handoff of a run, the agent cannot hand off.
+    fn hand_off(
+        &self,
+        to: &[&str],
+        run: &RunContext,
+        request: &RunRequest,
+        is_last: bool,
+    ) -> Option<HandingOff>;
+}
+
+/// The handoffs of a run.
+pub(super) struct Handoffs {
+    successors: Arc<dyn Successors>,
+    /// The request, without its messages.
+    request: RunRequest,
+    left: u32,
+    preparing: Option<(HandingOff, Due)>,
+}
+
+/// A handoff that is prepared.
+pub(super) struct Due {
+    pub(super) call_id: Text,
+    /// The conversation that the agent reads.
+    pub(super) transcript: Arc<[TranscriptItem]>,
+}
+
+impl Handoffs {
+    pub(super) fn new(successors: Arc<dyn Successors>, request: RunRequest) -> Self {
+        Self { successors, request, left: MOST, preparing: None }
+    }
+
+    /// Begins the handoff that the last turn asks for. Returns `false` if there is none.
+    pub(super) fn begin(&mut self, transcript: &Arc<[TranscriptItem]>, run: &RunContext) -> bool {
+        let calls = in_last_turn(transcript);
+        let Some((call_id, _)) = calls.last() else { return false };
+        let due = Due { call_id: (*call_id).clone(), transcript: Arc::clone(transcript) };
+        let to: Vec<_> = calls.into_iter().map(|(_, to)| to).collect();
+        let handing_off = self.successors.hand_off(&to, run, &self.request, self.left <= 1);
+        self.preparing = handing_off.map(|handing_off| (handing_off, due));
+        self.preparing.is_some()
+    }
+
+    /// Returns the handoff that is prepared now.
+    pub(super) fn preparing(&mut self) -> Option<&mut HandingOff> {
+        self.preparing.as_mut().map(|(handing_off, _)| handing_off)
+    }
+
+    pub(super) fn is_preparing(&self) -> bool {
+        self.preparing.is_some()
+    }
+
+    /// Ends the preparation of a handoff.
+    pub(super) fn prepared(&mut self) -> Option<Due> {
+        self.left = self.left.saturating_sub(1);
+        self.preparing.take().map(|(_, due)| due)
+    }
+}
