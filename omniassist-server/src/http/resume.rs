@@ -217,7 +217,7 @@ impl Client {
             if is_old {
                 self.withdraw_step(version, place, &mut rest);
             }
-            let loses_text = is_old && rest.events.contains(&RunEvent::StepReset);
+            let loses_text = is_old && rest.withdraws_text();
             if loses_text && version < ClientVersion::V7 {
                 match place {
                     // This client cannot take back the text that was lost, so it gets the whole message.
@@ -255,7 +255,8 @@ impl Client {
             Place::Index(index) => u64::try_from(index).ok(),
         };
         let before = self.count(version, rest.events.get(..rest.kept).unwrap_or(&rest.events));
-        if shown.is_some_and(|shown| shown > before) {
+        // The first chunk is the start of the message, which is no part of a step.
+        if shown.is_some_and(|shown| shown > before.max(1)) {
             rest.withdraw_step();
         }
     }

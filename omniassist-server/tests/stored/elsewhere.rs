@@ -1,11 +1,13 @@
 //! Viewers, answers and stops that reach another instance than the one that drives a run.
 
+use std::convert::Infallible;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use http::Response;
 use omniassist_server::core::{FinishReason, Limits};
+use omniassist_server::{AssistantBuilder, Refusal, RunContext, StepPlan};
 use tokio::runtime::Builder;
 use tokio::time::{Instant, sleep, timeout};
 
@@ -388,6 +390,59 @@ fn a_step_that_was_never_written_is_withdrawn() {
         assert!(counted.contains("reset-step") && text_of(&counted) == "The second try", "{counted}");
         assert_eq!(settled(&store).await, RunState::Finished);
     });
+}
+
+async fn slow_step(_: &mut StepPlan) -> Result<(), Refusal> {
+    sleep(Duration::from_secs(1)).await;
+    Ok(())
+}
+
+/// A client may be back before the model is asked again, and before that fails.
+#[test]
+fn a_step_that_was_never_written_is_withdrawn_when_it_begins_anew() {
+    let slow_prompt = |builder: AssistantBuilder| {
+        builder.system_prompt(async |_: RunContext| {
+            sleep(Duration::from_secs(1)).await;
+            Ok::<_, Infallible>("Be brief.")
+        })
+    };
+    let slow_step = |builder: AssistantBuilder| builder.prepare_step(slow_step);
+    let second = || text("The second try");
+    let cases: [(Turn, &str, &dyn Fn(AssistantBuilder) -> AssistantBuilder); 3] = [
+        (second(), "The second try", &slow_prompt),
+        (second(), "The second try", &slow_step),
+        (Turn::interrupted(), "\"error\"", &slow_step),
+    ];
+    for (again, rest, slow) in cases {
+        let store = MemoryStore::new();
+        let runtime = || Builder::new_current_thread().enable_all().start_paused(true).build().unwrap();
+        let (killed, next) = (runtime(), runtime());
+        let model = ScriptedProvider::new().turn(Turn::text("The first try").then(Turn::pending()));
+        let first = Assistant::builder(model).store(store.clone()).build().unwrap();
+        let (seen, run) = killed.block_on(async {
+            let response = AssistantService::new(first.clone()).handle(request(&ask("m1", "Go"))).await;
+            let run = response.headers()["x-omniassist-run"].to_str().unwrap().to_owned();
+            (read_until(&mut response.into_body(), "first").await, run)
+        });
+        drop(killed);
+        let other = slow(Assistant::builder(ScriptedProvider::new().turn(again)).store(store.clone()));
+        let other = other.build().unwrap();
+        next.block_on(async {
+            tokio::time::advance(Duration::from_secs(7)).await;
+            let last = seen.lines().filter_map(|line| line.strip_prefix("id: ")).next_back().unwrap();
+            let after = async |at: &str, version: u8| {
+                get(&other, &format!("/runs/{run}/events?after={at}&ai-sdk={version}")).await
+            };
+            let (v7, v5, start) = (after(last, 7).await, after(last, 5).await, after("1.1", 7).await);
+            let (v7, v5, start) = tokio::join!(read(v7), read(v5), read(start));
+            let at = ["reset-step", rest].map(|part| v7.find(part).unwrap_or_else(|| panic!("{part}: {v7}")));
+            assert!(at[0] < at[1] && !v7.contains("start-step"), "{v7}");
+            // A client that cannot withdraw text gets the message from its start.
+            assert!(v5.contains("\"start\"") && !v5.contains("first"), "{v5}");
+            // A client without text of the step has nothing to withdraw.
+            assert!(!start.contains("reset-step") && start.contains(rest), "{start}");
+        });
+    }
 }
 
 /// The text that its server has shown and not written is withdrawn too, if the run is not asked again.

@@ -30,6 +30,8 @@ pub(crate) struct Rest {
     pub(crate) next: Option<u32>,
     /// `true` if no event of the leg follows.
     pub(crate) is_over: bool,
+    /// `true` if the client must withdraw a step which has not begun anew yet.
+    is_withdrawn: bool,
     stores: Arc<Stores>,
     scope: Scope,
     run: RunId,
@@ -79,6 +81,7 @@ impl Assistant {
             epoch: 1,
             next: None,
             is_over: false,
+            is_withdrawn: false,
             stores: Arc::clone(stores),
             scope: scope.clone(),
             run,
@@ -120,15 +123,9 @@ impl Assistant {
             }
             rest.tail = Some(leg.tail);
         }
-        let follows = |event: &&RunEvent| {
-            matches!(
-                event,
-                RunEvent::Start { .. } | RunEvent::OutputSeal { .. } | RunEvent::StepFinish { .. }
-            )
-        };
         let after = rest.events.get(rest.kept..).unwrap_or_default();
-        let followed = after.iter().take_while(follows).count();
-        if after.get(followed) == Some(&RunEvent::StepStart) {
+        let followed = after.iter().take_while(|event| follows(event)).count();
+        if matches!(after.get(followed), None | Some(RunEvent::StepStart)) {
             rest.kept += followed;
         }
         Ok(Some(rest))
@@ -137,9 +134,12 @@ impl Assistant {
 
 impl Rest {
     /// Replaces the start of a step by its reset, for a client that has more of the step than the journal: the step that
-    /// began anew, or the last one of a run that was given up. It does nothing if the journal has a reset there, or if the
+    /// begins anew, or the last one of a run that was given up. It does nothing if the journal has a reset there, or if the
     /// client has calls of the step.
     pub(crate) fn withdraw_step(&mut self) {
+        let after = self.events.get(self.kept..).unwrap_or_default();
+        // The model has not answered the repeated call yet.
+        self.is_withdrawn = !self.is_over && after.is_empty();
         let start = match self.events.get(self.kept) {
             Some(RunEvent::StepStart) => Some(self.kept),
             Some(event) if event.is_terminal() => {
@@ -158,11 +158,22 @@ impl Rest {
         }
     }
 
+    /// Returns `true` if the client must withdraw text.
+    pub(crate) fn withdraws_text(&self) -> bool {
+        self.is_withdrawn || self.events.contains(&RunEvent::StepReset)
+    }
+
     /// Returns a viewer of the leg from its start.
     pub(crate) fn into_view(self) -> View {
-        let Self { events, epoch, stores, scope, run, read, ahead, tail, .. } = self;
-        View::new(&stores, scope, run, VecDeque::from(events), read, tail).ahead(ahead).of_epoch(epoch)
+        let Self { events, epoch, is_withdrawn, stores, scope, run, read, ahead, tail, .. } = self;
+        let view = View::new(&stores, scope, run, VecDeque::from(events), read, tail);
+        view.ahead(ahead).of_epoch(epoch).resets_step(is_withdrawn)
     }
+}
+
+/// Returns `true` for events that can follow from those before, without a call of the model or a tool.
+fn follows(event: &RunEvent) -> bool {
+    matches!(event, RunEvent::Start { .. } | RunEvent::OutputSeal { .. } | RunEvent::StepFinish { .. })
 }
 
 /// Returns `true` for the events of text, reasoning and arguments that are not complete.

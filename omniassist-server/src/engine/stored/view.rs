@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 use std::future::Future;
+use std::mem;
 use std::ops::ControlFlow;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -34,6 +35,8 @@ pub(crate) struct View {
     /// The number of the event after those of the queue.
     next: u64,
     epoch: Option<u32>,
+    /// `true` if the next step replaces one of which the client has text.
+    resets_step: bool,
     live: Option<(Arc<Tail>, u64)>,
     /// Events that a slow viewer reads from the journal. The lock makes the view `Sync`; it is never held.
     reading: Mutex<Option<Reading>>,
@@ -58,7 +61,7 @@ impl View {
             (tail, viewer)
         });
         let (stores, reading, begins) = (Arc::clone(stores), Mutex::new(None), Mutex::new(None));
-        Self { stores, scope, run, queue, read, next, epoch, live, reading, begins }
+        Self { stores, scope, run, queue, read, next, epoch, resets_step: false, live, reading, begins }
     }
 
     /// Creates a viewer of a run that is queued. It becomes the one that `begins` returns.
@@ -79,6 +82,12 @@ impl View {
             tail.count_in(*viewer, epoch);
         }
         self.epoch = Some(epoch);
+        self
+    }
+
+    /// Resets the step that the client has when the next one begins, or the run ends. Default: `false`.
+    pub(super) fn resets_step(mut self, resets_step: bool) -> Self {
+        self.resets_step = resets_step;
         self
     }
 
@@ -139,7 +148,14 @@ impl View {
     /// Passes the events that are ready to `sink`, until it breaks. Returns `Pending` if there are or will be more events.
     pub(crate) fn poll_events(&mut self, cx: &mut Context<'_>, sink: EventSink<'_>) -> Poll<()> {
         loop {
-            while let Some(event) = self.queue.pop_front() {
+            while let Some(mut event) = self.queue.pop_front() {
+                if self.resets_step && (event == RunEvent::StepStart || event.is_terminal()) {
+                    self.resets_step = false;
+                    let reset = mem::replace(&mut event, RunEvent::StepReset);
+                    if reset.is_terminal() {
+                        self.queue.push_front(reset);
+                    }
+                }
                 if sink(event).is_break() {
                     return Poll::Pending;
                 }
