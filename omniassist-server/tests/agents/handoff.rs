@@ -1,6 +1,6 @@
 //! Tests of handoffs: the agent of a conversation, and what a client cannot do about it.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use omniassist_server::core::message::{Message, Part, ToolState};
 use omniassist_server::core::{ErrorCode, JsonText, RunEvent};
@@ -261,6 +261,26 @@ async fn an_agent_that_the_caller_does_not_see_gets_no_conversation() {
     assert!(!answer.contains("agent-handoff"), "{answer}");
     assert_eq!(last_call(&model).2, ["invoices", "refund"]);
     drop(billing);
+}
+
+/// The right to an agent counts at each post.
+#[tokio::test]
+async fn a_conversation_leaves_an_agent_that_its_caller_may_no_longer_use() {
+    let may = Arc::new(AtomicBool::new(true));
+    let condition = Arc::clone(&may);
+    let model = ScriptedProvider::new().turn(transfer("hr")).otherwise(|_| text("Hello."));
+    let hr = Agent::new("hr", "Knows salaries.")
+        .system_prompt("You are hr.")
+        .visible_to(move |_: &RunContext| condition.load(Ordering::SeqCst));
+    let builder = Assistant::builder(model.clone()).system_prompt("You help.").agent(hr).hands_off(["hr"]);
+    let assistant = builder.build().unwrap();
+    let (mut messages, _) = post(&assistant, "c", asked("Salaries?")).await;
+    messages.push(Message::user("q2", "And now?"));
+    let (mut messages, _) = post(&assistant, "c", messages).await;
+    may.store(false, Ordering::SeqCst);
+    messages.push(Message::user("q3", "Still?"));
+    post(&assistant, "c", messages).await;
+    assert_eq!(prompts(&model), ["You help.", "You are hr.", "You are hr.", "You help."]);
 }
 
 /// A run changes its agent at most 4 times.

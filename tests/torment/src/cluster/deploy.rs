@@ -66,7 +66,10 @@ pub(crate) async fn run(fleet: Fleet, streams: usize, earlier: Option<&Path>) ->
         // A run without text has nothing to withdraw. The first that its client sees is the model's first word.
         let soon = if phase == Phase::Kill { SOON.1 } else { SOON.0 };
         let limit = pace.limit(soon + TEMPO.word + crowd);
-        println!("{phase:?} of {SERVERS} servers under {streams} streams: {failed} failed");
+        let given_up = clients.iter().filter(|(client, _)| client.state == "interrupted").count();
+        println!(
+            "{phase:?} of {SERVERS} servers under {streams} streams: {failed} failed, {given_up} given up"
+        );
         println!("hand-overs: {times}; the limit is {limit:.1?} on a machine as busy as this");
         if times.at(99) > limit {
             found.push(format!("a hand-over in {phase:?} takes {:?}", times.at(99)));
