@@ -153,14 +153,25 @@ impl LiveRun {
     }
 
     pub(super) fn end(&self, end: End) {
-        let waker = {
-            let mut order = lock(&self.order);
-            order.end.get_or_insert(end);
-            order.waker.take()
-        };
+        lock(&self.order).end.get_or_insert(end);
+        self.wake();
+    }
+
+    /// Wakes the task that polls the run.
+    fn wake(&self) {
+        let waker = lock(&self.order).waker.take();
         if let Some(waker) = waker {
             waker.wake();
         }
+    }
+
+    /// Stops an agent that works for the run. Returns `false` if there is none with this id.
+    pub(super) fn stop_agent(&self, agent_id: &str) -> bool {
+        let is_stopped = self.with(|driver| driver.stop_asked(agent_id)).unwrap_or_default();
+        if is_stopped {
+            self.wake();
+        }
+        is_stopped
     }
 
     /// Returns `true` if the run ends with the next poll.

@@ -362,4 +362,13 @@ impl RunHandle {
             run.end(End::Abort(reason.into()));
         }
     }
+
+    /// Stops an agent that works for the run, with those that work for it. `agent_id` is that of its
+    /// [state](omniassist_core::event::AgentState). The tool that asked gets a report with the status `cancelled` and the text
+    /// so far, and the run and its other agents go on. Returns `false` if no such agent works.
+    ///
+    /// Do not call it in a function that the run calls and that is not async, such as a condition of visibility.
+    pub fn stop_agent(&self, agent_id: &str) -> bool {
+        self.0.upgrade().is_some_and(|run| run.stop_agent(agent_id))
+    }
 }

@@ -542,3 +542,63 @@ async fn a_long_task_and_a_long_answer_are_shown_in_part() {
         }
     }
 }
+
+/// Must show: the stop of one agent ends those that work for it, and leaves the others unharmed.
+#[tokio::test(start_paused = true)]
+async fn a_stop_of_one_agent_leaves_the_others_at_work() {
+    // The root asks a lead and a worker. The lead asks a worker that never ends.
+    for (stopped, ended) in [("lead", vec!["worker", "lead"]), ("worker", vec!["worker"])] {
+        let parent = ScriptedProvider::new()
+            .turn(ask("lead", "Lead").then(ask("worker", "Answer")))
+            .turn(text("Done."));
+        let lead = ScriptedProvider::new()
+            .turn(Turn::text("I ask. ").then(ask("worker", "Wait")))
+            .turn(text("I go on."));
+        let worker = ScriptedProvider::new().otherwise(|payload| match sent(payload).contains("Wait") {
+            true => Turn::text("Half").then(Turn::pending()),
+            false => Turn::delay(Duration::from_secs(9)).then(text("Whole")),
+        });
+        let assistant = Assistant::builder(parent.clone())
+            .agent(Agent::new("lead", "Leads.").provider(lead).delegates(["worker"]))
+            .agent(Agent::new("worker", "Works.").provider(worker.clone()))
+            .delegates(["lead", "worker"])
+            .build()
+            .unwrap();
+        let mut run = assistant.run(RunRequest::prompt("Go"));
+        let handle = run.handle();
+        assert!(!handle.stop_agent("nobody"));
+        let mut events = Vec::new();
+        while let Some(event) = run.next().await {
+            let is_half = matches!(&event, RunEvent::AgentDelta { delta: AgentDelta::Text { delta }, .. } if delta == "Half");
+            events.push(event);
+            if is_half {
+                let at_work = states(&events);
+                let is_wanted = |state: &&Value| state["name"] == stopped && state["task"] != "Answer";
+                let id = at_work.iter().find(is_wanted).unwrap()["agentId"].as_str().unwrap().to_owned();
+                let handle = handle.clone();
+                // The run waits meanwhile, and is woken.
+                tokio::spawn(async move {
+                    tokio::time::sleep(Duration::from_secs(1)).await;
+                    assert!(handle.stop_agent(&id) && !handle.stop_agent("nobody"));
+                });
+            }
+        }
+        let cancelled: Vec<_> = states(&events)
+            .into_iter()
+            .filter(|state| state["status"] == "cancelled")
+            .map(|state| state["name"].as_str().unwrap().to_owned())
+            .collect();
+        assert_eq!(cancelled, ended);
+        let completed: Vec<_> =
+            states(&events).into_iter().filter(|state| state["status"] == "completed").collect();
+        assert!(completed.iter().any(|state| state["text"] == "Whole"), "{completed:?}");
+        assert_eq!(completed.len(), 3 - ended.len());
+        let reports = sent(&parent.payloads()[1]);
+        assert!(
+            reports.contains("Whole") && matches!(events.last(), Some(RunEvent::Finish { .. })),
+            "{reports}"
+        );
+        assert_eq!(reports.contains("cancelled"), stopped == "lead", "{reports}");
+        assert_eq!(worker.drops(), 1, "the stream of the stopped agent is closed");
+    }
+}

@@ -45,6 +45,11 @@ impl Driver {
         branch.end(call, &mut self.trace)
     }
 
+    /// Stops an agent that works for this run. Returns `false` if there is none with this id.
+    pub(in crate::engine) fn stop_asked(&mut self, agent_id: &str) -> bool {
+        self.branch.as_mut().is_some_and(|branch| branch.stop_agent(agent_id))
+    }
+
     /// Ends the run, because a limit of the tree allows it no more of the model.
     pub(super) fn exceed(&mut self) {
         self.step(Input::Fail(RunErrorCode::TokenBudgetExceeded));
@@ -58,6 +63,10 @@ impl Work for Driver {
 
     fn stop(&mut self, reason: Text) {
         self.end(End::Abort(reason));
+    }
+
+    fn stop_agent(&mut self, agent_id: &str) -> bool {
+        self.stop_asked(agent_id)
     }
 
     fn trace(&mut self) -> &mut RunTrace {

@@ -261,6 +261,25 @@ impl Branch {
         Poll::Pending
     }
 
+    /// Stops an agent that works for this one, or for one of those. The run must be polled then. Returns `false` if there is
+    /// none with this id.
+    pub(in crate::engine) fn stop_agent(&mut self, agent_id: &str) -> bool {
+        for (slot, child) in (0..).zip(&mut self.children) {
+            let Some(child) = child else { continue };
+            let is_found = if child.shown.agent_id() == agent_id {
+                child.cancel();
+                true
+            } else {
+                child.work.stop_agent(agent_id)
+            };
+            if is_found {
+                self.woken |= 1_u64.checked_shl(slot).unwrap_or(0);
+                return true;
+            }
+        }
+        false
+    }
+
     /// Returns `true` if another agent may work for this one now.
     fn has_room(&self) -> bool {
         self.children.iter().flatten().count() < self.tree.limits.at_once()

@@ -18,6 +18,9 @@ use crate::tool::{AgentReport, ToolError, cap_text};
 /// The reason for a stop of an agent whose asking tool has ended.
 const LEFT: &str = "The agent is not needed any more.";
 
+/// The reason for a stop by the host.
+const STOPPED: &str = "The agent was stopped.";
+
 /// The run of an agent that works for another one.
 pub(in crate::engine) trait Work: Send {
     /// Polls for the next event. Returns `None` after the terminal one.
@@ -25,6 +28,9 @@ pub(in crate::engine) trait Work: Send {
 
     /// Ends the run: an abort is its last event.
     fn stop(&mut self, reason: Text);
+
+    /// Stops an agent that works for this one, or for one of those. Returns `false` if there is none with this id.
+    fn stop_agent(&mut self, agent_id: &str) -> bool;
 
     /// Returns the trace, for the run that it belongs to.
     fn trace(&mut self) -> &mut RunTrace;
@@ -130,6 +136,14 @@ impl Child {
                 self.end = Some(End { status, reason: Some(reason.into()), usage: self.used() });
             }
             _ => {}
+        }
+    }
+
+    /// Ends the work with its next poll.
+    pub(super) fn cancel(&mut self) {
+        if self.has_stopped.is_none() {
+            self.has_stopped = Some(AgentStatus::Cancelled);
+            self.work.stop(Text::from_static(STOPPED));
         }
     }
 
