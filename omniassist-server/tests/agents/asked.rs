@@ -1,6 +1,7 @@
 //! Tests of agents that other agents ask.
 
 use std::collections::BTreeSet;
+use std::slice;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -568,7 +569,11 @@ async fn a_stop_of_one_agent_leaves_the_others_at_work() {
         let handle = run.handle();
         assert!(!handle.stop_agent("nobody"));
         let mut events = Vec::new();
+        let began = tokio::time::Instant::now();
         while let Some(event) = run.next().await {
+            if states(slice::from_ref(&event)).iter().any(|state| state["status"] == "cancelled") {
+                assert!(began.elapsed() < Duration::from_secs(2), "{:?}", began.elapsed());
+            }
             let is_half = matches!(&event, RunEvent::AgentDelta { delta: AgentDelta::Text { delta }, .. } if delta == "Half");
             events.push(event);
             if is_half {
