@@ -80,6 +80,7 @@
 mod agent_ask;
 mod agents;
 mod approval;
+mod browser;
 mod context;
 mod definition;
 mod description;
@@ -105,6 +106,7 @@ mod update;
 pub use agent_ask::{AgentAsk, AgentReport};
 pub use agents::Agents;
 pub use approval::{Approval, ApprovalDecision};
+pub use browser::BrowserTools;
 pub use context::ToolContext;
 pub use definition::Tool;
 pub use description::ToolDescription;
