@@ -61,6 +61,8 @@ pub enum ErrorCode {
     TokenBudgetExceeded,
     /// A limit of the host could not be checked.
     LimitsUnavailable,
+    /// An agent of the host cannot be loaded at present.
+    AgentsUnavailable,
     /// The server has reached its limit of concurrent runs.
     Overloaded,
     /// The server is shutting down and starts no further runs.
@@ -90,6 +92,7 @@ impl ErrorCode {
             Self::RateLimited => "rate_limited",
             Self::TokenBudgetExceeded => "token_budget_exceeded",
             Self::LimitsUnavailable => "limits_unavailable",
+            Self::AgentsUnavailable => "agents_unavailable",
             Self::Overloaded => "overloaded",
             Self::ShuttingDown => "shutting_down",
             Self::Internal => "internal",
@@ -231,6 +234,12 @@ impl Error {
         Self::new(ErrorCode::LimitsUnavailable).until(retry_after)
     }
 
+    /// Creates the error of an agent that cannot be loaded. It may be loaded after `retry_after`.
+    #[must_use]
+    pub fn agents_unavailable(retry_after: Duration) -> Self {
+        Self::new(ErrorCode::AgentsUnavailable).until(retry_after)
+    }
+
     /// Creates the error of a server that has reached its limit of concurrent runs. Clients do not learn the limit.
     #[must_use]
     pub fn overloaded(retry_after: Duration) -> Self {
@@ -285,6 +294,7 @@ impl Error {
         matches!(
             self.inner.code,
             ErrorCode::LimitsUnavailable
+                | ErrorCode::AgentsUnavailable
                 | ErrorCode::StoreUnavailable
                 | ErrorCode::Overloaded
                 | ErrorCode::ShuttingDown
@@ -398,6 +408,9 @@ impl fmt::Display for Error {
             }
             ErrorCode::LimitsUnavailable => {
                 f.write_str("the limits of this user cannot be checked now; send the request again later")?;
+            }
+            ErrorCode::AgentsUnavailable => {
+                f.write_str("the agent cannot be loaded now; send the request again later")?;
             }
             ErrorCode::Internal => f.write_str("an internal error occurred")?,
             ErrorCode::Overloaded => f.write_str("the server is busy; send the request again")?,

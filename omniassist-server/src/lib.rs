@@ -4,6 +4,7 @@
 //! Depend on this crate directly to run an assistant without HTTP, to write a provider, or to write an adapter.
 
 pub mod access;
+pub mod agent_config;
 pub mod audit;
 pub mod bridge;
 mod cancel;
@@ -47,6 +48,9 @@ mod transport;
 mod visibility;
 
 pub use access::{AuthError, AuthRequest, Authenticate, Cors, PeerAddr};
+#[cfg(feature = "agent-files")]
+pub use agent_config::FileAgents;
+pub use agent_config::{AgentCatalog, AgentConfig, AgentLoader};
 pub use cancel::CancellationToken;
 pub use cost::{Cost, Price, Prices};
 pub use endpoint::{ClientSetting, ObjectEndpoint, OpenAiEndpoint};

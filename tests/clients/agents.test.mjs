@@ -123,6 +123,40 @@ for (const [version, ai] of Object.entries(versions)) {
   });
 }
 
+for (const [version, ai] of Object.entries(versions)) {
+  test(`${version} · useChat talks to an agent that is a file, at /api/run/sales`, async () => {
+    model.script(
+      { calls: [{ id: 'call_1', name: 'order_status', args: { order_id: 1001 } }, task('call_2', 'Find her')] },
+      { text: 'She lives in Berlin.' },
+      { text: 'It is on its way to Berlin.' },
+    );
+    const chat = openChat(ai, `${app.api}/api/run/sales?ai-sdk=${version.slice(1)}`, {
+      headers: signedIn('vera'), id: `chat-${randomUUID()}`,
+    });
+    await chat.sendMessage({ text: 'Where is my parcel?' });
+    assert.deepEqual([chat.status, textOf(last(chat))], ['ready', 'It is on its way to Berlin.']);
+    const [sales, clerk] = model.requests;
+    assert.match(sales.body.instructions, /You answer customers of the lamp shop in one sentence/);
+    assert.match(clerk.body.instructions, /You are a clerk/);
+    // Version 5 has forms too: they are front-end tools.
+    assert.deepEqual(offered(sales).sort(), ['clerk', 'order_status', 'requestInput']);
+    assert.deepEqual(toolParts(last(chat)).map((part) => part.state), ['output-available', 'output-available']);
+
+    // The page shows the form of `requestInput`, and posts what the user enters.
+    const schema = { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] };
+    model.script(
+      { calls: [{ id: 'call_3', name: 'requestInput', args: { message: 'Which city?', schema } }] },
+      { text: 'To Oslo, then.' },
+    );
+    await chat.sendMessage({ text: 'I have moved' });
+    const form = toolParts(last(chat)).at(-1);
+    assert.deepEqual([form.state, form.input.message], ['input-available', 'Which city?']);
+    await chat.addToolResult({ tool: 'requestInput', toolCallId: form.toolCallId, output: { city: 'Oslo' } });
+    await until(() => chat.status === 'ready' && textOf(last(chat)).includes('To Oslo, then.'), 'the form is answered');
+    assert.ok(model.requests.at(-1).raw.includes('Oslo'));
+  });
+}
+
 for (const [generation, lib] of Object.entries(generations)) {
   test(`AG-UI ${generation} · another agent goes on with the answer, and keeps the chat`, async () => {
     model.script(...handedOff());
@@ -165,7 +199,7 @@ for (const runtimeTransport of ['rest', 'single']) {
     });
     core.subscribe({ onError: ({ code, error }) => errors.push(`${code}: ${error.message}`) });
     await until(() => core.runtimeConnectionStatus === 'connected', 'the core is connected');
-    assert.deepEqual(Object.keys(core.agents).sort(), ['clerk', 'default', 'lead']);
+    assert.deepEqual(Object.keys(core.agents).sort(), ['clerk', 'default', 'lead', 'sales']);
     model.script(...conversation());
     const agent = core.getAgent('lead');
     agent.addMessage({ id: randomUUID(), role: 'user', content: 'Is a parcel lost?' });
@@ -180,8 +214,10 @@ for (const [name, sdk] of Object.entries(packages)) {
   test(`${name} · agents are models`, async () => {
     const client = (member) => openClient(sdk, app.api, { apiKey: `${member}-token` });
     const listed = async (member) => (await client(member).models.list()).data.map((entry) => entry.id);
-    assert.deepEqual(await listed('vera'), ['omniassist', 'omniassist/clerk', 'omniassist/lead']);
-    assert.deepEqual(await listed('ada'), ['omniassist', 'omniassist/auditor', 'omniassist/clerk', 'omniassist/lead']);
+    assert.deepEqual(await listed('vera'), ['omniassist', 'omniassist/clerk', 'omniassist/lead', 'omniassist/sales']);
+    assert.deepEqual(await listed('ada'), [
+      'omniassist', 'omniassist/auditor', 'omniassist/clerk', 'omniassist/lead', 'omniassist/sales',
+    ]);
     model.script(...conversation());
     const ask = { model: 'omniassist/lead', messages: [{ role: 'user', content: 'Is a parcel lost?' }] };
     const { choices } = await client('vera').chat.completions.create(ask);
@@ -207,6 +243,6 @@ test('an agent that a member does not see is one that does not exist', async () 
     const { agents } = await (await get(`${app.api}/agents`, { headers: signedIn(member) })).json();
     return agents.map((agent) => agent.id);
   };
-  assert.deepEqual(await names('vera'), ['clerk', 'lead']);
-  assert.deepEqual(await names('ada'), ['auditor', 'clerk', 'lead']);
+  assert.deepEqual(await names('vera'), ['clerk', 'lead', 'sales']);
+  assert.deepEqual(await names('ada'), ['auditor', 'clerk', 'lead', 'sales']);
 });

@@ -1,6 +1,7 @@
-//! The named agents. Each has its own prompt and tools.
+//! The named agents. Each has its own prompt and tools. Those in `agents/` are files.
 
-use omniassist_axum::{Agent, AgentBudget};
+use omniassist_axum::tool::BrowserTools;
+use omniassist_axum::{Agent, AgentBudget, AgentCatalog, FileAgents};
 
 use crate::staff::{Role, has_role};
 use crate::tools;
@@ -20,4 +21,12 @@ pub(crate) fn all() -> [Agent; 3] {
         tools::reading().into_iter().fold(clerk, Agent::tool),
         tools::reading().into_iter().fold(auditor, Agent::tool),
     ]
+}
+
+/// Returns the agents in files, and what they may name.
+pub(crate) fn in_files() -> AgentCatalog {
+    AgentCatalog::new(FileAgents::new(concat!(env!("CARGO_MANIFEST_DIR"), "/agents")))
+        .tools(tools::reading())
+        .tool(BrowserTools::request_input())
+        .placeholder("shop", "the lamp shop")
 }

@@ -61,7 +61,8 @@ impl BackOffice {
                 let saved = saved.clone();
                 async move { saved.save(run).await }
             })
-            .seal_keys_from_env("OMNIASSIST_SEAL_KEYS");
+            .seal_keys_from_env("OMNIASSIST_SEAL_KEYS")
+            .agents(agents::in_files());
         for tool in tools::all() {
             assistant = assistant.tool(tool);
         }

@@ -9,13 +9,11 @@ use omniassist_core::{Limits, ModelOptions, Text, check_tool_name};
 
 use super::hook::RunHook;
 use super::prompt::IntoSystemPrompt;
+use crate::agent_config::RESERVED;
 use crate::provider::LlmProvider;
 use crate::tool::{DeferAbove, StateMap, Tool, Tools};
 use crate::visibility::Visibility;
 use crate::{Error, Result, RunContext};
-
-/// Names that have another meaning in a path or in CopilotKit.
-const RESERVED: [&str; 3] = ["default", "stop", "stream"];
 
 /// A named agent: a prompt, tools and a model of its own, below the routes of one assistant.
 ///
@@ -63,6 +61,7 @@ pub struct Agent {
     pub(super) delegates: Vec<Text>,
     pub(super) hands_off: Vec<Text>,
     pub(super) budget: AgentBudget,
+    pub(super) max_steps: Option<u32>,
     is_internal: bool,
     visibility: Option<Visibility>,
 }
@@ -82,6 +81,7 @@ impl Agent {
             delegates: Vec::new(),
             hands_off: Vec::new(),
             budget: AgentBudget::new(),
+            max_steps: None,
             is_internal: false,
             visibility: None,
         }
@@ -148,6 +148,13 @@ impl Agent {
         self
     }
 
+    /// Sets how many model calls one question may take. Default: as for the
+    /// [assistant](super::AssistantBuilder::max_steps).
+    pub fn max_steps(mut self, steps: u32) -> Self {
+        self.max_steps = Some(steps);
+        self
+    }
+
     /// Hides the agent from clients, so that only other agents and tools reach it. Default: clients see it.
     pub fn internal(mut self) -> Self {
         self.is_internal = true;
@@ -166,7 +173,7 @@ impl Agent {
     }
 
     /// Checks the agent, and registers its tools.
-    fn register(
+    pub(super) fn register(
         mut self,
         state: &Arc<StateMap>,
         limits: &Limits,
@@ -185,6 +192,9 @@ impl Agent {
         }
         if let Some(zero) = self.budget.zero() {
             return refused(&format!("its budget allows no {zero}"));
+        }
+        if self.max_steps == Some(0) {
+            return refused("it may take no steps");
         }
         let tools = Tools::searchable(Arc::clone(state), limits.clone(), defer_above)?;
         for tool in mem::take(&mut self.tools) {
@@ -254,9 +264,13 @@ pub(super) fn add_tools(
             let tool = "a model asks it, or hands the conversation off to it";
             Error::configuration(format!("there is no agent {:?}, but {tool}", &**name))
         };
-        let agent = Arc::clone(agent.ok_or_else(unknown)?);
-        let tool = tool(&agent.settings);
-        tools.register(tool.visible_to(move |caller| agent.is_for(|| caller.clone())))?;
+        tools.register(tool_of(agent.ok_or_else(unknown)?, &tool))?;
     }
     Ok(())
+}
+
+/// Returns the tool by which a model asks an agent or hands off to it, for the callers that the agent works for.
+pub(super) fn tool_of(agent: &Arc<NamedAgent>, tool: impl Fn(&Agent) -> Tool) -> Tool {
+    let asked = Arc::clone(agent);
+    tool(&agent.settings).visible_to(move |caller| asked.is_for(|| caller.clone()))
 }

@@ -12,12 +12,13 @@ use crate::clock::now_ms;
 use crate::{Principal, RunContext};
 
 impl Assistant {
-    /// Returns a named [`Agent`](super::Agent), whose runs have its prompt, tools and model. It shares everything else with this
-    /// assistant, its runs in progress included. `None` if there is none.
+    /// Returns a named [`Agent`](super::Agent) of the builder, whose runs have its prompt, tools and model. It shares everything else with this
+    /// assistant, its runs in progress included. `None` if there is none. [`agent_for`](Self::agent_for) also finds those of a
+    /// [loader](crate::agent_config).
     #[must_use]
     pub fn agent(&self, name: &str) -> Option<Self> {
         let agent = Arc::clone(self.setup.agents.get(name)?);
-        Some(Self { agent: Some(agent), ..self.clone() })
+        Some(Self { agent: Some(agent), team: None, ..self.clone() })
     }
 
     /// Returns the name and the description of this agent. `None` for the assistant itself.
@@ -26,20 +27,23 @@ impl Assistant {
         self.agent.as_ref().map(|agent| (&agent.settings.name, &agent.settings.description))
     }
 
-    /// Returns the agents that the sender of a request with these extensions [sees](super::Agent::visible_to), by name.
+    /// Returns the agents of the builder that the sender of a request with these extensions [sees](super::Agent::visible_to), by name.
     pub fn visible_agents(&self, extensions: &Extensions) -> impl Iterator<Item = Self> {
         let caller = LazyCell::new(|| RunContext::of_caller(extensions.clone()));
         let agents = self.setup.agents.values().filter(move |agent| agent.is_visible(|| caller.clone()));
-        agents.map(|agent| Self { agent: Some(Arc::clone(agent)), ..self.clone() })
+        agents.map(|agent| Self { agent: Some(Arc::clone(agent)), team: None, ..self.clone() })
     }
 
-    /// Returns an agent, if the sender of a request with these extensions sees it.
-    pub(crate) fn visible_agent(&self, name: &str, extensions: &Extensions) -> Option<Self> {
-        self.setup
-            .agents
-            .get(name)
-            .filter(|agent| agent.is_visible(|| RunContext::of_caller(extensions.clone())))?;
-        self.agent(name)
+    /// Returns an agent that may work in the runs of this one: one of the same configuration, or one of code.
+    pub(super) fn member(&self, name: &str) -> Option<Self> {
+        let team = self.team.as_ref().and_then(|team| team.get(name));
+        let agent = Arc::clone(team.or_else(|| self.setup.agents.get(name))?);
+        Some(Self { agent: Some(agent), ..self.clone() })
+    }
+
+    /// Returns `true` if agents may work in the runs of this one.
+    pub(super) fn has_members(&self) -> bool {
+        self.team.is_some() || !self.setup.agents.is_empty()
     }
 
     /// Returns the name of this agent.
@@ -62,13 +66,5 @@ impl Assistant {
             None => Poster::anonymous(now_ms()),
         };
         poster.agent(self.agent_name().map(Text::as_str))
-    }
-
-    /// Returns the agent that a run belongs to: the assistant itself for `None`.
-    pub(super) fn agent_of_run(&self, name: Option<&Text>) -> Option<Self> {
-        match name {
-            Some(name) => self.agent(name),
-            None => Some(Self { agent: None, ..self.clone() }),
-        }
     }
 }

@@ -8,7 +8,7 @@ use omniassist_core::run::{DueApproval, RunConfig, due_approvals};
 use omniassist_core::{ContextMessage, Limits, ModelOptions, RunRequest, Text, ToolChoice};
 use uuid::Uuid;
 
-use super::agent::NamedAgent;
+use super::agent::{NamedAgent, NamedAgents};
 use super::client_queue::ClientQueue;
 use super::driver::Driver;
 use super::history::{Carried, Posted};
@@ -51,6 +51,8 @@ pub struct Assistant {
     pub(super) live: Arc<LiveRuns>,
     /// `None` for the assistant itself.
     pub(super) agent: Option<Arc<NamedAgent>>,
+    /// The agents of the configuration to which the agent belongs, by name. `None` for one of code.
+    pub(super) team: Option<Arc<NamedAgents>>,
 }
 
 impl Assistant {
@@ -132,7 +134,7 @@ impl Assistant {
             Err(error) => {
                 tracing::warn!(error = %one_line::chain(&error), "the request is not valid");
                 let refused: Prepare =
-                    |_, _, _, _, _| Box::pin(std::future::ready(Err(RunErrorCode::InvalidRequest.into())));
+                    |_, _, _, _, _, _| Box::pin(std::future::ready(Err(RunErrorCode::InvalidRequest.into())));
                 (ToolSnapshot::default(), refused)
             }
         };
@@ -283,15 +285,18 @@ impl Assistant {
         let handoffs = if branch.is_none() { self.handoffs(&mut request) } else { None };
         let new_id = Text::from(format!("msg_{id}"));
         let message_id = continued.as_ref().map_or_else(|| new_id.clone(), |message| message.id.clone());
-        let config = RunConfig::with_limits(new_id, &setup.config.limits);
+        let mut config = RunConfig::with_limits(new_id, &setup.config.limits);
+        if let Some(steps) = self.agent.as_ref().and_then(|agent| agent.settings.max_steps) {
+            config.max_steps = steps;
+        }
         let due = due_approvals(&request, &tools);
         let call = self.call(&request, &tools);
         let planning = self.planning(&request, &call, &tools, continued.as_ref());
         let posted =
             setup.config.may_have_window().then(|| Box::new(Posted { tools: tools.clone(), carried }));
-        let preparation = prepare(Arc::clone(&setup), run.clone(), due, planning, posted);
+        let preparation = prepare(Arc::clone(&setup), self.agent.clone(), run.clone(), due, planning, posted);
         let root = || Branch::root(Arc::new(self.clone()), setup.config.tree);
-        let branch = branch.or_else(|| (!setup.agents.is_empty()).then(root));
+        let branch = branch.or_else(|| self.has_members().then(root));
         let mut driver = Driver::new(setup, run, queue, tools, call, request, config, preparation, branch);
         if let Some(handoffs) = handoffs {
             driver.hand_off_with(handoffs);
@@ -368,8 +373,14 @@ fn check_complete(request: &RunRequest) -> Result<(), omniassist_core::Error> {
     Err(omniassist_core::Error::invalid_field("messages", expected, "nothing"))
 }
 
-pub(super) type Prepare =
-    fn(Arc<Setup>, RunContext, Vec<DueApproval>, Option<Box<Planning>>, Option<Box<Posted>>) -> Preparation;
+pub(super) type Prepare = fn(
+    Arc<Setup>,
+    Option<Arc<NamedAgent>>,
+    RunContext,
+    Vec<DueApproval>,
+    Option<Box<Planning>>,
+    Option<Box<Posted>>,
+) -> Preparation;
 
 impl fmt::Debug for Assistant {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -25,6 +25,7 @@ use super::setup::Setup;
 use super::stored::GivenStores;
 use super::when_busy::WhenBusy;
 use crate::access::{Authenticate, Cors};
+use crate::agent_config::AgentCatalog;
 use crate::audit::AuditLog;
 use crate::cost::Prices;
 use crate::endpoint::{ObjectEndpoint, OpenAiEndpoint};
@@ -41,6 +42,7 @@ pub struct AssistantBuilder {
     pub(super) config: Config,
     tools: Vec<Tool>,
     agents: Vec<Agent>,
+    catalog: Option<AgentCatalog>,
     state: StateMap,
     context: Vec<ContextMessage>,
     verifier: Option<Arc<dyn Verifier>>,
@@ -58,6 +60,7 @@ impl Assistant {
             config: Config::default(),
             tools: Vec::new(),
             agents: Vec::new(),
+            catalog: None,
             state: StateMap::new(),
             context: Vec::new(),
             verifier: None,
@@ -417,6 +420,7 @@ impl AssistantBuilder {
     /// - A tool cannot be registered: its name or schema is not valid, its name is taken, or it needs a `State` of a
     ///   type that was not given.
     /// - The name of an agent is not valid or taken, its description is empty, or one of its tools cannot be registered.
+    /// - A tool of the [catalog](Self::agents) cannot be registered, or two have the same name.
     /// - A function that prepares runs or model calls needs a `State` of a type that was not given.
     /// - A price is not a number from 0 to 1,000,000,000.
     /// - The name of an endpoint is not valid, two objects have the same name, or providers would refuse the schema of
@@ -438,6 +442,7 @@ impl AssistantBuilder {
             tools.register(tool)?;
         }
         let agents = Self::checked_agents(self.agents, &tools, &config)?;
+        let loaded = self.catalog.map(|catalog| Self::loaded(catalog, &tools, &config)).transpose()?;
         let (verifier, seals): (Arc<dyn Verifier>, _) = match self.verifier {
             Some(verifier) => (verifier, None),
             None => {
@@ -466,6 +471,7 @@ impl AssistantBuilder {
             config,
             tools,
             agents,
+            loaded,
             context,
             verifier,
             seals,
@@ -474,7 +480,7 @@ impl AssistantBuilder {
         if let Some(stores) = &setup.stores {
             stores.begin_sweeps(&setup.config.retention);
         }
-        Ok(Assistant { setup, live: Arc::default(), agent: None })
+        Ok(Assistant { setup, live: Arc::default(), agent: None, team: None })
     }
 }
 

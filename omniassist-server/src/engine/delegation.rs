@@ -34,7 +34,7 @@ pub(super) fn tool(Agent { name, description, .. }: &Agent) -> Tool {
 
 impl Begin for Assistant {
     fn budget_of(&self, agent: &str) -> Option<AgentBudget> {
-        self.setup.agents.get(agent).map(|agent| agent.settings.budget)
+        Some(self.member(agent)?.agent?.settings.budget)
     }
 
     fn begin(
@@ -44,7 +44,7 @@ impl Begin for Assistant {
         parent: &RunContext,
         branch: Branch,
     ) -> Result<Box<dyn Work>, ToolError> {
-        let agent = self.agent(agent).ok_or_else(|| ToolError::new("There is no such agent."))?;
+        let agent = self.member(agent).ok_or_else(|| ToolError::new("There is no such agent."))?;
         let mut request = RunRequest::prompt(task.clone());
         request.chat_id = parent.chat_id().cloned();
         request.abilities = ClientAbilities::none();

@@ -107,16 +107,14 @@ impl Assistant {
         request: &RunRequest,
         extensions: &Extensions,
     ) -> Result<ToolSides, Error> {
-        let mut tools = vec![self.tools_for(request, extensions)?];
-        let mut names: Vec<&Text> = self.successors().iter().collect();
-        let mut index = 0;
-        while let Some(agent) = names.get(index).and_then(|name| self.agent(name)) {
+        let mut agents = vec![self.clone()];
+        let mut tools = Vec::new();
+        while let Some(agent) = agents.get(tools.len()).cloned() {
             tools.push(agent.tools_for(request, extensions)?);
-            let named = names.get(index).and_then(|name| self.setup.agents.get(*name));
-            let further = named.iter().flat_map(|agent| &agent.settings.hands_off);
-            let new: Vec<_> = further.filter(|name| !names.contains(name)).collect();
-            names.extend(new);
-            index += 1;
+            for name in agent.successors() {
+                let is_new = agents.iter().all(|agent| agent.agent_name() != Some(name));
+                agents.extend(self.member(name).filter(|_| is_new));
+            }
         }
         Ok(ToolSides(tools))
     }
@@ -154,9 +152,10 @@ impl Assistant {
         let mut current = self.clone();
         for to in handoffs {
             if current.successors().iter().any(|name| name == to)
-                && let Some(agent) = self.setup.agents.get(to).filter(|agent| is_for(agent))
+                && let Some(next) = current.member(to)
+                && next.agent.as_deref().is_some_and(is_for)
             {
-                current.agent = Some(Arc::clone(agent));
+                current = next;
             }
         }
         current
@@ -172,7 +171,7 @@ impl Assistant {
         let tools = if is_last { self.without_handoffs(&tools) } else { tools };
         let call = self.call(request, &tools);
         let planning = self.planning(request, &call, &tools, None);
-        let setup = Arc::clone(&self.setup);
+        let (setup, agent) = (Arc::clone(&self.setup), self.agent.clone());
         let prepared = panics::catch_async("the preparation of an agent", async move {
             let mut next = HandedOff { run, call, tools };
             if let Some(planning) = planning {
@@ -180,7 +179,8 @@ impl Assistant {
                 (next.call, next.tools) = (plan.call, plan.tools);
             }
             next.call.offer(&next.tools);
-            next.call.system = setup.system_prompt(next.call.system.take(), &next.run).await?;
+            next.call.system =
+                setup.system_prompt(next.call.system.take(), agent.as_deref(), &next.run).await?;
             Ok(next)
         });
         Ok(Box::pin(async { prepared.await.unwrap_or(Err(RunErrorCode::Internal.into())) }))
@@ -195,7 +195,11 @@ impl Successors for Assistant {
         request: &RunRequest,
         is_last: bool,
     ) -> Option<HandingOff> {
-        let next = self.agent_of_run(run.agent())?.follow(to.iter().copied(), Some(run.extensions()));
+        let current = match run.agent() {
+            Some(name) => self.member(name)?,
+            None => self.clone(),
+        };
+        let next = current.follow(to.iter().copied(), Some(run.extensions()));
         if next.agent_name() == run.agent() {
             return None;
         }

@@ -23,6 +23,7 @@ mod history;
 mod hook;
 mod live;
 mod llm_summariser;
+mod loaded;
 mod loader;
 mod meter;
 mod object;

@@ -12,6 +12,7 @@ use omniassist_core::message::Message;
 use omniassist_core::run::{DueApproval, RefusedApproval};
 use serde_json::{Map, Value};
 
+use super::agent::NamedAgent;
 use super::history::{Posted, Viewed};
 use super::plan::{Planned, Planning, Refusal};
 use super::run_metadata;
@@ -60,6 +61,7 @@ pub(super) struct Prepared {
 
 pub(super) fn prepare(
     setup: Arc<Setup>,
+    agent: Option<Arc<NamedAgent>>,
     run: RunContext,
     mut due: Vec<DueApproval>,
     planning: Option<Box<Planning>>,
@@ -67,7 +69,7 @@ pub(super) fn prepare(
 ) -> Preparation {
     let prepared = panics::catch_async("the preparation of a run", async move {
         let config = &setup.config;
-        let agent = setup.agent_of(&run);
+        let agent = agent.as_deref();
         let mut plan = match planning {
             None => None,
             Some(planning) => Some(Box::new(planning.plan(&config.run_hooks, &setup.tools, &run).await?)),
@@ -83,7 +85,7 @@ pub(super) fn prepare(
             system = plan.call.system.take();
         }
         let fetched = setup.with_fetched_files(&run).await?;
-        let system = setup.system_prompt(system, &run).await?;
+        let system = setup.system_prompt(system, agent, &run).await?;
         let mut host = run.host_context().to_vec();
         for hook in &config.context_hooks {
             host.extend(hook.call("the context hook", &run).await?);

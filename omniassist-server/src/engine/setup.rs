@@ -6,6 +6,7 @@ use omniassist_core::{ContextMessage, ModelOptions, Text, Verifier};
 use super::agent::{Agent, NamedAgent, NamedAgents};
 use super::config::Config;
 use super::hook::RunHook;
+use super::loaded::Loaded;
 use super::seals::Seals;
 use super::stored::Stores;
 use crate::RunContext;
@@ -18,6 +19,8 @@ pub(super) struct Setup {
     pub(super) config: Config,
     pub(super) tools: Tools,
     pub(super) agents: NamedAgents,
+    /// The agents of the host's loader.
+    pub(super) loaded: Option<Loaded>,
     pub(super) context: RwLock<Vec<ContextMessage>>,
     pub(super) verifier: Arc<dyn Verifier>,
     pub(super) seals: Option<Seals>,
@@ -53,7 +56,7 @@ impl Setup {
         agent.map_or(self.config.prompt.as_ref(), |agent| agent.settings.prompt.as_ref())
     }
 
-    /// Returns the system prompt of a run: the planned one, or that of its agent.
+    /// Returns the system prompt of a run: the planned one, or that of an agent.
     ///
     /// # Errors
     ///
@@ -61,16 +64,12 @@ impl Setup {
     pub(super) async fn system_prompt(
         &self,
         planned: Option<Text>,
+        agent: Option<&NamedAgent>,
         run: &RunContext,
     ) -> Result<Option<Text>, RunErrorCode> {
-        match (planned, self.prompt_of(self.agent_of(run))) {
+        match (planned, self.prompt_of(agent)) {
             (None, Some(prompt)) => prompt.call("the system prompt", run).await.map(Some),
             (planned, _) => Ok(planned),
         }
-    }
-
-    /// Returns the agent of a run.
-    pub(super) fn agent_of(&self, run: &RunContext) -> Option<&NamedAgent> {
-        run.agent().and_then(|name| self.agents.get(name)).map(|agent| &**agent)
     }
 }

@@ -2,46 +2,56 @@
 
 use http::{Extensions, Response, StatusCode};
 use serde::Serialize;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{AssistantBody, Rejection, reply};
 use crate::Assistant;
+use crate::agent_config::AgentSummary;
 
 /// The name of the assistant itself for clients that name an agent: the one that CopilotKit's hooks use by default.
 pub(super) const DEFAULT: &str = "default";
 
 /// An agent in a list.
-#[derive(Debug, Serialize)]
-pub(super) struct AgentEntry {
-    pub(super) id: String,
-    pub(super) description: String,
+#[derive(Serialize)]
+struct AgentEntry<'a> {
+    id: &'a str,
+    /// The title for people.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    name: Option<&'a str>,
+    description: &'a str,
 }
 
-/// Returns the agents that the caller sees.
-pub(super) fn entries(assistant: &Assistant, extensions: &Extensions) -> Vec<AgentEntry> {
-    let described = |agent: &Assistant| {
-        let (name, description) = agent.as_agent()?;
-        Some(AgentEntry { id: name.to_string(), description: description.to_string() })
+/// Returns the agents that the caller sees, as they are listed.
+pub(super) async fn entries(assistant: &Assistant, extensions: &Extensions) -> Result<Value, Rejection> {
+    let agents = assistant.reachable_agents(extensions).await?;
+    let entry = |agent: &AgentSummary| {
+        let AgentSummary { id, name, description } = agent;
+        json!(AgentEntry { id, name: name.as_deref(), description })
     };
-    assistant.visible_agents(extensions).filter_map(|agent| described(&agent)).collect()
+    Ok(agents.iter().map(entry).collect())
 }
 
 /// Answers `GET /agents`.
-pub(super) fn list(assistant: &Assistant, extensions: &Extensions) -> Response<AssistantBody> {
-    reply::json(StatusCode::OK, &json!({ "agents": entries(assistant, extensions) }))
+pub(super) async fn list(
+    assistant: &Assistant,
+    extensions: &Extensions,
+) -> Result<Response<AssistantBody>, Rejection> {
+    let agents = entries(assistant, extensions).await?;
+    Ok(reply::json(StatusCode::OK, &json!({ "agents": agents })))
 }
 
 /// Returns an agent that the caller sees.
 ///
 /// # Errors
 ///
-/// Returns the same error for a name of no agent and for an agent that the caller does not see.
-pub(super) fn visible(
+/// Returns the same error for a name of no agent and for an agent that the caller does not see, and another one for an agent
+/// that cannot be loaded.
+pub(super) async fn visible(
     assistant: &Assistant,
     name: &str,
     extensions: &Extensions,
 ) -> Result<Assistant, Rejection> {
-    assistant.visible_agent(name, extensions).ok_or_else(|| {
+    assistant.reachable_agent(name, extensions).await?.ok_or_else(|| {
         let message = "There is no such agent here; GET /agents lists those that there are.";
         Rejection::new(StatusCode::NOT_FOUND, "agent_not_found", message)
     })

@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::route::{CopilotKitRoute, Route};
-use super::{agents, copilotkit};
+use super::{Rejection, agents, copilotkit};
 use crate::Assistant;
 use crate::tool::RegisteredTool;
 
@@ -41,15 +41,19 @@ impl<'a> ToolEntry<'a> {
 
 /// Returns the document of `GET /manifest.json`: the tools and agents that the caller sees, and the dialects with their
 /// routes. The document of an agent has its name, and paths below it.
-pub(super) fn manifest(assistant: &Assistant, extensions: &Extensions) -> Value {
+///
+/// # Errors
+///
+/// Returns an error if the agents cannot be loaded.
+pub(super) async fn manifest(assistant: &Assistant, extensions: &Extensions) -> Result<Value, Rejection> {
     let tools = assistant.visible_tools(extensions);
     let tools: Vec<_> = tools.registered().map(ToolEntry::of).collect();
     let (provider, model) = assistant.model();
     let (key, agents) = match assistant.as_agent() {
         Some((name, _)) => ("agent", json!(&**name)),
-        None => ("agents", json!(agents::entries(assistant, extensions))),
+        None => ("agents", agents::entries(assistant, extensions).await?),
     };
-    json!({
+    Ok(json!({
         key: agents,
         "name": "omniassist",
         "version": env!("CARGO_PKG_VERSION"),
@@ -57,7 +61,7 @@ pub(super) fn manifest(assistant: &Assistant, extensions: &Extensions) -> Value 
         "model": model,
         "tools": tools,
         "dialects": dialects(assistant),
-    })
+    }))
 }
 
 /// Returns the dialects with the routes that begin a run.

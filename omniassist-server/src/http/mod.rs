@@ -20,7 +20,7 @@
 //! | `POST /v1/chat/completions` | The assistant as a model for [OpenAI's clients](crate::OpenAiEndpoint), streamed or not |
 //! | `GET /v1/models` | Lists that model, and the agents that the caller sees as `omniassist/{name}` |
 //! | `GET /v1/models/{model}` | Describes that model |
-//! | `GET /agents` | The named [agents](crate::Agent) that the caller sees: `{"agents": [{"id", "description"}]}` |
+//! | `GET /agents` | The named [agents](crate::Agent) that the caller sees: `{"agents": [{"id", "name", "description"}]}`, with a `name` for [those that have one](crate::agent_config) |
 //! | `/agents/{name}/…` | The routes above for an agent: `POST /agents/{name}` runs it, `POST /agents/{name}/ag-ui`, `GET /agents/{name}/{chat_id}/stream` and so on. Unknown names and agents that the caller does not see get the same 404 `agent_not_found` |
 //! | `/api/run/{name}/…` | The same as `/agents/{name}/…` |
 //! | `POST /files` | Stores files, if the builder has a store of `files` (feature `files`). Otherwise the routes of files are unknown |
@@ -110,6 +110,7 @@
 //! | 429 | `rate_limited`; below `/v1` `rate_limit_exceeded` | The [rate limit](crate::throttle) refuses the run |
 //! | 429 | `token_budget_exceeded` | The principal has no [tokens](crate::throttle) left |
 //! | 503 | `limits_unavailable` | A [rate limit or token budget](crate::throttle) cannot be checked |
+//! | 503 | `agents_unavailable` | The host's [loader of agents](crate::agent_config) fails, or the agent's configuration has an error, and none from before is known |
 //! | 503 | `store_unavailable` | The store of conversations cannot be used |
 //! | 503 | `overloaded` | [`max_runs`](Limits::max_runs) runs are under way |
 //! | 503 | `shutting_down` | The assistant is [draining](crate::Assistant::drain); over HTTP/1 with `Connection: close` |

@@ -15,38 +15,51 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::first_event::{Failure, NoAnswer, failure_code, is_tool_result};
-use super::{AssistantBody, ErrorFormat, Rejection, agents, event_stream, file_check, receive, reply};
+use super::{AssistantBody, ErrorFormat, Rejection, event_stream, file_check, receive, reply};
 use crate::tool::schema;
 use crate::{Assistant, Run};
 
 /// Answers `GET /v1/models`.
-pub(super) fn models(assistant: &Assistant, extensions: &Extensions) -> Response<AssistantBody> {
+pub(super) async fn models(
+    assistant: &Assistant,
+    extensions: &Extensions,
+) -> Result<Response<AssistantBody>, Rejection> {
     let model = &assistant.openai_endpoint().model;
     let mut data = vec![model_entry(model)];
     if assistant.as_agent().is_none() {
-        let agents = agents::entries(assistant, extensions);
+        let agents = assistant.reachable_agents(extensions).await?;
         data.extend(agents.iter().map(|agent| model_entry(&format!("{model}/{}", agent.id))));
     }
-    reply::json(StatusCode::OK, &json!({ "object": "list", "data": data }))
+    Ok(reply::json(StatusCode::OK, &json!({ "object": "list", "data": data })))
 }
 
 /// Answers `GET /v1/models/{model}`.
-pub(super) fn model(
+pub(super) async fn model(
     assistant: &Assistant,
     name: Option<&str>,
     extensions: &Extensions,
 ) -> Result<Response<AssistantBody>, Rejection> {
-    let name = name.filter(|name| {
-        assistant.openai_endpoint().serves(name) || agent_of_model(assistant, name, extensions).is_some()
-    });
     let name = name.ok_or_else(model_not_found)?;
-    Ok(reply::json(StatusCode::OK, &model_entry(name)))
+    if assistant.openai_endpoint().serves(name)
+        || agent_of_model(assistant, name, extensions).await?.is_some()
+    {
+        return Ok(reply::json(StatusCode::OK, &model_entry(name)));
+    }
+    Err(model_not_found())
 }
 
 /// Returns the agent that a model stands for: `omniassist/{name}`, if that of the assistant is `omniassist`.
-fn agent_of_model(assistant: &Assistant, model: &str, extensions: &Extensions) -> Option<Assistant> {
-    let name = model.strip_prefix(&*assistant.openai_endpoint().model)?.strip_prefix('/')?;
-    assistant.visible_agent(name, extensions).filter(|_| assistant.as_agent().is_none())
+async fn agent_of_model(
+    assistant: &Assistant,
+    model: &str,
+    extensions: &Extensions,
+) -> Result<Option<Assistant>, Rejection> {
+    let own = &*assistant.openai_endpoint().model;
+    let name = model.strip_prefix(own).and_then(|rest| rest.strip_prefix('/'));
+    match name.filter(|_| assistant.as_agent().is_none()) {
+        Some(name) => Ok(assistant.reachable_agent(name, extensions).await?),
+        None => Ok(None),
+    }
 }
 
 /// Returns a model as OpenAI lists it. Its creation time is not known, but the field is required.
@@ -63,7 +76,7 @@ pub(super) async fn complete<B: Body>(
     let body = receive::posted(assistant, &mut parts, body).await?;
     let mut request = chat_completions::read_request(body.bytes.clone(), assistant.limits())?;
     drop(body);
-    let agent = agent_of_model(assistant, &request.model, &parts.extensions);
+    let agent = agent_of_model(assistant, &request.model, &parts.extensions).await?;
     let assistant = agent.as_ref().unwrap_or(assistant);
     let endpoint = assistant.openai_endpoint();
     if agent.is_none() && !endpoint.serves(&request.model) {

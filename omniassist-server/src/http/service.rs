@@ -120,7 +120,7 @@ impl AssistantService {
         let agent;
         let (assistant, route) = match route {
             Route::Agent(name, route) => {
-                agent = agents::visible(&self.assistant, name, &parts.extensions)?;
+                agent = agents::visible(&self.assistant, name, &parts.extensions).await?;
                 (&agent, &**route)
             }
             route => (&self.assistant, route),
@@ -141,9 +141,10 @@ impl AssistantService {
                 resume::stream(assistant, chat_id.as_deref(), &request.into_parts().0).await
             }
             Route::StoredRun(route) => stored_run::answer(assistant, route, request).await,
-            Route::Agents => Ok(agents::list(assistant, request.extensions())),
+            Route::Agents => agents::list(assistant, &request.into_parts().0.extensions).await,
             Route::Manifest => {
-                Ok(reply::json(StatusCode::OK, &manifest::manifest(assistant, request.extensions())))
+                let extensions = request.into_parts().0.extensions;
+                Ok(reply::json(StatusCode::OK, &manifest::manifest(assistant, &extensions).await?))
             }
             Route::Types => {
                 let tools = assistant.visible_tools(request.extensions());
@@ -152,8 +153,10 @@ impl AssistantService {
                 Ok(reply::text(StatusCode::OK, reply::PLAIN_TEXT, types))
             }
             Route::ChatCompletions => openai::complete(assistant, request).await,
-            Route::Models => Ok(openai::models(assistant, request.extensions())),
-            Route::Model(name) => openai::model(assistant, name.as_deref(), request.extensions()),
+            Route::Models => openai::models(assistant, &request.into_parts().0.extensions).await,
+            Route::Model(name) => {
+                openai::model(assistant, name.as_deref(), &request.into_parts().0.extensions).await
+            }
             Route::CopilotKit(route) => copilotkit::answer(assistant, route, request).await,
             #[cfg(feature = "files")]
             Route::Files => files::store(assistant, request).await,

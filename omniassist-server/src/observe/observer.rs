@@ -1,3 +1,4 @@
+use std::error::Error as StdError;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -35,6 +36,12 @@ pub trait Observe: Send + Sync + 'static {
     fn run_refused(&self, principal: &Principal, refusal: &Error) {
         let _ = (principal, refusal);
     }
+
+    /// An agent of a [loader](crate::agent_config) cannot be loaded, so that its last good version stays in use, if there is
+    /// one. `agent` is empty if the list of agents cannot be loaded.
+    fn agent_not_loaded(&self, agent: &str, error: &(dyn StdError + 'static)) {
+        let _ = (agent, error);
+    }
 }
 
 /// An observer that calls a function at the end of each run.
@@ -61,6 +68,10 @@ impl Observers {
 
     pub(crate) fn refused(&self, principal: &Principal, refusal: &Error) {
         self.tell(|observer| observer.run_refused(principal, refusal));
+    }
+
+    pub(crate) fn agent_not_loaded(&self, agent: &str, error: &(dyn StdError + 'static)) {
+        self.tell(|observer| observer.agent_not_loaded(agent, error));
     }
 
     /// Calls a method of each observer.

@@ -2,6 +2,7 @@
 
 mod asked;
 mod handoff;
+mod loaded;
 mod rights;
 mod stored;
 

@@ -4,8 +4,10 @@ use omniassist_core::Text;
 use omniassist_core::tree::TreeLimits;
 
 use super::AssistantBuilder;
+use crate::agent_config::AgentCatalog;
 use crate::engine::agent::{self, Agent, NamedAgents};
 use crate::engine::config::Config;
+use crate::engine::loaded::{Bonds, Loaded};
 use crate::engine::{delegation, handoff, tree};
 use crate::tool::Tools;
 use crate::{Error, Result};
@@ -17,6 +19,16 @@ impl AssistantBuilder {
     /// over a run of an agent that it does not have ends the run as interrupted.
     pub fn agent(mut self, agent: Agent) -> Self {
         self.agents.push(agent);
+        self
+    }
+
+    /// Sets the agents that are configured as data, such as the files of a folder: an
+    /// [`AgentLoader`](crate::agent_config::AgentLoader), or an [`AgentCatalog`] with the tools that they can name. Default:
+    /// none. See [`agent_config`](crate::agent_config).
+    ///
+    /// The model of the assistant itself asks agents of the builder only.
+    pub fn agents(mut self, catalog: impl Into<AgentCatalog>) -> Self {
+        self.catalog = Some(catalog.into());
         self
     }
 
@@ -63,6 +75,12 @@ impl AssistantBuilder {
     pub fn tree(mut self, limits: TreeLimits) -> Self {
         self.config.tree = limits;
         self
+    }
+
+    /// Checks a catalog of agents.
+    pub(super) fn loaded(catalog: AgentCatalog, tools: &Tools, config: &Config) -> Result<Loaded> {
+        let bonds = Bonds { ask: delegation::tool, hand_off: handoff::tool };
+        Loaded::new(catalog, tools, config, bonds)
     }
 
     /// Checks the agents, and gives each model the tools by which it asks others.

@@ -183,7 +183,7 @@ impl Assistant {
                 over.cancelled().await;
             }
             let (Some(setup), Some(live)) = (setup.upgrade(), live.upgrade()) else { return };
-            let assistant = Self { setup, live, agent: None };
+            let assistant = Self { setup, live, agent: None, team: None };
             let Some(stores) = assistant.stores().filter(|_| !assistant.is_draining()) else { return };
             // Errors were logged. The next beat tries again.
             if let Ok(Some(next)) = assistant.find_run(&scope, Which::Chat(&chat)).await
@@ -260,7 +260,7 @@ async fn wait(setup: Weak<Setup>, live: Weak<LiveRuns>, scope: Scope, run: RunId
     let mut delay = LOOK.0;
     loop {
         let (Some(setup), Some(live)) = (setup.upgrade(), live.upgrade()) else { return };
-        let assistant = Assistant { setup, live, agent: None };
+        let assistant = Assistant { setup, live, agent: None, team: None };
         let Some(stores) = assistant.stores().cloned() else { return };
         if assistant.is_draining() {
             stores.queue.end(run);

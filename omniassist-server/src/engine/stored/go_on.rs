@@ -189,10 +189,11 @@ impl Assistant {
         failpoint::hit("go_on.claimed");
         let leg = LastLeg::read(&*stores.runs, &claimed).await?;
         failpoint::hit("go_on.read");
-        let agent = self.agent_of_run(leg.input.agent.as_ref());
-        let agent = agent.ok_or_else(|| StoreError::other("the agent of the run is not registered"))?;
         let Claimed { writer, head, .. } = claimed;
         let (scope, chat) = (head.scope, head.chat);
+        let principal = Principal::new(scope.owner());
+        let agent = self.agent_of_run(leg.input.agent.as_ref(), &principal).await?;
+        let agent = agent.ok_or_else(|| StoreError::other("the agent of the run is not registered"))?;
         let is_first = leg.is_first();
         let written = (!leg.records.is_empty()).then(|| leg.collector().into_message());
         let LastLeg { input, from, at, records, earlier } = leg;
@@ -225,7 +226,6 @@ impl Assistant {
             }
             request.loaded_messages = request.messages.len();
         }
-        let principal = Principal::new(scope.owner());
         extensions.insert(principal.clone());
         if admission.is_none()
             && let Some(hook) = &agent.setup.config.recover

@@ -115,7 +115,7 @@ async fn beat(setup: Weak<Setup>, live: Weak<LiveRuns>, now: Arc<Notify>) {
             () = now.notified() => {}
         }
         let (Some(setup), Some(live)) = (setup.upgrade(), live.upgrade()) else { return };
-        let assistant = Assistant { setup, live, agent: None };
+        let assistant = Assistant { setup, live, agent: None, team: None };
         let Some(stores) = assistant.stores().filter(|stores| !stores.is_released()).cloned() else { return };
         assistant.beat(&stores).await;
     }

@@ -1,0 +1,88 @@
+//! A configuration, and those of the agents that it asks.
+
+use std::error::Error as StdError;
+
+use omniassist_core::Text;
+
+use crate::Principal;
+use crate::agent_config::{
+    AgentConfig, AgentConfigError, AgentLoader, Blueprint, Kind, Named, is_agent_name,
+};
+use crate::engine::agent::NamedAgents;
+
+/// The configurations of one agent with those that it asks, and those that they ask.
+const MOST: usize = 32;
+
+pub(super) type BoxError = Box<dyn StdError + Send + Sync>;
+
+/// A configuration with its agents.
+pub(super) struct Part {
+    pub(super) config: AgentConfig,
+    pub(super) agents: Vec<Blueprint>,
+}
+
+impl Part {
+    fn new(config: AgentConfig, id: &str) -> Result<Self, AgentConfigError> {
+        config.check_id(id)?;
+        let agents = config.blueprints().map_err(|error| config.name_in(error))?;
+        Ok(Self { config, agents })
+    }
+}
+
+/// Loads the configuration of an agent, and of all that may work in its runs. `None` if the user has no such agent.
+///
+/// # Errors
+///
+/// Returns an error if the loader fails, or a configuration does not fit.
+pub(super) async fn load(
+    loader: &dyn AgentLoader,
+    id: &str,
+    principal: &Principal,
+    code: &NamedAgents,
+) -> Result<Option<Vec<Part>>, BoxError> {
+    let Some(config) = loader.load(id, principal).await? else { return Ok(None) };
+    let mut parts = vec![Part::new(config, id)?];
+    let mut at = 0;
+    while let Some(asked) = parts.get(at).map(|part| elsewhere(part, &parts, code)) {
+        for named in asked {
+            if parts.iter().any(|part| part.config.id() == &*named.name) {
+                continue;
+            }
+            let failed = |kind| {
+                let error = AgentConfigError::new(named.at.clone(), kind);
+                match parts.get(at) {
+                    Some(part) => part.config.name_in(error),
+                    None => error,
+                }
+            };
+            if parts.len() >= MOST {
+                let what = "configurations of agents that ask each other";
+                return Err(failed(Kind::TooMany { what, most: MOST }).into());
+            }
+            let config = match is_agent_name(&named.name) {
+                true => loader.load(&named.name, principal).await?,
+                false => None,
+            };
+            let unknown = || Kind::Unknown {
+                what: "agent",
+                name: named.name.clone(),
+                known: code.keys().cloned().collect(),
+            };
+            let config = config.ok_or_else(|| failed(unknown()))?;
+            parts.push(Part::new(config, &named.name)?);
+        }
+        at += 1;
+    }
+    Ok(Some(parts))
+}
+
+/// Returns the names of agents that a configuration asks, and that are neither in its graph nor in code.
+fn elsewhere(part: &Part, parts: &[Part], code: &NamedAgents) -> Vec<Named> {
+    let is_here = |name: &Text| {
+        part.agents.iter().any(|agent| agent.name == *name)
+            || code.contains_key(name)
+            || parts.iter().any(|part| part.config.id() == &**name)
+    };
+    let names = part.agents.iter().flat_map(|agent| agent.delegates.iter().chain(&agent.hands_off));
+    names.filter(|named| !is_here(&named.name)).cloned().collect()
+}

@@ -1,0 +1,95 @@
+//! Agents by name: those of the builder, and those of the host's loader.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use http::Extensions;
+use omniassist_core::{Error, Text};
+
+use crate::agent_config::{AgentSummary, RETRY, Unavailable, is_agent_name};
+use crate::engine::Assistant;
+use crate::engine::agent::NamedAgent;
+use crate::{Principal, RunContext};
+
+impl From<Unavailable> for Error {
+    fn from(Unavailable: Unavailable) -> Self {
+        Self::agents_unavailable(RETRY)
+    }
+}
+
+impl Assistant {
+    /// Returns a named agent for a user: one of the builder, or of its [loader](crate::AssistantBuilder::agents). `None` if
+    /// there is none, or the loader has none for this user. The conditions of agents of the builder are not asked.
+    ///
+    /// The handle keeps the version of the agent.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the agent cannot be loaded, and was not before
+    /// ([`is_unavailable`](omniassist_core::Error::is_unavailable)).
+    pub async fn agent_for(&self, name: &str, principal: &Principal) -> Result<Option<Self>, Error> {
+        if let Some(agent) = self.agent(name) {
+            return Ok(Some(agent));
+        }
+        let Some(loaded) = self.setup.loaded.as_ref().filter(|_| is_agent_name(name)) else {
+            return Ok(None);
+        };
+        let team = loaded.team(name, principal, &self.setup.agents).await?;
+        Ok(team.and_then(|team| Self { team: Some(team), ..self.clone() }.member(name)))
+    }
+
+    /// Returns an agent, if the sender of a request with these extensions reaches it.
+    ///
+    /// # Errors
+    ///
+    /// As for [`agent_for`](Self::agent_for).
+    pub(crate) async fn reachable_agent(
+        &self,
+        name: &str,
+        extensions: &Extensions,
+    ) -> Result<Option<Self>, Error> {
+        let principal = extensions.get::<Principal>().cloned().unwrap_or_default();
+        let is_visible =
+            |agent: &Arc<NamedAgent>| agent.is_visible(|| RunContext::of_caller(extensions.clone()));
+        let agent = self.agent_for(name, &principal).await?;
+        Ok(agent.filter(|agent| agent.agent.as_ref().is_some_and(is_visible)))
+    }
+
+    /// Returns the agents that the sender of a request with these extensions reaches, by name.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the loader cannot list its agents, and could not before.
+    pub(crate) async fn reachable_agents(&self, extensions: &Extensions) -> Result<Vec<AgentSummary>, Error> {
+        let mut agents = BTreeMap::new();
+        if let Some(loaded) = &self.setup.loaded {
+            let principal = extensions.get::<Principal>().cloned().unwrap_or_default();
+            let listed = loaded.list(&principal).await?;
+            let listed = listed.iter().filter(|agent| is_agent_name(&agent.id));
+            let listed = listed.filter(|agent| !self.setup.agents.contains_key(&agent.id));
+            agents.extend(listed.map(|agent| (agent.id.clone(), agent.clone())));
+        }
+        for agent in self.visible_agents(extensions) {
+            if let Some((name, description)) = agent.as_agent() {
+                agents.insert(name.clone(), AgentSummary::new(name.clone(), description.clone()));
+            }
+        }
+        Ok(agents.into_values().collect())
+    }
+
+    /// Returns the agent that a run of a user belongs to: the assistant itself for `None`.
+    ///
+    /// # Errors
+    ///
+    /// As for [`agent_for`](Self::agent_for).
+    pub(in crate::engine) async fn agent_of_run(
+        &self,
+        name: Option<&Text>,
+        principal: &Principal,
+    ) -> Result<Option<Self>, Error> {
+        match name {
+            Some(name) => self.agent_for(name, principal).await,
+            None => Ok(Some(Self { agent: None, team: None, ..self.clone() })),
+        }
+    }
+}
