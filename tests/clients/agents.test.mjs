@@ -132,6 +132,7 @@ for (const [version, ai] of Object.entries(versions)) {
     );
     const chat = openChat(ai, `${app.api}/api/run/sales?ai-sdk=${version.slice(1)}`, {
       headers: signedIn('vera'), id: `chat-${randomUUID()}`,
+      sendAutomaticallyWhen: ai.lastAssistantMessageIsCompleteWithToolCalls,
     });
     await chat.sendMessage({ text: 'Where is my parcel?' });
     assert.deepEqual([chat.status, textOf(last(chat))], ['ready', 'It is on its way to Berlin.']);
