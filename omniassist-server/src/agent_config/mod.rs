@@ -14,8 +14,8 @@
 //!   `agents_unavailable`.
 //! - **Users:** a loader gets the principal. An agent that it does not return for one is an unknown one for it:
 //!   404 `agent_not_found`.
-//! - **Other agents:** an agent can ask those of its graph, those of code that the caller sees, and other configurations. The
-//!   names of agents that work in one run must differ.
+//! - **Other agents:** an agent can ask, and hand off to, those of its graph, those of code that the caller sees, and other
+//!   configurations. The names of agents that work in one run must differ.
 //!
 //! ```
 //! use omniassist_server::agent_config::AgentConfig;
