@@ -234,7 +234,7 @@ async fn the_preparation_of_a_run_has_its_version() {
     assert_eq!(prompt(&model), "New.");
 }
 
-/// Versions that are replaced are freed, although their agents ask each other.
+/// Versions that are replaced are freed, although their agents ask each other and hand off.
 #[tokio::test(start_paused = true)]
 async fn replaced_versions_are_freed() {
     let ring = |prompt: &str| {
@@ -242,21 +242,30 @@ async fn replaced_versions_are_freed() {
             "id": "sales", "description": "Sells.",
             "nodes": [
                 { "id": "sales", "type": "agent", "data": { "prompt": prompt } },
-                { "id": "stock", "type": "agent", "data": { "description": "Counts.", "provider": "kept" } },
+                { "id": "stock", "type": "agent", "data": { "description": "Counts." } },
             ],
-            "edges": [{ "source": "sales", "target": "stock" }, { "source": "stock", "target": "sales" }],
+            "edges": [
+                { "source": "sales", "target": "stock" }, { "source": "stock", "target": "sales" },
+                { "source": "stock", "target": "sales", "data": { "kind": "handoff" } },
+            ],
         })
     };
-    let kept = Arc::new(answering());
-    let table = Table::of([("sales", ring("0"))]);
-    let catalog = catalog(table.clone()).provider("kept", Arc::clone(&kept));
-    let assistant = assistant_of(&answering(), catalog, &Told::default());
+    let table = Table::of([("sales", ring("Old."))]);
+    let assistant = assistant_of(&answering(), catalog(table.clone()), &Told::default());
+    let sales = assistant.agent_for("sales", &Principal::new("ada")).await.unwrap().unwrap();
+    // A tool of this version, which is freed with it.
+    let marker = Arc::new(());
+    let of_tool = Arc::clone(&marker);
+    let probe = Tool::new("probe", "Holds a marker", move || {
+        let _ = &of_tool;
+        async { Ok::<_, ToolError>("held") }
+    });
+    sales.tools().register(probe).unwrap();
+    drop(sales);
     run(&assistant, "ada", "sales").await;
-    let count = Arc::strong_count(&kept);
-    for version in 1..20 {
-        table.set("ada", "sales", ring(&version.to_string()));
-        later(30).await;
-        run(&assistant, "ada", "sales").await;
-    }
-    assert_eq!(Arc::strong_count(&kept), count);
+    assert_eq!(Arc::strong_count(&marker), 2);
+    table.set("ada", "sales", ring("New."));
+    later(31).await;
+    run(&assistant, "ada", "sales").await;
+    assert_eq!(Arc::strong_count(&marker), 1);
 }
