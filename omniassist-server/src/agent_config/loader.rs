@@ -12,7 +12,7 @@ pub type AgentFuture<'a, T> =
     Pin<Box<dyn Future<Output = Result<T, Box<dyn StdError + Send + Sync>>> + Send + 'a>>;
 
 /// A source of agents that are configured as data: a table, a service, or the files of a folder
-/// ([`FileAgents`](super::FileAgents)).
+/// (`FileAgents`, with the feature `agent-files`).
 ///
 /// ```
 /// use omniassist_server::agent_config::{AgentConfig, AgentFuture, AgentLoader, AgentSummary};
