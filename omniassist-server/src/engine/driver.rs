@@ -448,10 +448,8 @@ impl Driver {
 
     fn carry_out(&mut self, action: Action) {
         match action {
-            Action::CallModel { transcript } => {
-                if !self.begin_handoff(&transcript) {
-                    self.ask_model(transcript);
-                }
+            Action::CallModel { transcript } if !self.begin_handoff(&transcript) => {
+                self.ask_model(transcript);
             }
             Action::RunTools { calls } => {
                 self.queued = calls.into();

@@ -132,7 +132,7 @@ impl Assistant {
 
     /// Returns these tools without those that hand off.
     pub(super) fn without_handoffs(&self, tools: &ToolSnapshot) -> ToolSnapshot {
-        let names: Vec<_> = self.successors().iter().map(|agent| handoff::tool_name(agent)).collect();
+        let names: Vec<_> = self.successors().iter().map(handoff::tool_name).collect();
         tools.hiding(|tool| names.contains(&tool.spec().name))
     }
 

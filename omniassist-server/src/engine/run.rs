@@ -368,6 +368,7 @@ impl RunHandle {
     /// so far, and the run and its other agents go on. Returns `false` if no such agent works.
     ///
     /// Do not call it in a function that the run calls and that is not async, such as a condition of visibility.
+    #[expect(clippy::must_use_candidate, reason = "the stop is the effect")]
     pub fn stop_agent(&self, agent_id: &str) -> bool {
         self.0.upgrade().is_some_and(|run| run.stop_agent(agent_id))
     }

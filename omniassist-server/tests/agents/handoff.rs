@@ -349,8 +349,8 @@ fn a_handoff_to_no_agent_is_refused() {
     assert!(refused.contains("transfer_to_"), "{refused}");
 }
 
-fn server(model: ScriptedProvider, store: &MemoryStore) -> Assistant {
-    office_with(&model, |builder| builder.store(store.clone())).0
+fn server(model: &ScriptedProvider, store: &MemoryStore) -> Assistant {
+    office_with(model, |builder| builder.store(store.clone())).0
 }
 
 /// Another server goes on as the agent that has the conversation.
@@ -362,10 +362,10 @@ fn a_run_goes_on_after_a_handoff_on_another_server() {
         notify.notify_one();
         text("The first try").then(Turn::pending())
     });
-    begin_and_stop(server(model, &store), &reached);
+    begin_and_stop(server(&model, &store), &reached);
 
     let model = ScriptedProvider::new().otherwise(|_| text("The second try"));
-    assert_eq!(restart(&server(model.clone(), &store), &store), RunState::Finished);
+    assert_eq!(restart(&server(&model, &store), &store), RunState::Finished);
     assert!(stored(&store).contains("The second try"));
     let prompts = prompts(&model);
     assert_eq!(prompts.iter().filter(|prompt| *prompt == "You are billing.").count(), 1, "{prompts:?}");

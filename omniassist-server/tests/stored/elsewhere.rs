@@ -392,6 +392,8 @@ fn a_step_that_was_never_written_is_withdrawn() {
     });
 }
 
+type Change = dyn Fn(AssistantBuilder) -> AssistantBuilder;
+
 async fn slow_step(_: &mut StepPlan) -> Result<(), Refusal> {
     sleep(Duration::from_secs(1)).await;
     Ok(())
@@ -408,7 +410,7 @@ fn a_step_that_was_never_written_is_withdrawn_when_it_begins_anew() {
     };
     let slow_step = |builder: AssistantBuilder| builder.prepare_step(slow_step);
     let second = || text("The second try");
-    let cases: [(Turn, &str, &dyn Fn(AssistantBuilder) -> AssistantBuilder); 3] = [
+    let cases: [(Turn, &str, &Change); 3] = [
         (second(), "The second try", &slow_prompt),
         (second(), "The second try", &slow_step),
         (Turn::interrupted(), "\"error\"", &slow_step),
