@@ -25,11 +25,13 @@
 //! - [`dialect`]: the wire formats of chat clients.
 //! - [`journal`]: the log of a run, its replay, and the recovery of a run from it.
 //! - [`bridge`]: the events of another agent runtime, turned into those of a run.
+//! - [`agent_tree`]: the frames of an agent tree over a WebSocket.
 //! - [`tree`]: the budget of agents that ask other agents.
 //! - [`verify`]: verification of the parts of a conversation that only the server can have written.
 //! - [`canonical`]: the canonical text of a JSON value.
 //! - [`typescript`]: declarations of messages and tools for a front end's compiler.
 
+pub mod agent_tree;
 pub mod bridge;
 pub mod canonical;
 pub mod context;

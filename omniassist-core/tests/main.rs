@@ -14,6 +14,7 @@
 #![allow(clippy::disallowed_methods, clippy::disallowed_types, reason = "tests may use the operating system")]
 
 mod ag_ui;
+mod agent_frames;
 mod ai_sdk;
 mod ai_sdk_request;
 mod bridge;

@@ -1,0 +1,92 @@
+use serde::Serialize;
+
+use crate::{JsonText, Text};
+
+/// A message of an agent, in the form that version 4 of the AI SDK calls `CoreMessage`.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(tag = "role", content = "content", rename_all = "lowercase")]
+#[non_exhaustive]
+pub enum CoreMessage {
+    /// A task or a remark of the user.
+    User(Text),
+    /// What the model has written and called.
+    Assistant(MessageContent),
+    /// The results of calls.
+    Tool(Vec<ResultPart>),
+}
+
+/// The content of a message of the model.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(untagged)]
+#[non_exhaustive]
+pub enum MessageContent {
+    /// Text alone.
+    Text(Text),
+    /// Text and calls.
+    Parts(Vec<ContentPart>),
+}
+
+/// A part of a message of the model.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(tag = "type", rename_all = "kebab-case", rename_all_fields = "camelCase")]
+#[non_exhaustive]
+pub enum ContentPart {
+    /// Text.
+    Text {
+        /// The text.
+        text: Text,
+    },
+    /// A call of a tool.
+    ToolCall {
+        /// The call.
+        tool_call_id: Text,
+        /// The tool.
+        tool_name: Text,
+        /// The arguments.
+        args: JsonText,
+    },
+}
+
+/// The result of a call.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(tag = "type", rename = "tool-result", rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct ResultPart {
+    /// The call.
+    pub tool_call_id: Text,
+    /// The tool.
+    pub tool_name: Text,
+    /// The output of the tool, or the text of its error.
+    pub result: JsonText,
+}
+
+impl ResultPart {
+    /// Creates the result of a call.
+    #[must_use]
+    pub fn new(tool_call_id: Text, tool_name: Text, result: JsonText) -> Self {
+        Self { tool_call_id, tool_name, result }
+    }
+}
+
+impl CoreMessage {
+    /// Returns about the number of bytes of the message on the wire.
+    #[must_use]
+    pub fn size(&self) -> usize {
+        const FIELDS: usize = 64;
+        let content = match self {
+            Self::User(text) | Self::Assistant(MessageContent::Text(text)) => text.len(),
+            Self::Assistant(MessageContent::Parts(parts)) => parts.iter().map(ContentPart::size).sum(),
+            Self::Tool(results) => results.iter().map(|part| FIELDS + part.result.as_str().len()).sum(),
+        };
+        FIELDS + content
+    }
+}
+
+impl ContentPart {
+    fn size(&self) -> usize {
+        match self {
+            Self::Text { text } => text.len(),
+            Self::ToolCall { args, tool_name, .. } => args.as_str().len() + tool_name.len(),
+        }
+    }
+}
