@@ -5,6 +5,7 @@
 
 pub mod access;
 pub mod agent_config;
+pub mod agents;
 pub mod audit;
 pub mod bridge;
 mod cancel;

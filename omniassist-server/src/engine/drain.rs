@@ -72,7 +72,8 @@ impl Assistant {
     pub async fn drain(&self, deadline: Duration) -> Drained {
         let latest = Instant::now() + deadline.min(LONGEST);
         let live = self.live.close();
-        let _ = timeout(deadline, over(&live)).await;
+        let _ = timeout(deadline, async { tokio::join!(over(&live), self.live.trees.wait()) }).await;
+        self.live.ending.cancel();
         let left: Vec<_> = live.iter().filter(|run| !run.is_over()).collect();
         let resumes = self.setup.config.recovery == Recovery::Resume;
         let mut drained = Drained { finished: live.len() - left.len(), ..Drained::default() };
@@ -91,6 +92,7 @@ impl Assistant {
         for run in &left {
             run.wind_up(until).await;
         }
+        let _ = timeout_at(until, self.live.trees.wait()).await;
         if let Some(stores) = self.stores()
             && timeout_at(until.max(latest) + ABORT, stores.leave()).await.is_err()
         {

@@ -8,6 +8,7 @@ use std::time::Duration;
 use omniassist_core::{Error, Limits, Text};
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, MissedTickBehavior};
+use tokio_util::task::TaskTracker;
 
 use super::driver::Driver;
 use super::end::{End, RETRY_ELSEWHERE};
@@ -33,6 +34,12 @@ const SUPERSEDED: &str = "Another message took the place of this one.";
 pub(super) struct LiveRuns {
     table: Mutex<Table>,
     slots: Arc<Quota>,
+    /// The trees of agents in progress, which have no driver of their own.
+    pub(super) trees: TaskTracker,
+    /// Fires when those must end.
+    pub(super) ending: CancellationToken,
+    /// Fires when no further run may begin.
+    pub(super) closing: CancellationToken,
 }
 
 #[derive(Debug, Default)]
@@ -391,6 +398,8 @@ impl LiveRuns {
     pub(super) fn close(&self) -> Vec<Arc<LiveRun>> {
         let mut table = lock(&self.table);
         table.closed = true;
+        self.trees.close();
+        self.closing.cancel();
         table.runs.values().filter(|run| !run.is_over()).cloned().collect()
     }
 

@@ -46,10 +46,10 @@ pub(in crate::engine) trait Begin: Send + Sync {
 }
 
 /// The part of a tree that its agents share.
-struct Tree {
-    begin: Arc<dyn Begin>,
-    limits: TreeLimits,
-    ledger: Arc<Mutex<Ledger>>,
+pub(super) struct Tree {
+    pub(super) begin: Arc<dyn Begin>,
+    pub(super) limits: TreeLimits,
+    pub(super) ledger: Arc<Mutex<Ledger>>,
 }
 
 /// The part of a tree of agents that belongs to one of them: its budget, and the agents that work for it.
@@ -70,6 +70,8 @@ pub(in crate::engine) struct Branch {
     /// The children that were woken and not polled since, and the slot after the last one that was polled.
     woken: u64,
     next: usize,
+    /// `true` if the agent goes on after this run.
+    is_seated: bool,
 }
 
 impl Branch {
@@ -77,6 +79,13 @@ impl Branch {
     pub(in crate::engine) fn root(begin: Arc<dyn Begin>, limits: TreeLimits) -> Self {
         let ledger = Arc::new(Mutex::new(Ledger::new(limits)));
         Self::new(Arc::new(Tree { begin, limits, ledger }), Ledger::ROOT, None, 0)
+    }
+
+    /// Creates the branch of one of several runs of an agent.
+    pub(super) fn of_seat(tree: Arc<Tree>, node: NodeId, agent_id: Text, depth: u32) -> Self {
+        let mut branch = Self::new(tree, node, Some(agent_id), depth);
+        branch.is_seated = true;
+        branch
     }
 
     fn new(tree: Arc<Tree>, node: NodeId, agent_id: Option<Text>, depth: u32) -> Self {
@@ -94,6 +103,7 @@ impl Branch {
             ready: Arc::default(),
             woken: 0,
             next: 0,
+            is_seated: false,
         }
     }
 
@@ -318,6 +328,8 @@ impl Branch {
 impl Drop for Branch {
     fn drop(&mut self) {
         self.spending = None;
-        lock(&self.tree.ledger).close(self.node);
+        if !self.is_seated {
+            lock(&self.tree.ledger).close(self.node);
+        }
     }
 }

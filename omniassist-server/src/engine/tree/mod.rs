@@ -4,9 +4,11 @@
 mod branch;
 mod child;
 mod ready;
+mod seat;
 mod shown;
 mod spending;
 
 pub(super) use branch::{Begin, Branch};
 pub(super) use child::Work;
 pub(super) use ready::MOST;
+pub(super) use seat::Seat;

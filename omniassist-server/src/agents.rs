@@ -1,0 +1,41 @@
+//! A tree of agents that work at the same time, ask the user, and can be changed while they work.
+//!
+//! An [`AgentSession`] belongs to one user. It follows the program [`Explore`]: the agent asks what is unclear, divides
+//! the task, lets an agent work on each part while it works itself, and summarises. What happens is a stream of
+//! [frames](omniassist_core::agent_tree), which `GET /ws` sends over a WebSocket (feature `ws`). In process, it is read as it
+//! is.
+//!
+//! | export of the seed's server | here |
+//! |---|---|
+//! | `agent()` | [`AgentSession::agent`], a stream of frames |
+//! | `setQueryUserHandler()` | [`AgentSession::set_query_user_handler`], for one session |
+//! | `getAgentTree()` | [`AgentSession::get_agent_tree`] |
+//! | `userIntervention()` | [`AgentSession::user_intervention`] |
+//! | `AGENT_TREE` | the states in the session; there is no global |
+//! | `runMainAgent()`, `summarizeWithAI()` | steps 5 and 6 of [`Explore`] |
+//! | `decideSyncedQuestion()` | steps 1 and 2 of [`Explore`] |
+//! | `generateSubquestions()` | step 3 of [`Explore`] |
+//!
+//! ```
+//! use futures_util::StreamExt;
+//! use omniassist_server::Assistant;
+//! use omniassist_server::agents::{AgentSession, Explore};
+//! use omniassist_server::core::agent_tree::ServerFrame;
+//! use omniassist_server::testing::{ScriptedProvider, text};
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let model = ScriptedProvider::new().turn(text("The round one."));
+//! let assistant = Assistant::builder(model).build()?;
+//! let session = AgentSession::new(assistant).explore(Explore::new().asks(false).sub_questions(0));
+//!
+//! let frames: Vec<_> = session.agent("Which lamp is brighter?").collect().await;
+//! assert!(matches!(frames.last(), Some(ServerFrame::AgentCompleted { .. })));
+//! assert_eq!(session.get_agent_tree()[0].result.as_deref(), Some("The round one."));
+//! # Ok(())
+//! # }
+//! ```
+
+pub use crate::engine::{AgentSession, AgentStream, Explore, InterventionError, QueryUser, UserQuery};
+#[doc(no_inline)]
+pub use omniassist_core::agent_tree::{Intervention, Requested, ServerFrame, State, Status};

@@ -1,0 +1,22 @@
+//! The program of an agent that divides its task among others, and the sessions in which users follow it.
+//!
+//! All agents of a tree are futures within one stream: no task belongs to them, so they end with it, and a slow reader slows
+//! them all down.
+
+mod control;
+mod decide;
+mod node;
+mod program;
+mod prompts;
+mod query;
+mod rules;
+mod session;
+mod settings;
+mod stream;
+mod tree;
+mod turn;
+
+pub use query::{QueryUser, UserQuery};
+pub use session::{AgentSession, InterventionError};
+pub use settings::Explore;
+pub use stream::AgentStream;

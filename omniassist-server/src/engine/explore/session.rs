@@ -1,0 +1,194 @@
+use std::fmt;
+use std::sync::{Arc, Mutex};
+
+use http::Extensions;
+use omniassist_core::Text;
+use omniassist_core::agent_tree::{Intervention, Requested, State, Status};
+use uuid::Uuid;
+
+use super::query::QueryUser;
+use super::settings::Explore;
+use super::stream::{AgentStream, run};
+use super::tree::Tree;
+use crate::engine::Assistant;
+use crate::sync::lock;
+
+/// The agents of one user: the tree that works, and its controls. See [`agents`](crate::agents).
+///
+/// A clone belongs to the same session. Nothing is shared with other sessions.
+#[derive(Clone)]
+pub struct AgentSession {
+    assistant: Assistant,
+    extensions: Extensions,
+    settings: Explore,
+    shared: Arc<Shared>,
+}
+
+#[derive(Default)]
+struct Shared {
+    handler: Mutex<Option<Arc<dyn QueryUser>>>,
+    /// The latest tree.
+    tree: Mutex<Option<Arc<Tree>>>,
+}
+
+impl AgentSession {
+    /// Creates a session without agents. They have the tools, the prompt and the model of this assistant, or of this
+    /// [named agent](Assistant::agent).
+    #[must_use]
+    pub fn new(assistant: Assistant) -> Self {
+        let (extensions, settings) = (Extensions::new(), Explore::new());
+        Self { assistant, extensions, settings, shared: Arc::default() }
+    }
+
+    /// Sets the extensions in which tools find the [`Principal`](crate::Principal) and the host's data. Default: none.
+    #[must_use]
+    pub fn extensions(mut self, extensions: Extensions) -> Self {
+        self.extensions = extensions;
+        self
+    }
+
+    /// Sets the program of the agents. Default: [`Explore::new`].
+    #[must_use]
+    pub fn explore(mut self, program: Explore) -> Self {
+        self.settings = program;
+        self
+    }
+
+    /// Sets the function that answers the questions of agents. It applies to later calls of [`agent`](Self::agent). Default:
+    /// none, so that questions are frames of the stream, to be answered with [`user_response`](Self::user_response).
+    pub fn set_query_user_handler(&self, handler: impl QueryUser) {
+        *lock(&self.shared.handler) = Some(Arc::new(handler));
+    }
+
+    /// Begins an agent, and returns the frames of its tree. The agents make progress only while the stream is polled, and end
+    /// when it is dropped. The controls of the session apply to the latest agent.
+    ///
+    /// The tree occupies one slot of the principal and passes the host's rate limits and budgets, as a run does. If one of them
+    /// refuses it, the only frame is an `error`.
+    ///
+    /// Must be polled within a tokio runtime.
+    pub fn agent(&self, prompt: impl Into<Text>) -> AgentStream {
+        let handler = lock(&self.shared.handler).clone();
+        let tree = Tree::new(self.assistant.clone(), self.extensions.clone(), self.settings, handler);
+        let tree = Arc::new(tree);
+        *lock(&self.shared.tree) = Some(Arc::clone(&tree));
+        let id = Text::from(Uuid::now_v7().to_string());
+        let work = run(Arc::clone(&tree), id, prompt.into());
+        AgentStream::new(tree, Box::pin(work))
+    }
+
+    /// Returns the states of all agents, parents first.
+    #[must_use]
+    pub fn get_agent_tree(&self) -> Vec<State> {
+        lock(&self.shared.tree).as_ref().map(|tree| tree.nodes().states()).unwrap_or_default()
+    }
+
+    /// Answers the oldest open question of an agent.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the agent has no open question, or there is no such agent. Nothing has changed then.
+    pub fn user_response(&self, agent_id: &str, response: impl Into<Text>) -> Result<(), InterventionError> {
+        let tree = lock(&self.shared.tree).clone().ok_or(InterventionError(Refused::Query))?;
+        let mut nodes = tree.nodes();
+        let node = nodes.get_mut(agent_id).ok_or(InterventionError(Refused::Query))?;
+        let mut response = response.into();
+        while let Some(query) = node.queries.pop_front() {
+            match query.send(response) {
+                Ok(()) => return Ok(()),
+                Err(unread) => response = unread,
+            }
+        }
+        Err(InterventionError(Refused::Query))
+    }
+
+    /// Changes the work of an agent.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if there is no such agent, if it has ended, or if a tool has asked it: such an agent cannot be
+    /// changed. Nothing has changed then.
+    pub fn user_intervention(&self, intervention: Intervention) -> Result<(), InterventionError> {
+        let tree = lock(&self.shared.tree).clone().ok_or(InterventionError(Refused::Agent))?;
+        let mut nodes = tree.nodes();
+        let Intervention { agent_id: id, user_content, user_comment, status, .. } = intervention;
+        let node = nodes.get_mut(&id).ok_or(InterventionError(Refused::Agent))?;
+        if node.state.status.is_end() {
+            return Err(InterventionError(Refused::Ended));
+        }
+        if node.is_asked {
+            return Err(InterventionError(Refused::Asked));
+        }
+        let is_shown = user_content.is_some() || user_comment.is_some();
+        if let Some(content) = user_content {
+            node.state.user_content = content;
+            node.has_changed = true;
+        }
+        if let Some(comment) = user_comment {
+            node.remark(comment);
+        }
+        match status {
+            Some(Requested::Paused) => node.is_paused = true,
+            Some(Requested::Running) => node.is_paused = false,
+            Some(Requested::Completed) => (node.is_paused, node.has_to_answer) = (false, true),
+            Some(Requested::Cancelled) => {
+                let ids = nodes.below(&id);
+                nodes.cancel(&ids);
+                return Ok(());
+            }
+            _ => {}
+        }
+        let resumes = !node.is_paused && node.state.status == Status::Paused;
+        node.wake();
+        if resumes {
+            nodes.set_status(&id, Status::Running);
+        } else if is_shown {
+            nodes.show(&id);
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Debug for AgentSession {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("AgentSession").field("program", &self.settings).finish_non_exhaustive()
+    }
+}
+
+/// An error that occurs when a user answers or changes an agent that does not take it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct InterventionError(Refused);
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Refused {
+    Query,
+    Agent,
+    Ended,
+    Asked,
+}
+
+impl InterventionError {
+    /// Returns the code for programs: `no_such_query`, `no_such_agent`, `agent_has_ended` or `not_changeable`.
+    #[must_use]
+    pub const fn code(self) -> &'static str {
+        match self.0 {
+            Refused::Query => "no_such_query",
+            Refused::Agent => "no_such_agent",
+            Refused::Ended => "agent_has_ended",
+            Refused::Asked => "not_changeable",
+        }
+    }
+}
+
+impl fmt::Display for InterventionError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self.0 {
+            Refused::Query => "This agent has no open question.",
+            Refused::Agent => "There is no such agent.",
+            Refused::Ended => "This agent has ended.",
+            Refused::Asked => "An agent that a tool has asked cannot be changed.",
+        })
+    }
+}
+
+impl std::error::Error for InterventionError {}

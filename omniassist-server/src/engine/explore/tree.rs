@@ -1,0 +1,232 @@
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::task::{Context, Poll, Waker};
+
+use http::Extensions;
+use omniassist_core::agent_tree::{CoreMessage, ServerFrame, State, Status};
+use omniassist_core::{Text, Usage};
+use tokio::sync::oneshot;
+use uuid::Uuid;
+
+use super::node::{Node, Note};
+use super::query::QueryUser;
+use super::settings::Explore;
+use crate::clock::now_ms;
+use crate::engine::Assistant;
+use crate::engine::meter::Meter;
+use crate::sync::lock;
+
+/// The frames that may wait for their reader before the agents wait too.
+const FRAMES: usize = 64;
+
+/// The most bytes of text in one frame.
+const DELTA: usize = 16 * 1024;
+
+/// A tree of agents: what its agents share.
+pub(super) struct Tree {
+    pub(super) assistant: Assistant,
+    pub(super) extensions: Extensions,
+    pub(super) settings: Explore,
+    pub(super) handler: Option<Arc<dyn QueryUser>>,
+    pub(super) meter: Mutex<Option<Meter>>,
+    nodes: Mutex<Nodes>,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Nodes {
+    /// The ids in the order of creation, so parents first.
+    order: Vec<Text>,
+    by_id: HashMap<Text, Node>,
+    frames: VecDeque<ServerFrame>,
+    /// The agents that wait until frames were read.
+    parked: Vec<Waker>,
+    /// The reader of the frames.
+    reader: Option<Waker>,
+    usage: Usage,
+}
+
+impl Tree {
+    pub(super) fn new(
+        assistant: Assistant,
+        extensions: Extensions,
+        settings: Explore,
+        handler: Option<Arc<dyn QueryUser>>,
+    ) -> Self {
+        let (meter, nodes) = (Mutex::default(), Mutex::default());
+        Self { assistant, extensions, settings, handler, meter, nodes }
+    }
+
+    pub(super) fn nodes(&self) -> MutexGuard<'_, Nodes> {
+        lock(&self.nodes)
+    }
+
+    /// Adds an agent that follows the program, and shows it.
+    pub(super) fn begin(&self, id: Text, parent: Option<Text>, depth: u32, task: Text) {
+        let mut state = State::begun(id, parent, task.clone(), now_ms());
+        state.metadata.depth = depth;
+        state.metadata.step = 1;
+        state.metadata.name = Text::from_static("explore");
+        state.messages.push(CoreMessage::User(task));
+        self.nodes().add(Node::new(state, false));
+    }
+
+    /// Takes the next frame. Agents that wait for room go on when there is none.
+    pub(super) fn poll_frame(&self, cx: &Context<'_>) -> Poll<ServerFrame> {
+        let mut nodes = self.nodes();
+        match nodes.frames.pop_front() {
+            Some(frame) => Poll::Ready(frame),
+            None => {
+                nodes.parked.drain(..).for_each(Waker::wake);
+                nodes.reader = Some(cx.waker().clone());
+                Poll::Pending
+            }
+        }
+    }
+
+    /// Waits until the frames that wait leave room for more.
+    pub(super) async fn room(&self) {
+        std::future::poll_fn(|cx| {
+            let mut nodes = self.nodes();
+            if nodes.frames.len() < FRAMES {
+                return Poll::Ready(());
+            }
+            nodes.parked.push(cx.waker().clone());
+            Poll::Pending
+        })
+        .await;
+    }
+
+    /// Adds a question, and shows it. Returns the id of the question, and its answer.
+    pub(super) fn open_query(&self, id: &Text, prompt: &Text) -> (Text, oneshot::Receiver<Text>) {
+        let query_id = Text::from(Uuid::now_v7().to_string());
+        let (reply, answer) = oneshot::channel();
+        let mut nodes = self.nodes();
+        if let Some(node) = nodes.by_id.get_mut(id) {
+            node.queries.push_back(reply);
+        }
+        nodes.set_status(id, Status::WaitingForUser);
+        if self.handler.is_none() {
+            let (agent_id, query_id) = (id.clone(), Some(query_id.clone()));
+            nodes.push(ServerFrame::UserQuery { agent_id, prompt: prompt.clone(), query_id });
+        }
+        (query_id, answer)
+    }
+
+    /// Ends a question. `answer` is that of the user, if there is one.
+    pub(super) fn close_query(&self, id: &Text, question: Text, answer: Option<Text>) {
+        let mut nodes = self.nodes();
+        if let Some(node) = nodes.by_id.get_mut(id) {
+            node.queries.retain(|query| !query.is_closed());
+            let answer = answer.unwrap_or_else(|| Text::from_static("(no answer)"));
+            node.notes.push(Note::Answer { question, answer });
+        }
+        nodes.set_status(id, Status::Running);
+    }
+}
+
+impl Nodes {
+    pub(super) fn add(&mut self, node: Node) {
+        let state = node.state.clone();
+        if let Some(parent) = state.parent_id.as_ref().and_then(|parent| self.by_id.get_mut(parent)) {
+            parent.state.subagents.push(state.agent_id.clone());
+        }
+        self.order.push(state.agent_id.clone());
+        self.by_id.insert(state.agent_id.clone(), node);
+        self.push(ServerFrame::state(state));
+    }
+
+    pub(super) fn get(&self, id: &str) -> Option<&Node> {
+        self.by_id.get(id)
+    }
+
+    pub(super) fn get_mut(&mut self, id: &str) -> Option<&mut Node> {
+        self.by_id.get_mut(id)
+    }
+
+    /// Returns the states of all agents, parents first.
+    pub(super) fn states(&self) -> Vec<State> {
+        self.order.iter().filter_map(|id| self.by_id.get(id)).map(|node| node.state.clone()).collect()
+    }
+
+    /// Returns an agent and all below it, parents first.
+    pub(super) fn below(&self, id: &Text) -> Vec<Text> {
+        let mut found = vec![id.clone()];
+        let mut at = 0;
+        while let Some(next) = found.get(at).and_then(|id| self.by_id.get(id)) {
+            found.extend(next.state.subagents.iter().cloned());
+            at += 1;
+        }
+        found
+    }
+
+    pub(super) fn push(&mut self, frame: ServerFrame) {
+        self.frames.push_back(frame);
+        if let Some(reader) = self.reader.take() {
+            reader.wake();
+        }
+    }
+
+    /// Shows a piece of text. It joins the frame before if that has text of the same agent.
+    pub(super) fn delta(&mut self, id: &Text, delta: Text) {
+        if let Some(ServerFrame::TextDelta { agent_id, delta: before }) = self.frames.back_mut()
+            && agent_id == id
+            && before.len() + delta.len() <= DELTA
+        {
+            *before = format!("{before}{delta}").into();
+            return;
+        }
+        self.push(ServerFrame::TextDelta { agent_id: id.clone(), delta });
+    }
+
+    pub(super) fn show(&mut self, id: &str) {
+        if let Some(node) = self.by_id.get(id) {
+            let frame = ServerFrame::state(node.state.clone());
+            self.push(frame);
+        }
+    }
+
+    /// Changes the state of an agent that works, and shows it.
+    pub(super) fn set_status(&mut self, id: &str, status: Status) {
+        let Some(node) = self.by_id.get_mut(id) else { return };
+        if node.state.status == status || node.state.status.is_end() {
+            return;
+        }
+        node.state.status = status;
+        self.show(id);
+    }
+
+    pub(super) fn set_step(&mut self, id: &str, step: u8) {
+        let Some(node) = self.by_id.get_mut(id) else { return };
+        if node.state.metadata.step != step {
+            node.state.metadata.step = step;
+            self.show(id);
+        }
+    }
+
+    /// Ends an agent with its answer.
+    pub(super) fn end(&mut self, id: &str, status: Status, result: Option<Text>) {
+        if let Some(node) = self.by_id.get_mut(id).filter(|node| !node.state.status.is_end()) {
+            node.state.result = result;
+            node.queries.clear();
+        }
+        self.set_status(id, status);
+    }
+
+    /// Ends an agent and all below it that still work, at the wish of the user.
+    pub(super) fn cancel(&mut self, ids: &[Text]) {
+        for id in ids {
+            self.end(id, Status::Cancelled, None);
+            if let Some(node) = self.by_id.get_mut(id) {
+                node.wake();
+            }
+        }
+    }
+
+    pub(super) fn count(&mut self, usage: &Usage) {
+        self.usage.add(usage);
+    }
+
+    pub(super) fn usage(&self) -> Usage {
+        self.usage
+    }
+}

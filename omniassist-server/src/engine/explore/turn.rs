@@ -1,0 +1,265 @@
+use std::collections::HashMap;
+use std::future::poll_fn;
+use std::mem;
+use std::sync::Arc;
+use std::task::Poll;
+
+use omniassist_core::agent_tree::{ContentPart, CoreMessage, MessageContent, ResultPart, State, Status};
+use omniassist_core::event::{AgentDelta, AgentState, AgentStatus, RunErrorCode};
+use omniassist_core::run::{ClientAbilities, ToolUse};
+use omniassist_core::tree::Limit;
+use omniassist_core::{JsonText, RunEvent, RunRequest, Text};
+use serde_json::Value;
+use tokio::time::{Instant, timeout_at};
+
+use super::node::Node;
+use super::tree::Tree;
+use crate::clock::now_ms;
+use crate::engine::assistant::Origin;
+use crate::engine::driver::Driver;
+use crate::engine::history::Carried;
+use crate::engine::preparation::prepare;
+use crate::engine::tree::{Seat, Work};
+use crate::panics;
+use crate::sync::lock;
+
+/// What a run of an agent is for.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Purpose {
+    /// The work on the task, with the tools of the assistant.
+    Work,
+    /// An answer without tools.
+    Answer,
+    /// A decision that no client is shown, with the name and the schema of its answer.
+    Decision(Text, Value),
+}
+
+/// The reason for which a run of an agent has failed.
+#[derive(Debug)]
+pub(super) struct Failure {
+    pub(super) code: Text,
+    pub(super) message: Text,
+}
+
+impl Failure {
+    fn of(code: RunErrorCode) -> Self {
+        Self { code: Text::from_static(code.as_str()), message: Text::from_static(code.safe_message()) }
+    }
+}
+
+/// Makes one run of an agent, and returns the text of its last step that has any. Work ends early with a step in which the
+/// user has changed the task, and at once if the user wants the answer now.
+pub(super) async fn turn(
+    tree: &Arc<Tree>,
+    seat: &Seat,
+    prompt: String,
+    purpose: &Purpose,
+) -> Result<String, Failure> {
+    let id = seat.agent_id();
+    let mut run = Turn::begin(tree, seat, prompt, purpose)?;
+    let deadline = Instant::now() + tree.assistant.limits().run_timeout;
+    loop {
+        tree.room().await;
+        let next = timeout_at(deadline, run.next(purpose)).await;
+        match next.map_err(|_| Failure::of(RunErrorCode::Timeout))? {
+            Next::Event(RunEvent::StepFinish { .. }) => {
+                run.finish_step(purpose);
+                if *purpose == Purpose::Work {
+                    if tree.has_changed(id) {
+                        break;
+                    }
+                    tree.gate(id).await;
+                }
+            }
+            Next::Event(RunEvent::Finish { .. }) => break,
+            Next::Event(RunEvent::Error { code, message }) => {
+                return Err(match run.driver.limit() {
+                    Some(limit) => limited(limit),
+                    None => Failure { code: Text::from_static(code.as_str()), message },
+                });
+            }
+            Next::Event(event) => run.take(event, purpose),
+            Next::AnswerNow | Next::End => break,
+        }
+    }
+    run.finish_step(purpose);
+    Ok(mem::take(&mut run.last_text))
+}
+
+pub(super) fn limited(limit: Limit) -> Failure {
+    Failure { code: Text::from_static(limit.as_str()), message: limit.to_string().into() }
+}
+
+enum Next {
+    Event(RunEvent),
+    AnswerNow,
+    End,
+}
+
+/// A run of an agent. Dropping it ends the run, and counts its tokens.
+struct Turn<'a> {
+    tree: &'a Arc<Tree>,
+    id: &'a Text,
+    depth: u32,
+    driver: Driver,
+    text: String,
+    last_text: String,
+    /// The parts of the step.
+    calls: Vec<ContentPart>,
+    results: Vec<ResultPart>,
+    names: HashMap<Text, Text>,
+}
+
+impl<'a> Turn<'a> {
+    fn begin(
+        tree: &'a Arc<Tree>,
+        seat: &'a Seat,
+        prompt: String,
+        purpose: &Purpose,
+    ) -> Result<Self, Failure> {
+        let assistant = &tree.assistant;
+        let mut request = RunRequest::prompt(prompt);
+        request.abilities = ClientAbilities::none();
+        if *purpose != Purpose::Work {
+            request.tool_use = ToolUse::without_server_tools();
+        }
+        if let Purpose::Decision(name, schema) = purpose {
+            let mut options = assistant.model_options().as_ref().clone();
+            options.response_schema = Some((name.clone(), schema.clone()));
+            request.options = Some(Arc::new(options));
+        }
+        let branch = seat.branch();
+        let extensions = tree.extensions.clone();
+        let principal = extensions.get::<crate::Principal>().cloned().unwrap_or_default();
+        let tools = assistant.tools_for(&request, &extensions);
+        let tools = tools.map_err(|_| Failure::of(RunErrorCode::InvalidRequest))?.for_principal(principal);
+        let tools =
+            if branch.may_ask() { tools } else { tools.hiding(|tool| assistant.asks(&tool.spec().name)) };
+        let (mut driver, _, message_id) = assistant.driver(
+            request,
+            extensions,
+            tools,
+            prepare,
+            Carried::default(),
+            Origin::asked(branch),
+        );
+        if let Some(meter) = lock(&tree.meter).clone() {
+            driver.meter_with(meter);
+        }
+        driver.start_asked(&message_id);
+        Ok(Self {
+            tree,
+            id: seat.agent_id(),
+            depth: seat.depth(),
+            driver,
+            text: String::new(),
+            last_text: String::new(),
+            calls: Vec::new(),
+            results: Vec::new(),
+            names: HashMap::new(),
+        })
+    }
+
+    async fn next(&mut self, purpose: &Purpose) -> Next {
+        poll_fn(|cx| {
+            if *purpose == Purpose::Work && self.tree.must_answer(self.id, Some(cx)) {
+                return Poll::Ready(Next::AnswerNow);
+            }
+            match panics::catch("an agent", || self.driver.poll_event(cx)) {
+                Some(polled) => polled.map(|event| event.map_or(Next::End, Next::Event)),
+                None => {
+                    let (code, message) = (RunErrorCode::Internal, RunErrorCode::Internal.safe_message());
+                    let message = Text::from_static(message);
+                    Poll::Ready(Next::Event(RunEvent::Error { code, message }))
+                }
+            }
+        })
+        .await
+    }
+
+    fn take(&mut self, event: RunEvent, purpose: &Purpose) {
+        let is_shown = !matches!(purpose, Purpose::Decision(..));
+        match event {
+            RunEvent::TextDelta { delta, .. } => {
+                self.text.push_str(&delta);
+                if is_shown {
+                    self.tree.nodes().delta(self.id, delta);
+                }
+            }
+            RunEvent::ToolInputAvailable { call_id, name, input, .. } => {
+                self.names.insert(call_id.clone(), name.clone());
+                self.calls.push(ContentPart::ToolCall { tool_call_id: call_id, tool_name: name, args: input });
+            }
+            RunEvent::ToolOutput { call_id, output, preliminary: false, .. } => self.result(call_id, output),
+            RunEvent::ToolError { call_id, error_text: reason, .. }
+            | RunEvent::ToolRefused { call_id, reason } => {
+                self.result(call_id, JsonText::from_str_value(&reason));
+            }
+            RunEvent::AgentState(state) => self.asked(*state),
+            RunEvent::AgentDelta { agent_id, delta: AgentDelta::Text { delta } } => {
+                self.tree.nodes().delta(&agent_id, delta);
+            }
+            _ => {}
+        }
+    }
+
+    fn result(&mut self, call_id: Text, output: JsonText) {
+        let name = self.names.get(&call_id).cloned().unwrap_or_default();
+        self.results.push(ResultPart::new(call_id, name, output));
+    }
+
+    /// Adds the messages of a step to the state, and shows it.
+    fn finish_step(&mut self, purpose: &Purpose) {
+        let (calls, results) = (mem::take(&mut self.calls), mem::take(&mut self.results));
+        let text = Text::from(self.text.as_str());
+        if !self.text.is_empty() {
+            self.last_text = mem::take(&mut self.text);
+        }
+        if matches!(purpose, Purpose::Decision(..)) {
+            return;
+        }
+        let content = match (calls.is_empty(), text.is_empty()) {
+            (true, true) => return,
+            (true, false) => MessageContent::Text(text),
+            (false, is_empty) => {
+                let text = (!is_empty).then_some(ContentPart::Text { text });
+                MessageContent::Parts(text.into_iter().chain(calls).collect())
+            }
+        };
+        let mut nodes = self.tree.nodes();
+        if let Some(node) = nodes.get_mut(self.id) {
+            node.say(CoreMessage::Assistant(content));
+            if !results.is_empty() {
+                node.say(CoreMessage::Tool(results));
+            }
+        }
+        nodes.show(self.id);
+    }
+
+    /// Shows an agent that a tool has asked.
+    fn asked(&self, asked: AgentState) {
+        let mut nodes = self.tree.nodes();
+        let id = asked.agent_id.clone();
+        if nodes.get(&id).is_none() {
+            let parent = asked.parent_id.unwrap_or_else(|| self.id.clone());
+            let mut state = State::begun(id.clone(), Some(parent), asked.task, now_ms());
+            (state.metadata.name, state.metadata.depth) = (asked.name, self.depth + asked.depth);
+            nodes.add(Node::new(state, true));
+        }
+        match asked.status {
+            AgentStatus::Running => {}
+            AgentStatus::Completed | AgentStatus::Incomplete => {
+                nodes.end(&id, Status::Completed, asked.text);
+            }
+            AgentStatus::Cancelled => nodes.end(&id, Status::Cancelled, asked.text),
+            _ => nodes.end(&id, Status::Failed, asked.text),
+        }
+    }
+}
+
+impl Drop for Turn<'_> {
+    fn drop(&mut self) {
+        let usage = Work::trace(&mut self.driver).usage();
+        self.tree.nodes().count(&usage);
+    }
+}
