@@ -214,6 +214,10 @@ mod extract;
 mod request;
 mod response;
 mod scope;
+#[cfg(feature = "ws")]
+mod socket;
+#[cfg(feature = "ws")]
+mod upgraded;
 
 pub use bridged::{BridgedRequest, BridgedResponse};
 pub use extract::AssistantRequest;

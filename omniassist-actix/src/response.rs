@@ -13,7 +13,7 @@ use omniassist_server::http::{AssistantBody, CutAnswer};
 pub(crate) fn of(response: http::Response<AssistantBody>, version: Version) -> HttpResponse<ResponseBody> {
     let (parts, body) = response.into_parts();
     let status = StatusCode::from_u16(parts.status.as_u16()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-    let mut response = HttpResponse::with_body(status, ResponseBody(Some(body)));
+    let mut response = HttpResponse::with_body(status, ResponseBody::Assistant(Some(body)));
     for (name, value) in &parts.headers {
         let name = HeaderName::from_bytes(name.as_str().as_bytes());
         if let (Ok(name), Ok(value)) = (name, HeaderValue::from_bytes(value.as_bytes())) {
@@ -35,23 +35,36 @@ pub(crate) fn of(response: http::Response<AssistantBody>, version: Version) -> H
 
 /// Creates the response to a request that [`http`] cannot represent.
 pub(crate) fn bad_request() -> HttpResponse<ResponseBody> {
-    HttpResponse::with_body(StatusCode::BAD_REQUEST, ResponseBody(None))
+    HttpResponse::with_body(StatusCode::BAD_REQUEST, ResponseBody::Assistant(None))
 }
 
 /// The assistant's body, polled by actix itself. Dropping it drops the run. An error closes the connection without
 /// completing the response.
-pub(crate) struct ResponseBody(Option<AssistantBody>);
+pub(crate) enum ResponseBody {
+    Assistant(Option<AssistantBody>),
+    #[cfg(feature = "ws")]
+    Socket(crate::upgraded::Upgraded),
+}
 
 impl MessageBody for ResponseBody {
     type Error = CutAnswer;
 
     fn size(&self) -> BodySize {
-        let length = self.0.as_ref().map_or(Some(0), |body| body.size_hint().exact());
+        let length = match self {
+            Self::Assistant(body) => body.as_ref().map_or(Some(0), |body| body.size_hint().exact()),
+            #[cfg(feature = "ws")]
+            Self::Socket(_) => None,
+        };
         length.map_or(BodySize::Stream, BodySize::Sized)
     }
 
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, CutAnswer>>> {
-        let Some(body) = self.0.as_mut() else { return Poll::Ready(None) };
+        let body = match &mut *self {
+            Self::Assistant(Some(body)) => body,
+            Self::Assistant(None) => return Poll::Ready(None),
+            #[cfg(feature = "ws")]
+            Self::Socket(bridge) => return bridge.poll_bytes(cx).map(|bytes| bytes.map(Ok)),
+        };
         let frame = Pin::new(body).poll_frame(cx);
         // The assistant sends no trailers.
         frame.map(|frame| frame.map(|frame| frame.map(|frame| frame.into_data().unwrap_or_default())))

@@ -71,6 +71,10 @@ async fn answer(
     request: HttpRequest,
     payload: web::Payload,
 ) -> HttpResponse<ResponseBody> {
+    #[cfg(feature = "ws")]
+    if crate::socket::is_wanted(&request) {
+        return crate::socket::answer(service, &carried, request, payload.into_inner()).await;
+    }
     let version = request.version();
     match request::below_scope(&request, payload.into_inner(), &carried) {
         Some(request) => response::of(service.handle(request).await, version),

@@ -11,6 +11,7 @@
 
 mod access;
 mod ag_ui;
+mod agent_tree;
 mod agents;
 #[cfg(feature = "anthropic")]
 mod anthropic;

@@ -7,6 +7,7 @@ use omniassist_core::tree::TreeLimits;
 use omniassist_core::{ContextMessage, Limits, ModelOptions, Text};
 use serde_json::Value;
 
+use super::explore::Explore;
 use super::guards::Guards;
 use super::history::History;
 use super::hook::RunHook;
@@ -55,6 +56,7 @@ pub(super) struct Config {
     pub(super) delegates: Vec<Text>,
     pub(super) hands_off: Vec<Text>,
     pub(super) tree: TreeLimits,
+    pub(super) explore: Explore,
     pub(super) run_hooks: Vec<PlanHook<RunPlan>>,
     pub(super) step_hooks: Arc<Vec<PlanHook<StepPlan>>>,
     pub(super) history_loader: Option<LoaderHook>,

@@ -136,6 +136,20 @@ impl Assistant {
     }
 }
 
+/// The end of a WebSocket.
+#[cfg(feature = "ws")]
+impl Assistant {
+    /// Returns the token that fires when [`drain`](Self::drain) begins.
+    pub(crate) fn closing(&self) -> crate::CancellationToken {
+        self.live.closing.clone()
+    }
+
+    /// Returns the error of a request that comes after that.
+    pub(crate) fn draining_error(&self) -> omniassist_core::Error {
+        omniassist_core::Error::shutting_down(super::end::RETRY_ELSEWHERE)
+    }
+}
+
 async fn over(runs: &[Arc<LiveRun>]) {
     for run in runs {
         run.over().await;

@@ -214,6 +214,8 @@ mod route;
 mod run_headers;
 mod run_route;
 mod service;
+#[cfg(feature = "ws")]
+mod socket;
 mod stored_run;
 mod suggestions;
 mod threads;
@@ -228,3 +230,5 @@ pub use mount::strip_prefix;
 pub use posted::PostedRun;
 use rejection::{ErrorFormat, Rejection};
 pub use service::{AssistantService, ServiceFuture};
+#[cfg(feature = "ws")]
+pub use socket::SocketUpgrade;

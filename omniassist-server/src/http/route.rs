@@ -32,6 +32,9 @@ pub(super) enum Route {
     Files,
     /// The id of a file, or another text.
     File(String),
+    /// The WebSocket of a tree of agents.
+    #[cfg(feature = "ws")]
+    Socket,
     Threads,
     /// The name of a stored chat.
     Thread(String),
@@ -91,6 +94,8 @@ impl Route {
             "/files" => return Self::Files,
             "/threads" => return Self::Threads,
             "/agents" => return Self::Agents,
+            #[cfg(feature = "ws")]
+            "/ws" => return Self::Socket,
             _ => {}
         }
         if let Some(rest) =
@@ -179,6 +184,15 @@ impl Route {
         }
     }
 
+    /// Returns `true` if the route is a WebSocket.
+    #[cfg(feature = "ws")]
+    pub(super) fn is_socket(&self) -> bool {
+        match self {
+            Self::Agent(_, route) => route.is_socket(),
+            route => *route == Self::Socket,
+        }
+    }
+
     /// Returns the methods that the route takes.
     pub(super) fn methods(&self) -> &'static [Method] {
         const POST: &[Method] = &[Method::POST];
@@ -193,6 +207,8 @@ impl Route {
             Self::CopilotKit(CopilotKitRoute::Info | CopilotKitRoute::Threads) => GET_OR_HEAD,
             Self::CopilotKit(CopilotKitRoute::Thread(_)) => &[Method::PATCH, Method::DELETE],
             Self::Stream(_) => GET,
+            #[cfg(feature = "ws")]
+            Self::Socket => GET,
             Self::StoredRun(route) if route.is_get() => GET,
             Self::Unknown(_) => &[],
             _ => POST,
@@ -231,6 +247,8 @@ impl Route {
             Self::Agent(..) => "/agents/{name}",
             Self::Files => "/files",
             Self::File(_) => "/files/{id}",
+            #[cfg(feature = "ws")]
+            Self::Socket => "/ws",
             Self::Threads => "/threads",
             Self::Thread(_) => "/threads/{chat}",
             Self::ThreadMessages(_) => "/threads/{chat}/messages",

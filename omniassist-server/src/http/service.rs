@@ -15,6 +15,8 @@ use super::drain_body::DrainBody;
 #[cfg(feature = "files")]
 use super::files;
 use super::route::Route;
+#[cfg(feature = "ws")]
+use super::socket;
 use super::{
     AssistantBody, PostedRun, Rejection, ag_ui, agents, completion, connect, copilotkit, manifest, object,
     openai, reply, resume, stored_run, threads,
@@ -116,6 +118,10 @@ impl AssistantService {
         request: Request<B>,
     ) -> Result<Response<AssistantBody>, Rejection> {
         let (mut parts, body) = request.into_parts();
+        #[cfg(feature = "ws")]
+        if route.is_socket() {
+            socket::take_bearer(&mut parts);
+        }
         self.assistant.access().identify(&mut parts).await?;
         let agent;
         let (assistant, route) = match route {
@@ -170,6 +176,8 @@ impl AssistantService {
             }
             #[cfg(not(feature = "files"))]
             Route::Files | Route::File(_) => Err(Rejection::not_found()),
+            #[cfg(feature = "ws")]
+            Route::Socket => socket::accept(assistant, request.into_parts().0),
             Route::Threads => threads::list(assistant, request).await,
             Route::Thread(chat) => threads::one(assistant, chat, request).await,
             Route::ThreadMessages(chat) => threads::messages(assistant, chat, request).await,

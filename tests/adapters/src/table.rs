@@ -5,7 +5,7 @@ use std::pin::Pin;
 
 use crate::cases::{
     access, agents, connections, errors, files, host_data, keep_alive, leaving, limits, order, paths,
-    readers, routes, shutdown,
+    readers, routes, shutdown, sockets,
 };
 use crate::transport::Transport;
 
@@ -55,6 +55,14 @@ cases! {
     agents::{
         an_agent_answers_below_both_of_its_paths,
         an_asked_agent_ends_with_its_client,
+    }
+    sockets::{
+        a_tree_from_its_start_to_its_end,
+        the_upgrade_passes_the_checks_of_every_route,
+        a_message_that_is_too_large_closes_with_1009,
+        a_client_that_is_gone_ends_its_agents,
+        a_slow_reader_slows_the_agents_down,
+        draining_closes_with_1001,
     }
     files::{
         an_upload_is_served_to_its_principal_only_until_deleted,

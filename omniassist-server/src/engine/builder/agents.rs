@@ -7,6 +7,7 @@ use super::AssistantBuilder;
 use crate::agent_config::AgentCatalog;
 use crate::engine::agent::{self, Agent, NamedAgents};
 use crate::engine::config::Config;
+use crate::engine::explore::Explore;
 use crate::engine::loaded::{Bonds, Loaded};
 use crate::engine::{delegation, handoff, tree};
 use crate::tool::Tools;
@@ -74,6 +75,12 @@ impl AssistantBuilder {
     /// because an agent is polled within the one that asks it.
     pub fn tree(mut self, limits: TreeLimits) -> Self {
         self.config.tree = limits;
+        self
+    }
+
+    /// Sets the program of [sessions](crate::agents) of agents, such as those of `GET /ws`. Default: [`Explore::new`].
+    pub fn explore(mut self, program: Explore) -> Self {
+        self.config.explore = program;
         self
     }
 

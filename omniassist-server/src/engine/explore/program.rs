@@ -115,12 +115,7 @@ impl Agent<'_> {
     }
 
     /// Asks the user what the model, or the rule, wants to know. Returns `true` if there was a question.
-    async fn consult(
-        &self,
-        instruction: &str,
-        written: &str,
-        rule: impl FnOnce() -> Option<String>,
-    ) -> bool {
+    async fn consult(&self, instruction: &str, written: &str, rule: impl FnOnce() -> Option<String>) -> bool {
         if self.must_answer() {
             return false;
         }

@@ -36,7 +36,7 @@ impl AgentSession {
     /// [named agent](Assistant::agent).
     #[must_use]
     pub fn new(assistant: Assistant) -> Self {
-        let (extensions, settings) = (Extensions::new(), Explore::new());
+        let (extensions, settings) = (Extensions::new(), assistant.setup.config.explore);
         Self { assistant, extensions, settings, shared: Arc::default() }
     }
 
@@ -47,7 +47,7 @@ impl AgentSession {
         self
     }
 
-    /// Sets the program of the agents. Default: [`Explore::new`].
+    /// Sets the program of the agents. Default: that of the [assistant](crate::AssistantBuilder::explore).
     #[must_use]
     pub fn explore(mut self, program: Explore) -> Self {
         self.settings = program;

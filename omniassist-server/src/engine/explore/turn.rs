@@ -135,14 +135,8 @@ impl<'a> Turn<'a> {
         let tools = tools.map_err(|_| Failure::of(RunErrorCode::InvalidRequest))?.for_principal(principal);
         let tools =
             if branch.may_ask() { tools } else { tools.hiding(|tool| assistant.asks(&tool.spec().name)) };
-        let (mut driver, _, message_id) = assistant.driver(
-            request,
-            extensions,
-            tools,
-            prepare,
-            Carried::default(),
-            Origin::asked(branch),
-        );
+        let (mut driver, _, message_id) =
+            assistant.driver(request, extensions, tools, prepare, Carried::default(), Origin::asked(branch));
         if let Some(meter) = lock(&tree.meter).clone() {
             driver.meter_with(meter);
         }
@@ -188,7 +182,11 @@ impl<'a> Turn<'a> {
             }
             RunEvent::ToolInputAvailable { call_id, name, input, .. } => {
                 self.names.insert(call_id.clone(), name.clone());
-                self.calls.push(ContentPart::ToolCall { tool_call_id: call_id, tool_name: name, args: input });
+                self.calls.push(ContentPart::ToolCall {
+                    tool_call_id: call_id,
+                    tool_name: name,
+                    args: input,
+                });
             }
             RunEvent::ToolOutput { call_id, output, preliminary: false, .. } => self.result(call_id, output),
             RunEvent::ToolError { call_id, error_text: reason, .. }

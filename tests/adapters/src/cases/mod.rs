@@ -14,3 +14,4 @@ pub(crate) mod paths;
 pub(crate) mod readers;
 pub(crate) mod routes;
 pub(crate) mod shutdown;
+pub(crate) mod sockets;

@@ -78,7 +78,7 @@ where
             let mut server = http2::Builder::new(TokioExecutor::new());
             server.timer(TokioTimer::new()).serve_connection(socket, app).await
         } else {
-            http1::Builder::new().timer(TokioTimer::new()).serve_connection(socket, app).await
+            http1::Builder::new().timer(TokioTimer::new()).serve_connection(socket, app).with_upgrades().await
         };
     }
 }

@@ -1,0 +1,82 @@
+use http::request::Parts;
+use http::{HeaderMap, HeaderName, HeaderValue, Response, StatusCode, Version, header};
+use tokio_tungstenite::tungstenite::handshake::derive_accept_key;
+
+use super::super::protocol::query_value;
+use super::super::{AssistantBody, Rejection, agents};
+use super::bearer::choose;
+use super::connection;
+use super::upgrade::Upgrade;
+use crate::Assistant;
+use crate::agents::AgentSession;
+
+/// Upgrades the connection of a request that was authenticated.
+///
+/// # Errors
+///
+/// Returns an error if the request is not that of a WebSocket, its server cannot upgrade it, there is no such agent, or
+/// the assistant is draining.
+pub(in crate::http) fn accept(
+    assistant: &Assistant,
+    mut parts: Parts,
+) -> Result<Response<AssistantBody>, Rejection> {
+    let agent = match query_value(&parts.uri, "agent") {
+        Some(name) => Some(agents::visible(assistant, &name, &parts.extensions)?),
+        None => None,
+    };
+    let assistant = agent.as_ref().unwrap_or(assistant);
+    let key = key(&parts)?;
+    if assistant.is_draining() {
+        return Err(Rejection::from(assistant.draining_error()));
+    }
+    let upgrade = Upgrade::take(&mut parts.extensions).ok_or_else(upgrade_required)?;
+    let mut response = Response::new(AssistantBody::whole(""));
+    *response.status_mut() = StatusCode::SWITCHING_PROTOCOLS;
+    let headers = response.headers_mut();
+    headers.insert(header::CONNECTION, HeaderValue::from_static("upgrade"));
+    headers.insert(header::UPGRADE, HeaderValue::from_static("websocket"));
+    if let Ok(accepted) = HeaderValue::from_str(&derive_accept_key(key.as_bytes())) {
+        headers.insert(header::SEC_WEBSOCKET_ACCEPT, accepted);
+    }
+    let (protocol, is_extended) = choose(&parts.headers);
+    if let Some(protocol) = protocol {
+        headers.insert(header::SEC_WEBSOCKET_PROTOCOL, protocol);
+    }
+    let session = AgentSession::new(assistant.clone()).extensions(parts.extensions);
+    let closing = assistant.closing();
+    let write_timeout = assistant.limits().write_timeout;
+    // The connection belongs to no response, so a task of its own drives it.
+    tokio::spawn(async move {
+        let Some(socket) = upgrade.socket().await else { return };
+        connection::serve(socket, session, is_extended, closing, write_timeout).await;
+    });
+    Ok(response)
+}
+
+/// Returns the key of a request for a WebSocket.
+///
+/// # Errors
+///
+/// Returns 426 for a request that is none, or for another version of HTTP or of the protocol.
+fn key(parts: &Parts) -> Result<HeaderValue, Rejection> {
+    let headers = &parts.headers;
+    let is_socket = parts.version == Version::HTTP_11
+        && has_token(headers, &header::CONNECTION, "upgrade")
+        && has_token(headers, &header::UPGRADE, "websocket")
+        && headers.get(header::SEC_WEBSOCKET_VERSION).is_some_and(|version| version == "13");
+    let key = headers.get(header::SEC_WEBSOCKET_KEY).filter(|key| key.len() == 24);
+    key.filter(|_| is_socket).cloned().ok_or_else(upgrade_required)
+}
+
+fn upgrade_required() -> Rejection {
+    let message = "This path takes WebSockets only: HTTP/1.1, Upgrade: websocket, and version 13.";
+    Rejection::new(StatusCode::UPGRADE_REQUIRED, "upgrade_required", message)
+        .with_header(header::UPGRADE, Some(HeaderValue::from_static("websocket")))
+        .with_header(header::SEC_WEBSOCKET_VERSION, Some(HeaderValue::from_static("13")))
+}
+
+/// Returns `true` if one of the words of a header is this one.
+fn has_token(headers: &HeaderMap, name: &HeaderName, token: &str) -> bool {
+    let values = headers.get_all(name).iter().filter_map(|value| value.to_str().ok());
+    values.flat_map(|value| value.split(',')).any(|word| word.trim().eq_ignore_ascii_case(token))
+}
