@@ -204,6 +204,9 @@
 //! }
 //! ```
 //!
+//! With the cargo feature `ws`, the agents' WebSocket needs `serve_connection_with_upgrades` in place of
+//! `serve_connection`.
+//!
 //! `stopped` is `tokio::signal::ctrl_c()` and, on Unix, `signal(SignalKind::terminate())`. The supervisor of the
 //! process must wait longer than the deadline of `drain`: 25 s fit into the 30 s of Kubernetes. The code needs
 //!

@@ -455,5 +455,5 @@ async fn the_documentation_lists_every_route() {
         }
         routes += 1;
     }
-    assert_eq!(routes, 26);
+    assert_eq!(routes, 27);
 }

@@ -55,12 +55,13 @@ const AXUM: &str = "axum";
 const ADAPTER: &str = "OMNIASSIST_ADAPTER";
 
 /// The packages of the programs that the suites start, and the variables that name their binaries.
-const PROGRAMS: [(&str, &str); 6] = [
+const PROGRAMS: [(&str, &str); 7] = [
     ("quickstart", "QUICKSTART_BIN"),
     ("runtime-events", "RUNTIME_EVENTS_BIN"),
     ("back-office", "BACK_OFFICE_BIN"),
     ("cluster", "CLUSTER_BIN"),
     ("ledger", "LEDGER_BIN"),
+    ("research-desk", "RESEARCH_DESK_BIN"),
     ("shared-cart", "SHARED_CART_BIN"),
 ];
 

@@ -34,7 +34,7 @@ pub async fn serve<S, B>(
 ) -> GracefulShutdown
 where
     S: Service<Request<Incoming>, Response = Response<B>> + Send + 'static,
-    S::Future: Send,
+    S::Future: Send + 'static,
     S::Error: Into<Box<dyn Error + Send + Sync>>,
     B: Body + Send + 'static,
     B::Data: Send,
@@ -59,7 +59,8 @@ where
             let mut server = auto::Builder::new(TokioExecutor::new());
             server.http1().timer(TokioTimer::new()).header_read_timeout(HEAD_TIMEOUT).max_buf_size(MAX_READ);
             server.http2().timer(TokioTimer::new()).keep_alive_interval(HEAD_TIMEOUT);
-            let connection = server.serve_connection(TokioIo::new(socket), service).into_owned();
+            let connection =
+                server.serve_connection_with_upgrades(TokioIo::new(socket), service).into_owned();
             let mut connection = pin!(watcher.watch(connection));
             // The builder waits without a limit for the first bytes, which tell HTTP/1 from HTTP/2.
             let ended = timeout(HEAD_TIMEOUT, &mut connection).await;

@@ -203,8 +203,9 @@ impl Rules {
                 Err(Refused::OriginNotAllowed)
             };
         }
-        // A request without effect is harmless, since the page cannot read the response.
-        if matches!(parts.method, Method::GET | Method::HEAD)
+        // A request without effect is harmless, since the page cannot read the response. A WebSocket is not bound by that.
+        if (matches!(parts.method, Method::GET | Method::HEAD)
+            && !parts.headers.contains_key(header::UPGRADE))
             || (parts.method == Method::OPTIONS && !is_preflight(parts))
         {
             return Ok(Visitor::Plain);

@@ -34,9 +34,9 @@
 //! # Allowed origins
 //!
 //! Pages of the server's own origin may use the assistant, and so may clients that are not browsers. Browsers send
-//! `Sec-Fetch-Site`; if it names another site or another origin, anything but `GET` and `HEAD` is answered 403
-//! `origin_not_allowed`. Without that header, `Origin` must name the requested host. A proxy that changes `Host` is no
-//! problem for current browsers. For others, or over plain HTTP, list the origin of the pages.
+//! `Sec-Fetch-Site`; if it names another site or another origin, anything but `GET` and `HEAD`, and each WebSocket, is
+//! answered 403 `origin_not_allowed`. Without that header, `Origin` must name the requested host. A proxy that changes
+//! `Host` is no problem for current browsers. For others, or over plain HTTP, list the origin of the pages.
 //!
 //! Other origins are listed with [`allow_origin`](crate::AssistantBuilder::allow_origin), or with
 //! [`cors`](crate::AssistantBuilder::cors) if they need cookies or further headers. Without a list, no `Access-Control-…`

@@ -23,6 +23,7 @@
 //! | `GET /agents` | The named [agents](crate::Agent) that the caller sees: `{"agents": [{"id", "name", "description"}]}`, with a `name` for [those that have one](crate::agent_config) |
 //! | `/agents/{name}/…` | The routes above for an agent: `POST /agents/{name}` runs it, `POST /agents/{name}/ag-ui`, `GET /agents/{name}/{chat_id}/stream` and so on. Unknown names and agents that the caller does not see get the same 404 `agent_not_found` |
 //! | `/api/run/{name}/…` | The same as `/agents/{name}/…` |
+//! | `GET /ws` | [Agents over a WebSocket](#agents-over-a-websocket), with the feature `ws`. `?agent=` names an agent |
 //! | `POST /files` | Stores files, if the builder has a store of `files` (feature `files`). Otherwise the routes of files are unknown |
 //! | `GET /files/{id}` | The content of a stored file |
 //! | `DELETE /files/{id}` | Deletes a stored file: 204 |
@@ -62,6 +63,7 @@
 //! | 404 | `not_found`, `object_not_found`, `agent_not_found` | There is nothing of this name |
 //! | 405 | `method_not_allowed` | The route takes other methods; with `Allow` |
 //! | 422 | `not_supported` | CopilotKit asks to archive a thread |
+//! | 426 | `upgrade_required` | `GET /ws` is no request for a WebSocket, or comes over HTTP/2 |
 //! | 415 | `unsupported_media_type` | The body is not declared as JSON. A stop without a body needs no content type |
 //! | 415 | `unsupported_content_encoding` | The body has a `Content-Encoding` other than `identity` |
 //!
@@ -142,6 +144,28 @@
 //!   queued run has comments only until the run begins, and breaks off if another process begins it.
 //!
 //! The runs of other principals are not told from those that do not exist.
+//!
+//! # Agents over a WebSocket
+//!
+//! A connection to `GET /ws` is an [`AgentSession`](crate::agents::AgentSession) of its principal, and its messages are
+//! [frames](omniassist_core::agent_tree). It has one tree of agents: `start-agent` ends the one before, and the end of the
+//! connection ends all of its agents. While the client does not read, its agents wait.
+//!
+//! The request passes the same checks as every other one. A page cannot send an `Authorization` with a WebSocket; it offers
+//! the subprotocol `omniassist.bearer.{token}` instead, with the token in base64url, and the hook of
+//! [`authenticate`](crate::AssistantBuilder::authenticate) sees it as `Authorization: Bearer`. The subprotocol
+//! `omniassist.agents.v1` numbers the frames and adds fields. A tree occupies one of the
+//! [`max_runs_per_principal`](Limits::max_runs_per_principal), and passes rate limits and budgets, as a run does.
+//!
+//! | limit | value | at the limit |
+//! |---|---|---|
+//! | frame, message | 256 KiB, 1 MiB | closed with 1009 |
+//! | prompt, answer, task, remark | 256 KiB | an `error` |
+//! | frames of a client that does not read | 64 | closed with 1008 |
+//! | frames in a row that cannot be used | 32 | closed with 1008 |
+//! | a client that does not read | [`Limits::write_timeout`] | closed |
+//! | a ping each 20 s without an answer | 10 s | closed |
+//! | [`drain`](crate::Assistant::drain) | | closed with 1001, once there are no agents |
 //!
 //! # Failed runs
 //!

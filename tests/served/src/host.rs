@@ -56,6 +56,7 @@ impl Host {
             "back-office" => back_office().await,
             "ledger" => ledger_host(),
             "runtime-events" => runtime_host(),
+            "research-desk" => desk(),
             "shared-cart" => shop(),
             _ => Err(format!("no host is named `{name}`").into()),
         }
@@ -122,6 +123,11 @@ fn runtime_host() -> Result<Host, AnyError> {
 
 fn shop() -> Result<Host, AnyError> {
     let mounted = Mounted::Root(shared_cart::assistant(shared_cart::model()?)?);
+    Ok(Host { mounted, own: Router::new(), front: Front::Nothing, port: port()?, drain: Duration::ZERO })
+}
+
+fn desk() -> Result<Host, AnyError> {
+    let mounted = Mounted::Below("/assistant", research_desk::assistant(research_desk::model()?)?);
     Ok(Host { mounted, own: Router::new(), front: Front::Nothing, port: port()?, drain: Duration::ZERO })
 }
 

@@ -53,7 +53,7 @@ async fn serve(host: Host) -> Result<(), AnyError> {
         let app = service_fn(move |request| answer(Arc::clone(&host), peer, request));
         let mut server = http1::Builder::new();
         server.timer(TokioTimer::new()).header_read_timeout(TIMEOUT);
-        let connection = server.serve_connection(TokioIo::new(Box::pin(socket)), app);
+        let connection = server.serve_connection(TokioIo::new(Box::pin(socket)), app).with_upgrades();
         let connection = graceful.watch(connection);
         tokio::spawn(async move {
             // A client that disconnects causes an error.

@@ -4,7 +4,7 @@
 //! framework sets the principal of a request. The settings are those of the example.
 //!
 //! ADAPTER is `actix` or `hyper`; HOST is the name of a folder of `examples`: `quickstart`, `back-office`, `ledger`,
-//! `runtime-events` or `shared-cart`.
+//! `research-desk`, `runtime-events` or `shared-cart`.
 
 mod actix;
 mod host;

@@ -1,0 +1,66 @@
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use axum::http::header::CONTENT_TYPE;
+use axum::routing::get;
+use omniassist_axum::agents::Explore;
+use omniassist_axum::{Assistant, Error, LlmProvider, OpenAiChatProvider, TreeLimits};
+
+use crate::demo::Demo;
+
+const FILES: [(&str, &str, &str); 3] = [
+    ("/", "text/html; charset=utf-8", include_str!("../page/index.html")),
+    ("/page.js", "text/javascript; charset=utf-8", include_str!("../page/page.js")),
+    ("/style.css", "text/css; charset=utf-8", include_str!("../page/style.css")),
+];
+
+/// The pause between two words of the demo.
+const PACE: Duration = Duration::from_millis(40);
+
+/// Returns the model that the environment names, or the demo.
+///
+/// # Errors
+///
+/// Returns an error if the provider refuses its settings.
+pub fn model() -> Result<Arc<dyn LlmProvider>, Error> {
+    let variable = |name| std::env::var(name).ok().filter(|value| !value.is_empty());
+    let (key, url) = (variable("OPENAI_API_KEY"), variable("OPENAI_BASE_URL"));
+    if key.is_none() && url.is_none() {
+        return Ok(Arc::new(Demo { pace: PACE }));
+    }
+    let mut builder = OpenAiChatProvider::builder();
+    if let Some(key) = key {
+        builder = builder.api_key(key);
+    }
+    if let Some(url) = url {
+        builder = builder.base_url(url);
+    }
+    if let Some(model) = variable("OMNIASSIST_MODEL") {
+        builder = builder.model(model);
+    }
+    Ok(Arc::new(builder.build()?))
+}
+
+/// Returns the assistant. Its users need no login, as it listens on this machine only.
+///
+/// # Errors
+///
+/// Returns an error if the limits allow nothing.
+pub fn assistant(model: Arc<dyn LlmProvider>) -> Result<Assistant, Error> {
+    Assistant::builder(model)
+        .system_prompt("You research questions. Answer in a few sentences.")
+        .tree(TreeLimits::new().tokens(200_000).model_calls(60))
+        .explore(Explore::new().depth(1))
+        .allow_anonymous()
+        .build()
+}
+
+/// Returns the application: the page, and the assistant below `/assistant`.
+pub fn app(assistant: Assistant) -> Router {
+    let mut router = Router::new();
+    for (path, kind, text) in FILES {
+        router = router.route(path, get(move || async move { ([(CONTENT_TYPE, kind)], text) }));
+    }
+    router.nest_service("/assistant", omniassist_axum::router(assistant))
+}
