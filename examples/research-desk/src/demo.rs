@@ -31,7 +31,7 @@ fn events(text: &str) -> Vec<LlmEvent> {
     let mut events = vec![LlmEvent::Start { id: None, model: None }];
     let words = text.split_inclusive(' ');
     events.extend(words.map(|word| LlmEvent::TextDelta { block: 0, delta: word.into() }));
-    events.push(LlmEvent::TextEnd { block: 0 });
+    events.push(LlmEvent::TextEnd { block: 0, metadata: None });
     events.push(LlmEvent::Finish { reason: FinishReason::Stop, raw: None, truncated: false });
     events
 }

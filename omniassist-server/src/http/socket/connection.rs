@@ -4,7 +4,7 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use futures_core::Stream;
-use futures_util::Sink;
+use futures_util::{Sink, SinkExt};
 use omniassist_core::agent_tree::ServerFrame;
 use tokio::io::{AsyncReadExt, sink};
 use tokio::time::{Instant, Sleep, sleep, timeout};
@@ -263,7 +263,10 @@ impl Connection {
         };
         let frame = CloseFrame { code, reason: reason.into() };
         let goodbye = async {
-            let _ = self.socket.close(Some(frame)).await;
+            if self.socket.close(Some(frame)).await.is_err() {
+                // The client has begun to close the connection, and waits for the answer, which is queued.
+                let _ = self.socket.flush().await;
+            }
             // A connection that is closed with unread input is reset, and the client would not learn the reason.
             let unread = &mut self.socket.get_mut().take(4 * MESSAGE as u64);
             let _ = tokio::io::copy(unread, &mut sink()).await;
