@@ -11,7 +11,7 @@ pub(crate) struct Upgraded {
     /// `None` when the client has ended its side.
     payload: Option<Payload>,
     socket: DuplexStream,
-    /// What the client has sent and the assistant has not read.
+    /// The bytes that the client has sent and the assistant has not read.
     unread: Bytes,
 }
 

@@ -38,7 +38,7 @@ pub struct Intervention {
     /// A remark for the agent, which its next model call reads. On the wire a string, or an object with `text`.
     #[serde(default, deserialize_with = "comment")]
     pub user_comment: Option<Text>,
-    /// What the agent has to do.
+    /// The new status, which tells the agent what to do.
     #[serde(default)]
     pub status: Option<Requested>,
 }

@@ -9,7 +9,7 @@ use crate::{JsonText, Text};
 pub enum CoreMessage {
     /// A task or a remark of the user.
     User(Text),
-    /// What the model has written and called.
+    /// Text and calls of the model.
     Assistant(MessageContent),
     /// The results of calls.
     Tool(Vec<ResultPart>),

@@ -12,7 +12,7 @@ pub struct State {
     pub agent_id: Text,
     /// The id of the agent above. `None` for the root.
     pub parent_id: Option<Text>,
-    /// What the agent does at present.
+    /// The present activity.
     pub status: Status,
     /// The task: the prompt of the user, or the question of the agent above.
     pub user_content: Text,
@@ -24,7 +24,7 @@ pub struct State {
     pub messages: Vec<CoreMessage>,
     /// The answer, at the end.
     pub result: Option<Text>,
-    /// What clients show beside the task.
+    /// Details that clients show beside the task.
     pub metadata: Metadata,
     /// The time of the creation, in milliseconds since 1970.
     pub created_at: u64,
@@ -62,7 +62,7 @@ pub struct Metadata {
     pub step: u8,
 }
 
-/// What an agent does at present.
+/// The present activity of an agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]

@@ -144,9 +144,16 @@ impl Assistant {
         self.live.closing.clone()
     }
 
-    /// Returns the error of a request that comes after that.
-    pub(crate) fn draining_error(&self) -> omniassist_core::Error {
-        omniassist_core::Error::shutting_down(super::end::RETRY_ELSEWHERE)
+    /// Refuses a request that comes after that.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the assistant is draining.
+    pub(crate) fn check_open(&self) -> Result<(), omniassist_core::Error> {
+        if self.is_draining() {
+            return Err(omniassist_core::Error::shutting_down(super::end::RETRY_ELSEWHERE));
+        }
+        Ok(())
     }
 }
 

@@ -1,4 +1,4 @@
-//! What a user does to agents that work.
+//! Changes by the user while agents work.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! What a request for a WebSocket, and its client, may do. Contract A.5, 27.
+//! The limits of a WebSocket, and of the request for one. Contract A.5, 27.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;

@@ -10,10 +10,11 @@ use http_body_util::combinators::UnsyncBoxBody;
 use http_body_util::{BodyExt, Empty};
 use hyper::body::{Bytes, Incoming};
 use hyper::header::{HOST, HeaderName, HeaderValue};
-use hyper::server::conn::http1;
+
 use hyper::service::{Service, service_fn};
 use hyper::{Method, Request, Response, StatusCode};
-use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
+use hyper_util::server::conn::auto;
 use hyper_util::server::graceful::GracefulShutdown;
 use hyper_util::service::TowerToHyperService;
 use omniassist_hyper::bridge::Bridge;
@@ -51,9 +52,10 @@ async fn serve(host: Host) -> Result<(), AnyError> {
         socket.set_write_timeout(Some(TIMEOUT));
         let host = Arc::clone(&host);
         let app = service_fn(move |request| answer(Arc::clone(&host), peer, request));
-        let mut server = http1::Builder::new();
-        server.timer(TokioTimer::new()).header_read_timeout(TIMEOUT);
-        let connection = server.serve_connection(TokioIo::new(Box::pin(socket)), app).with_upgrades();
+        let mut server = auto::Builder::new(TokioExecutor::new()).http1_only();
+        server.http1().timer(TokioTimer::new()).header_read_timeout(TIMEOUT);
+        let connection =
+            server.serve_connection_with_upgrades(TokioIo::new(Box::pin(socket)), app).into_owned();
         let connection = graceful.watch(connection);
         tokio::spawn(async move {
             // A client that disconnects causes an error.

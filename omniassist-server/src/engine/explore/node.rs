@@ -11,7 +11,7 @@ const MESSAGES: (usize, usize) = (20, 64 * 1024);
 /// The most remarks of the user that an agent reads.
 const REMARKS: usize = 32;
 
-/// What the user has said about the task of an agent.
+/// A statement of the user about the task of an agent.
 #[derive(Debug, Clone)]
 pub(super) enum Note {
     Answer { question: Text, answer: Text },

@@ -1,4 +1,4 @@
-//! What the models of the agents are told.
+//! The instructions for the models of the agents.
 
 use super::node::Note;
 

@@ -23,7 +23,7 @@ use crate::engine::tree::{Seat, Work};
 use crate::panics;
 use crate::sync::lock;
 
-/// What a run of an agent is for.
+/// The purpose of a run of an agent.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Purpose {
     /// The work on the task, with the tools of the assistant.
@@ -62,7 +62,7 @@ pub(super) async fn turn(
         tree.room().await;
         let next = timeout_at(deadline, run.next(purpose)).await;
         match next.map_err(|_| Failure::of(RunErrorCode::Timeout))? {
-            Next::Event(RunEvent::StepFinish { .. }) => {
+            Some(RunEvent::StepFinish { .. }) => {
                 run.finish_step(purpose);
                 if *purpose == Purpose::Work {
                     if tree.has_changed(id) {
@@ -71,15 +71,15 @@ pub(super) async fn turn(
                     tree.gate(id).await;
                 }
             }
-            Next::Event(RunEvent::Finish { .. }) => break,
-            Next::Event(RunEvent::Error { code, message }) => {
+            Some(RunEvent::Finish { .. }) => break,
+            Some(RunEvent::Error { code, message }) => {
                 return Err(match run.driver.limit() {
                     Some(limit) => limited(limit),
                     None => Failure { code: Text::from_static(code.as_str()), message },
                 });
             }
-            Next::Event(event) => run.take(event, purpose),
-            Next::AnswerNow | Next::End => break,
+            Some(event) => run.take(event, purpose),
+            None => break,
         }
     }
     run.finish_step(purpose);
@@ -88,12 +88,6 @@ pub(super) async fn turn(
 
 pub(super) fn limited(limit: Limit) -> Failure {
     Failure { code: Text::from_static(limit.as_str()), message: limit.to_string().into() }
-}
-
-enum Next {
-    Event(RunEvent),
-    AnswerNow,
-    End,
 }
 
 /// A run of an agent. Dropping it ends the run, and counts its tokens.
@@ -154,17 +148,18 @@ impl<'a> Turn<'a> {
         })
     }
 
-    async fn next(&mut self, purpose: &Purpose) -> Next {
+    /// Returns the next event. `None` at the end, or if the user wants the answer of work now.
+    async fn next(&mut self, purpose: &Purpose) -> Option<RunEvent> {
         poll_fn(|cx| {
             if *purpose == Purpose::Work && self.tree.must_answer(self.id, Some(cx)) {
-                return Poll::Ready(Next::AnswerNow);
+                return Poll::Ready(None);
             }
             match panics::catch("an agent", || self.driver.poll_event(cx)) {
-                Some(polled) => polled.map(|event| event.map_or(Next::End, Next::Event)),
+                Some(polled) => polled,
                 None => {
                     let (code, message) = (RunErrorCode::Internal, RunErrorCode::Internal.safe_message());
                     let message = Text::from_static(message);
-                    Poll::Ready(Next::Event(RunEvent::Error { code, message }))
+                    Poll::Ready(Some(RunEvent::Error { code, message }))
                 }
             }
         })

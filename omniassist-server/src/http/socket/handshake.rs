@@ -21,14 +21,12 @@ pub(in crate::http) fn accept(
     mut parts: Parts,
 ) -> Result<Response<AssistantBody>, Rejection> {
     let agent = match query_value(&parts.uri, "agent") {
-        Some(name) => Some(agents::visible(assistant, &name, &parts.extensions)?),
+        Some(name) => Some(agents::visible(assistant, name, &parts.extensions)?),
         None => None,
     };
     let assistant = agent.as_ref().unwrap_or(assistant);
     let key = key(&parts)?;
-    if assistant.is_draining() {
-        return Err(Rejection::from(assistant.draining_error()));
-    }
+    assistant.check_open()?;
     let upgrade = Upgrade::take(&mut parts.extensions).ok_or_else(upgrade_required)?;
     let mut response = Response::new(AssistantBody::whole(""));
     *response.status_mut() = StatusCode::SWITCHING_PROTOCOLS;

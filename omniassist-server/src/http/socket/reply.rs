@@ -3,7 +3,7 @@ use omniassist_core::agent_tree::{ClientFrame, ServerFrame};
 use super::inbox::Fault;
 use crate::agents::{AgentSession, AgentStream, InterventionError};
 
-/// What a client frame leads to.
+/// The effect of a client frame.
 pub(super) enum Reply {
     /// A tree begins.
     Begun(AgentStream),

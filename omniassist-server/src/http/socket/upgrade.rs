@@ -19,7 +19,7 @@ pub(super) type BoxSocket = Pin<Box<dyn Socket>>;
 /// The upgraded connection of a request, for an adapter whose server is not hyper. The adapter inserts it into the
 /// request's extensions, and connects the other end to its own connection if the answer has the status 101.
 ///
-/// Of hyper, and of frameworks on hyper, the service takes the connection itself.
+/// The service itself takes the connection of hyper, and of frameworks on hyper.
 #[derive(Clone)]
 pub struct SocketUpgrade(Arc<Mutex<Option<BoxSocket>>>);
 
