@@ -209,13 +209,17 @@ impl Client {
 
     /// Returns the code with which the server closes the connection. Frames before it are skipped.
     async fn closed(&mut self) -> u16 {
-        loop {
-            match timeout(Duration::from_secs(60), self.socket.next()).await.expect("an end in time") {
-                Some(Ok(Message::Close(Some(frame)))) => return frame.code.into(),
-                Some(Ok(_)) => {}
-                other => panic!("{other:?}"),
+        // Pings go on for ever, so the time is that of the whole.
+        let closed = async {
+            loop {
+                match self.socket.next().await {
+                    Some(Ok(Message::Close(Some(frame)))) => return frame.code.into(),
+                    Some(Ok(_)) => {}
+                    other => panic!("{other:?}"),
+                }
             }
-        }
+        };
+        timeout(Duration::from_secs(15), closed).await.expect("an end in time")
     }
 }
 
