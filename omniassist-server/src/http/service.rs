@@ -177,7 +177,7 @@ impl AssistantService {
             #[cfg(not(feature = "files"))]
             Route::Files | Route::File(_) => Err(Rejection::not_found()),
             #[cfg(feature = "ws")]
-            Route::Socket => socket::accept(assistant, request.into_parts().0),
+            Route::Socket => socket::accept(assistant, request.into_parts().0).await,
             Route::Threads => threads::list(assistant, request).await,
             Route::Thread(chat) => threads::one(assistant, chat, request).await,
             Route::ThreadMessages(chat) => threads::messages(assistant, chat, request).await,

@@ -127,6 +127,7 @@ impl<'a> Turn<'a> {
         let principal = extensions.get::<crate::Principal>().cloned().unwrap_or_default();
         let tools = assistant.tools_for(&request, &extensions);
         let tools = tools.map_err(|_| Failure::of(RunErrorCode::InvalidRequest))?.for_principal(principal);
+        let tools = assistant.without_handoffs(&tools);
         let tools =
             if branch.may_ask() { tools } else { tools.hiding(|tool| assistant.asks(&tool.spec().name)) };
         let (mut driver, _, message_id) =

@@ -16,12 +16,12 @@ use crate::agents::AgentSession;
 ///
 /// Returns an error if the request is not that of a WebSocket, its server cannot upgrade it, there is no such agent, or
 /// the assistant is draining.
-pub(in crate::http) fn accept(
+pub(in crate::http) async fn accept(
     assistant: &Assistant,
     mut parts: Parts,
 ) -> Result<Response<AssistantBody>, Rejection> {
     let agent = match query_value(&parts.uri, "agent") {
-        Some(name) => Some(agents::visible(assistant, name, &parts.extensions)?),
+        Some(name) => Some(agents::visible(assistant, name, &parts.extensions).await?),
         None => None,
     };
     let assistant = agent.as_ref().unwrap_or(assistant);
