@@ -6,6 +6,8 @@
 mod callgrind;
 mod filter_latency;
 mod relay;
+#[cfg(feature = "sockets")]
+mod sockets;
 mod stages;
 mod table;
 mod times;
@@ -21,6 +23,7 @@ const USAGE: &str = "usage: omniassist-benches table [EVENTS]
        omniassist-benches times [STAGE]...
        omniassist-benches long-conversation
        omniassist-benches filter-latency
+       omniassist-benches sockets (with the feature `sockets`)
        omniassist-benches stage NAME EVENTS";
 
 fn main() -> ExitCode {
@@ -45,6 +48,8 @@ fn run(arguments: &[&str]) -> Result<(), Box<dyn Error>> {
         ["counts"] => table::counts(5_000),
         ["times", ref wanted @ ..] => times::print(wanted),
         ["filter-latency"] => filter_latency::print(),
+        #[cfg(feature = "sockets")]
+        ["sockets"] => sockets::print(),
         ["long-conversation"] => times::long_conversation(),
         ["stage", name, events] => {
             let stage = Stage::named(name).ok_or_else(|| format!("there is no stage {name}"))?;

@@ -60,7 +60,7 @@ fn answer(payload: &LlmPayload) -> String {
 fn parts(task: &str) -> Vec<String> {
     let Some(things) = task.strip_prefix("Compare ") else { return Vec::new() };
     let things = things.split(" and ").flat_map(|part| part.split(", "));
-    things.map(|thing| format!("What speaks for {}?", thing.trim_end_matches('.'))).take(4).collect()
+    things.map(|thing| format!("What speaks for {}?", thing.trim_end_matches(['.', '?']))).take(4).collect()
 }
 
 fn prompt(payload: &LlmPayload) -> String {
