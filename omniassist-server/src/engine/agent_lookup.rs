@@ -4,17 +4,18 @@ use std::cell::LazyCell;
 use std::sync::Arc;
 
 use http::Extensions;
-use omniassist_core::Text;
 use omniassist_core::verify::Poster;
+use omniassist_core::{RunRequest, Text};
 
 use super::Assistant;
 use crate::clock::now_ms;
+use crate::tool::ToolSnapshot;
 use crate::{Principal, RunContext};
 
 impl Assistant {
-    /// Returns a named [`Agent`](super::Agent) of the builder, whose runs have its prompt, tools and model. It shares everything else with this
-    /// assistant, its runs in progress included. `None` if there is none. [`agent_for`](Self::agent_for) also finds those of a
-    /// [loader](crate::agent_config).
+    /// Returns a named [`Agent`](super::Agent) of the builder, whose runs have its prompt, tools and model. It shares
+    /// everything else with this assistant, its runs in progress included. `None` if there is none.
+    /// [`agent_for`](Self::agent_for) also finds those of a [loader](crate::agent_config).
     #[must_use]
     pub fn agent(&self, name: &str) -> Option<Self> {
         let agent = Arc::clone(self.setup.agents.get(name)?);
@@ -52,11 +53,29 @@ impl Assistant {
     }
 
     /// Returns `true` if the model of this agent asks another one by a tool of this name.
-    pub(super) fn asks(&self, tool: &Text) -> bool {
+    fn asks(&self, tool: &Text) -> bool {
         self.agent
             .as_ref()
             .map_or(&self.setup.config.delegates, |agent| &agent.settings.delegates)
             .contains(tool)
+    }
+
+    /// Returns the tools of a run that works for another one, or for a tree. It hands nothing off, and asks other agents only if
+    /// the depth of the tree allows it.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if a tool that the request declares is refused.
+    pub(super) fn tools_of_asked(
+        &self,
+        request: &RunRequest,
+        extensions: &Extensions,
+        may_ask: bool,
+    ) -> Result<ToolSnapshot, omniassist_core::Error> {
+        let principal = extensions.get::<Principal>().cloned().unwrap_or_default();
+        let tools = self.tools_for(request, extensions)?.for_principal(principal);
+        let tools = self.without_handoffs(&tools);
+        Ok(if may_ask { tools } else { tools.hiding(|tool| self.asks(&tool.spec().name)) })
     }
 
     /// Returns the poster of a request for this agent.

@@ -49,9 +49,7 @@ impl Begin for Assistant {
         request.chat_id = parent.chat_id().cloned();
         request.abilities = ClientAbilities::none();
         let extensions = parent.extensions().clone();
-        let tools = agent.tools_for(&request, &extensions)?.for_principal(parent.principal().clone());
-        let tools = agent.without_handoffs(&tools);
-        let tools = if branch.may_ask() { tools } else { tools.hiding(|tool| agent.asks(&tool.spec().name)) };
+        let tools = agent.tools_of_asked(&request, &extensions, branch.may_ask())?;
         let (mut driver, _, message_id) =
             agent.driver(request, extensions, tools, prepare, Carried::default(), Origin::asked(branch));
         driver.start_asked(&message_id);

@@ -8,7 +8,7 @@ use std::time::Duration;
 use http::Response;
 use omniassist_server::core::{FinishReason, Limits};
 use omniassist_server::{AssistantBuilder, Refusal, RunContext, StepPlan};
-use tokio::runtime::Builder;
+use tokio::runtime::{Builder, Runtime};
 use tokio::time::{Instant, sleep, timeout};
 
 use super::outage::Unsteady;
@@ -356,20 +356,26 @@ fn viewers_see_the_instance_that_takes_a_run_over() {
     });
 }
 
+/// Stops a server when a client has seen this text. Returns what it has seen, the name of the run, and the runtime of the
+/// next server.
+fn stopped_after(text: &str, turn: Turn, store: &MemoryStore) -> (String, String, Runtime) {
+    let runtime = || Builder::new_current_thread().enable_all().start_paused(true).build().unwrap();
+    let (killed, next) = (runtime(), runtime());
+    let first = Assistant::builder(ScriptedProvider::new().turn(turn)).store(store.clone()).build().unwrap();
+    let (seen, run) = killed.block_on(async {
+        let response = AssistantService::new(first.clone()).handle(request(&ask("m1", "Go"))).await;
+        let run = response.headers()["x-omniassist-run"].to_str().unwrap().to_owned();
+        (read_until(&mut response.into_body(), text).await, run)
+    });
+    (seen, run, next)
+}
+
 /// Nothing of the step is in the journal, not even its start. A client that has some of its text must withdraw it.
 #[test]
 fn a_step_that_was_never_written_is_withdrawn() {
     let store = MemoryStore::new();
-    let runtime = || Builder::new_current_thread().enable_all().start_paused(true).build().unwrap();
-    let (killed, next) = (runtime(), runtime());
-    let model = ScriptedProvider::new().turn(Turn::text("The first try").then(Turn::pending()));
-    let first = Assistant::builder(model).store(store.clone()).build().unwrap();
-    let (seen, run) = killed.block_on(async {
-        let response = AssistantService::new(first.clone()).handle(request(&ask("m1", "Go"))).await;
-        let run = response.headers()["x-omniassist-run"].to_str().unwrap().to_owned();
-        (read_until(&mut response.into_body(), "first").await, run)
-    });
-    drop(killed);
+    let turn = Turn::text("The first try").then(Turn::pending());
+    let (seen, run, next) = stopped_after("first", turn, &store);
     let other = Assistant::builder(ScriptedProvider::new().otherwise(|_| text("The second try")));
     let other = other.store(store.clone()).build().unwrap();
     next.block_on(async {
@@ -417,16 +423,8 @@ fn a_step_that_was_never_written_is_withdrawn_when_it_begins_anew() {
     ];
     for (again, rest, slow) in cases {
         let store = MemoryStore::new();
-        let runtime = || Builder::new_current_thread().enable_all().start_paused(true).build().unwrap();
-        let (killed, next) = (runtime(), runtime());
-        let model = ScriptedProvider::new().turn(Turn::text("The first try").then(Turn::pending()));
-        let first = Assistant::builder(model).store(store.clone()).build().unwrap();
-        let (seen, run) = killed.block_on(async {
-            let response = AssistantService::new(first.clone()).handle(request(&ask("m1", "Go"))).await;
-            let run = response.headers()["x-omniassist-run"].to_str().unwrap().to_owned();
-            (read_until(&mut response.into_body(), "first").await, run)
-        });
-        drop(killed);
+        let turn = Turn::text("The first try").then(Turn::pending());
+        let (seen, run, next) = stopped_after("first", turn, &store);
         let other = slow(Assistant::builder(ScriptedProvider::new().turn(again)).store(store.clone()));
         let other = other.build().unwrap();
         next.block_on(async {
@@ -451,18 +449,9 @@ fn a_step_that_was_never_written_is_withdrawn_when_it_begins_anew() {
 #[test]
 fn text_that_was_never_written_is_withdrawn_from_a_run_that_ends() {
     let store = MemoryStore::new();
-    let runtime = || Builder::new_current_thread().enable_all().start_paused(true).build().unwrap();
-    let (killed, next) = (runtime(), runtime());
     let turn =
         Turn::text("Kept ").then(Turn::delay(Duration::from_secs(1))).then(Turn::text_chunks(["lost"]));
-    let model = ScriptedProvider::new().turn(turn.then(Turn::pending()));
-    let first = Assistant::builder(model).store(store.clone()).build().unwrap();
-    let (seen, run) = killed.block_on(async {
-        let response = AssistantService::new(first.clone()).handle(request(&ask("m1", "Go"))).await;
-        let run = response.headers()["x-omniassist-run"].to_str().unwrap().to_owned();
-        (read_until(&mut response.into_body(), "lost").await, run)
-    });
-    drop(killed);
+    let (seen, run, next) = stopped_after("lost", turn.then(Turn::pending()), &store);
     let other = Assistant::builder(ScriptedProvider::new()).store(store.clone()).build().unwrap();
     next.block_on(async {
         read(send(&other, "/c/stop", &json!({})).await).await;

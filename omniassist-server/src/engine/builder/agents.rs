@@ -62,7 +62,8 @@ impl AssistantBuilder {
     /// as data of the kind `agent-handoff`.
     ///
     /// A client whose format does not return the server's tool calls, as that of OpenAI's clients, reaches the assistant
-    /// again with each post. An agent that is [asked](Self::delegates) cannot hand off.
+    /// again with each post, and so does one whose messages come from a [`history_loader`](Self::history_loader) that leaves
+    /// the call out. An agent that is [asked](Self::delegates) cannot hand off.
     pub fn hands_off<I>(mut self, agents: I) -> Self
     where
         I: IntoIterator<Item: Into<Text>>,

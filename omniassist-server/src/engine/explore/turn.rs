@@ -124,12 +124,8 @@ impl<'a> Turn<'a> {
         }
         let branch = seat.branch();
         let extensions = tree.extensions.clone();
-        let principal = extensions.get::<crate::Principal>().cloned().unwrap_or_default();
-        let tools = assistant.tools_for(&request, &extensions);
-        let tools = tools.map_err(|_| Failure::of(RunErrorCode::InvalidRequest))?.for_principal(principal);
-        let tools = assistant.without_handoffs(&tools);
-        let tools =
-            if branch.may_ask() { tools } else { tools.hiding(|tool| assistant.asks(&tool.spec().name)) };
+        let tools = assistant.tools_of_asked(&request, &extensions, branch.may_ask());
+        let tools = tools.map_err(|_| Failure::of(RunErrorCode::InvalidRequest))?;
         let (mut driver, _, message_id) =
             assistant.driver(request, extensions, tools, prepare, Carried::default(), Origin::asked(branch));
         if let Some(meter) = lock(&tree.meter).clone() {
