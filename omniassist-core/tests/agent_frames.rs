@@ -1,8 +1,8 @@
 //! The frames of an agent tree, by bytes. Contract A.5, 1-9 and 21.
 
 use omniassist_core::agent_tree::{
-    ClientFrame, ContentPart, CoreMessage, Intervention, MessageContent, Requested, ResultPart, ServerFrame,
-    State, Status,
+    ClientFrame, ContentPart, CoreMessage, Intervention, MessageContent, NodeState, Requested, ResultPart,
+    ServerFrame, Status,
 };
 use omniassist_core::{ErrorCode, JsonText, Usage};
 
@@ -81,8 +81,8 @@ fn a_frame_that_cannot_be_used_names_its_fault() {
     }
 }
 
-fn state() -> State {
-    let mut state = State::begun(ID.into(), None, "Compare".into(), 1_795_359_600_000);
+fn state() -> NodeState {
+    let mut state = NodeState::begun(ID.into(), None, "Compare".into(), 1_795_359_600_000);
     (state.metadata.name, state.metadata.step) = ("explore".into(), 1);
     state
 }

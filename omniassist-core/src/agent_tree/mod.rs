@@ -38,4 +38,4 @@ mod state;
 pub use client::{ClientFrame, Intervention, Requested};
 pub use core_message::{ContentPart, CoreMessage, MessageContent, ResultPart};
 pub use server::ServerFrame;
-pub use state::{Metadata, State, Status};
+pub use state::{Metadata, NodeState, Status};

@@ -1,6 +1,6 @@
 use serde::Serialize;
 
-use super::State;
+use super::NodeState;
 use crate::{Text, Usage};
 
 /// A frame of the server.
@@ -13,7 +13,7 @@ pub enum ServerFrame {
         /// The agent.
         agent_id: Text,
         /// Its state.
-        state: Box<State>,
+        state: Box<NodeState>,
     },
     /// An agent writes.
     TextDelta {
@@ -72,7 +72,7 @@ struct Numbered<'a> {
 impl ServerFrame {
     /// Creates the frame of a state.
     #[must_use]
-    pub fn state(state: State) -> Self {
+    pub fn state(state: NodeState) -> Self {
         Self::AgentState { agent_id: state.agent_id.clone(), state: Box::new(state) }
     }
 

@@ -7,7 +7,7 @@ use crate::Text;
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
-pub struct State {
+pub struct NodeState {
     /// The id, a UUID.
     pub agent_id: Text,
     /// The id of the agent above. `None` for the root.
@@ -30,7 +30,7 @@ pub struct State {
     pub created_at: u64,
 }
 
-impl State {
+impl NodeState {
     /// Creates the state of an agent that begins to work.
     #[must_use]
     pub fn begun(agent_id: Text, parent_id: Option<Text>, task: Text, created_at: u64) -> Self {

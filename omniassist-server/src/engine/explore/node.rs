@@ -2,7 +2,7 @@ use std::collections::VecDeque;
 use std::task::{Context, Waker};
 
 use omniassist_core::Text;
-use omniassist_core::agent_tree::{CoreMessage, State};
+use omniassist_core::agent_tree::{CoreMessage, NodeState};
 use tokio::sync::oneshot;
 
 /// The most messages, and bytes of messages, of a state.
@@ -21,7 +21,7 @@ pub(super) enum Note {
 /// An agent of a tree, as its user sees and changes it.
 #[derive(Debug)]
 pub(super) struct Node {
-    pub(super) state: State,
+    pub(super) state: NodeState,
     pub(super) notes: Vec<Note>,
     pub(super) queries: VecDeque<oneshot::Sender<Text>>,
     /// `true` for an agent that a tool has asked: it follows no program.
@@ -34,7 +34,7 @@ pub(super) struct Node {
 }
 
 impl Node {
-    pub(super) fn new(state: State, is_asked: bool) -> Self {
+    pub(super) fn new(state: NodeState, is_asked: bool) -> Self {
         Self {
             state,
             notes: Vec::new(),
@@ -90,7 +90,7 @@ mod tests {
     use super::*;
 
     fn node() -> Node {
-        Node::new(State::begun("a".into(), None, "task".into(), 0), false)
+        Node::new(NodeState::begun("a".into(), None, "task".into(), 0), false)
     }
 
     #[test]

@@ -3,7 +3,7 @@ use std::sync::{Arc, Mutex};
 
 use http::Extensions;
 use omniassist_core::Text;
-use omniassist_core::agent_tree::{Intervention, Requested, State, Status};
+use omniassist_core::agent_tree::{Intervention, NodeState, Requested, Status};
 use uuid::Uuid;
 
 use super::query::QueryUser;
@@ -79,7 +79,7 @@ impl AgentSession {
 
     /// Returns the states of all agents, parents first.
     #[must_use]
-    pub fn get_agent_tree(&self) -> Vec<State> {
+    pub fn get_agent_tree(&self) -> Vec<NodeState> {
         lock(&self.shared.tree).as_ref().map(|tree| tree.nodes().states()).unwrap_or_default()
     }
 

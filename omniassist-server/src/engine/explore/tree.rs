@@ -3,7 +3,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use std::task::{Context, Poll, Waker};
 
 use http::Extensions;
-use omniassist_core::agent_tree::{CoreMessage, ServerFrame, State, Status};
+use omniassist_core::agent_tree::{CoreMessage, NodeState, ServerFrame, Status};
 use omniassist_core::{Text, Usage};
 use tokio::sync::oneshot;
 use uuid::Uuid;
@@ -62,7 +62,7 @@ impl Tree {
 
     /// Adds an agent that follows the program, and shows it.
     pub(super) fn begin(&self, id: Text, parent: Option<Text>, depth: u32, task: Text) {
-        let mut state = State::begun(id, parent, task.clone(), now_ms());
+        let mut state = NodeState::begun(id, parent, task.clone(), now_ms());
         state.metadata.depth = depth;
         state.metadata.step = 1;
         state.metadata.name = Text::from_static("explore");
@@ -144,7 +144,7 @@ impl Nodes {
     }
 
     /// Returns the states of all agents, parents first.
-    pub(super) fn states(&self) -> Vec<State> {
+    pub(super) fn states(&self) -> Vec<NodeState> {
         self.order.iter().filter_map(|id| self.by_id.get(id)).map(|node| node.state.clone()).collect()
     }
 

@@ -4,7 +4,7 @@ use std::mem;
 use std::sync::Arc;
 use std::task::Poll;
 
-use omniassist_core::agent_tree::{ContentPart, CoreMessage, MessageContent, ResultPart, State, Status};
+use omniassist_core::agent_tree::{ContentPart, CoreMessage, MessageContent, NodeState, ResultPart, Status};
 use omniassist_core::event::{AgentDelta, AgentState, AgentStatus, RunErrorCode};
 use omniassist_core::run::{ClientAbilities, ToolUse};
 use omniassist_core::tree::Limit;
@@ -232,7 +232,7 @@ impl<'a> Turn<'a> {
         let id = asked.agent_id.clone();
         if nodes.get(&id).is_none() {
             let parent = asked.parent_id.unwrap_or_else(|| self.id.clone());
-            let mut state = State::begun(id.clone(), Some(parent), asked.task, now_ms());
+            let mut state = NodeState::begun(id.clone(), Some(parent), asked.task, now_ms());
             (state.metadata.name, state.metadata.depth) = (asked.name, self.depth + asked.depth);
             nodes.add(Node::new(state, true));
         }
