@@ -24,8 +24,8 @@ pub struct AgentState {
     pub status: AgentStatus,
     /// The task. A long one is cut; the input of the call has it.
     pub task: Text,
-    /// The reason for another end than completion: the name of a limit, the code of a failure, `empty`, or
-    /// `stopped`.
+    /// The reason for another outcome than completion: the name of a limit, the code of a failure, `empty`, `length`, `other`,
+    /// `stopped`, or `interrupted` if the server stopped.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<Text>,
     /// The answer, at the end. A long one is cut; the result of the call has it.

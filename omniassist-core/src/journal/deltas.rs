@@ -1,7 +1,7 @@
 use bytes::Bytes;
 
 use super::varint;
-use crate::event::BlockId;
+use crate::event::{AgentDelta, BlockId};
 use crate::{RunEvent, Text};
 
 /// The owner of deltas.
@@ -13,6 +13,8 @@ pub enum DeltaOf {
     Reasoning(BlockId),
     /// The arguments of a call.
     Input(Text),
+    /// The text of an agent that the run has asked.
+    Agent(Text),
 }
 
 impl DeltaOf {
@@ -22,6 +24,9 @@ impl DeltaOf {
             RunEvent::TextDelta { id, delta } => Some((Self::Text(*id), delta)),
             RunEvent::ReasoningDelta { id, delta } => Some((Self::Reasoning(*id), delta)),
             RunEvent::ToolInputDelta { call_id, delta } => Some((Self::Input(call_id.clone()), delta)),
+            RunEvent::AgentDelta { agent_id, delta: AgentDelta::Text { delta } } => {
+                Some((Self::Agent(agent_id.clone()), delta))
+            }
             _ => None,
         }
     }
@@ -31,18 +36,21 @@ impl DeltaOf {
             Self::Text(id) => RunEvent::TextDelta { id: *id, delta },
             Self::Reasoning(id) => RunEvent::ReasoningDelta { id: *id, delta },
             Self::Input(call_id) => RunEvent::ToolInputDelta { call_id: call_id.clone(), delta },
+            Self::Agent(agent_id) => {
+                RunEvent::AgentDelta { agent_id: agent_id.clone(), delta: AgentDelta::Text { delta } }
+            }
         }
     }
 
     pub(super) fn write(&self, out: &mut Vec<u8>) {
         match self {
             Self::Text(id) | Self::Reasoning(id) => varint::put(out, u64::from(id.0)),
-            Self::Input(call_id) => varint::put_bytes(out, call_id.as_bytes()),
+            Self::Input(id) | Self::Agent(id) => varint::put_bytes(out, id.as_bytes()),
         }
     }
 }
 
-/// Successive deltas of one block or call, as one text.
+/// Successive deltas of one block, call or agent, as one text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Deltas {
     of: DeltaOf,

@@ -7,7 +7,7 @@ pub(super) struct Merge {
     out: Vec<RunEvent>,
     /// The number of events in `out` that no reset of the current step withdraws.
     kept: usize,
-    /// The deltas of the open blocks and calls.
+    /// The deltas of the open blocks and calls, and of the agents at work.
     held: Vec<(DeltaOf, String)>,
     quiet_calls: bool,
 }
@@ -33,6 +33,7 @@ impl Merge {
             RunEvent::ToolInputAvailable { call_id, .. } | RunEvent::ToolInputError { call_id, .. } => {
                 self.release(&DeltaOf::Input(call_id.clone()));
             }
+            RunEvent::AgentState(state) => self.release(&DeltaOf::Agent(state.agent_id.clone())),
             RunEvent::StepReset => return self.withdraw(),
             RunEvent::StepStart | RunEvent::StepFinish { .. } => self.release_all(),
             event if event.is_terminal() => self.release_all(),
@@ -83,7 +84,7 @@ impl Merge {
 
     /// Removes the parts of the current step. What clients keep outside the parts stays.
     fn withdraw(&mut self) {
-        self.held.clear();
+        self.held.retain(|(held, _)| matches!(held, DeltaOf::Agent(_)));
         let step = self.out.split_off(self.kept.min(self.out.len()));
         self.out.extend(step.into_iter().filter(|event| {
             matches!(

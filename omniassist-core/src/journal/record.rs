@@ -16,6 +16,7 @@ const TURN: u64 = 5;
 const BEGUN: u64 = 6;
 const UNKNOWN_OUTCOME: u64 = 7;
 const KEPT: u64 = 8;
+const AGENT: u64 = 9;
 
 /// An entry of a journal.
 #[derive(Debug, Clone, PartialEq)]
@@ -38,7 +39,7 @@ impl From<Content> for Record {
 pub enum Content {
     /// An event other than a delta.
     Event(RunEvent),
-    /// Successive deltas of one block or call.
+    /// Successive deltas of one block, call or agent.
     Deltas(Deltas),
     /// The end of a turn, from [`RunMachine::take_record`](crate::run::RunMachine::take_record).
     Turn(Box<TurnRecord>),
@@ -99,6 +100,7 @@ impl Content {
     pub(super) fn is_required(&self) -> bool {
         match self {
             Self::Event(event) => is_required(event),
+            Self::Deltas(deltas) => is_required_of(deltas.of()),
             Self::Kept(_) => false,
             Self::Unknown(unknown) => unknown.is_required,
             _ => true,
@@ -144,6 +146,7 @@ impl Content {
 
     fn known(kind: u64, segment: &Bytes, mut body: &[u8]) -> Option<Self> {
         let block = |body: &mut &[u8]| varint::take(body).and_then(|id| u32::try_from(id).ok()).map(BlockId);
+        let id = |body: &mut &[u8]| Text::from_utf8(segment.slice_ref(varint::take_bytes(body)?)).ok();
         let of = match kind {
             EVENT => return from_json(body).map(Self::Event),
             TURN => return from_json(body).map(Self::Turn),
@@ -152,10 +155,8 @@ impl Content {
             KEPT => return from_json(body).map(Self::Kept),
             TEXT => DeltaOf::Text(block(&mut body)?),
             REASONING => DeltaOf::Reasoning(block(&mut body)?),
-            INPUT => {
-                let call_id = varint::take_bytes(&mut body)?;
-                DeltaOf::Input(Text::from_utf8(segment.slice_ref(call_id)).ok()?)
-            }
+            INPUT => DeltaOf::Input(id(&mut body)?),
+            AGENT => DeltaOf::Agent(id(&mut body)?),
             _ => return None,
         };
         Deltas::read(of, segment, body).map(Self::Deltas)
@@ -167,7 +168,13 @@ pub(super) fn kind_of(of: &DeltaOf) -> u64 {
         DeltaOf::Text(_) => TEXT,
         DeltaOf::Reasoning(_) => REASONING,
         DeltaOf::Input(_) => INPUT,
+        DeltaOf::Agent(_) => AGENT,
     }
+}
+
+/// Returns `true` for deltas that a recovery needs.
+pub(super) fn is_required_of(of: &DeltaOf) -> bool {
+    !matches!(of, DeltaOf::Agent(_))
 }
 
 /// Returns `true` for an event that a recovery needs.

@@ -100,7 +100,7 @@ impl SegmentWriter {
         varint::put(&mut self.body, std::mem::take(&mut self.count));
         self.body.append(&mut self.lengths);
         self.body.append(&mut self.text);
-        self.frame(&Head::default(), record::kind_of(&of), true);
+        self.frame(&Head::default(), record::kind_of(&of), record::is_required_of(&of));
     }
 
     /// Appends a record with the body of the buffer.

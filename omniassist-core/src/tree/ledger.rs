@@ -111,6 +111,12 @@ impl Ledger {
         self.nodes.get(node.0).is_some_and(|node| node.depth < self.limits.depth)
     }
 
+    /// Returns `true` if a budget limits the tokens of an agent. Otherwise its model calls need no estimate of their input.
+    #[must_use]
+    pub fn counts_tokens(&self, node: NodeId) -> bool {
+        self.left(node).is_some()
+    }
+
     /// Reserves the tokens of a model call: its estimated input, and its output of at most `wanted`. Without `wanted`, the
     /// output is not limited if no budget is, and 4,096 tokens otherwise. It is less where a budget would not allow an
     /// answer after it.

@@ -1,7 +1,7 @@
 //! The budget of a tree of agents: an agent that asks others, which may ask others in turn.
 //!
-//! A budget that is checked after a model call is not a budget. The [`Ledger`] of a tree reserves the tokens of each call
-//! before it is made: the estimated input and the maximum output, for the agent and for all agents above it. The maximum
+//! A check after a model call comes too late. The [`Ledger`] of a tree therefore reserves the tokens of each call before it
+//! is made: the estimated input and the maximum output, for the agent and for all agents above it. The maximum
 //! is sent to the provider.
 //!
 //! The last call that a limit allows is made without tools, so that tokens that were spent yield an answer. Agents below

@@ -2,7 +2,8 @@
 
 use bytes::Bytes;
 use omniassist_core::RunEvent;
-use omniassist_core::journal::{self, Content, Head, Record, SegmentWriter, UnknownRecord};
+use omniassist_core::event::{AgentDelta, AgentState, AgentStatus};
+use omniassist_core::journal::{self, Content, Head, Record, Replay, SegmentWriter, UnknownRecord};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
@@ -131,4 +132,37 @@ fn deltas_of_a_block_become_one_record() {
     let overhead = bytes.len() - text - 100;
     assert!(overhead < 80, "{overhead}");
     assert_eq!(records([&bytes]).len(), 3, "the start, the deltas and the end");
+}
+
+/// The text of agents is written like that of a block. An earlier version leaves it out: a recovery does not need it.
+#[test]
+fn text_of_an_agent_becomes_one_record() {
+    let delta = |text: &str| RunEvent::AgentDelta {
+        agent_id: "a".into(),
+        delta: AgentDelta::Text { delta: text.into() },
+    };
+    let events: Vec<_> = ["One ", "two ", "three."].map(delta).into();
+    let bytes = segment(&events);
+    let read = records([&bytes]);
+    assert_eq!(journal::exact(&read), events);
+    let [record] = &read[..] else { panic!("one record: {read:?}") };
+    let Content::Deltas(deltas) = &record.content else { panic!("{record:?}") };
+    assert_eq!((deltas.text().as_str(), deltas.count()), ("One two three.", 3));
+    // The flag of the head that says whether a recovery needs the record.
+    assert_eq!(bytes[1] & 2, 0);
+
+    let state = |status| {
+        let mut state = AgentState::begun("a".into(), "worker".into(), "call".into(), "Count".into());
+        state.status = status;
+        RunEvent::AgentState(Box::new(state))
+    };
+    let mut shown = vec![state(AgentStatus::Running)];
+    shown.extend(events);
+    shown.push(RunEvent::StepReset);
+    shown.push(state(AgentStatus::Completed));
+    let replayed = Replay::new().events(&records([&segment(&shown)]));
+    assert_eq!(
+        replayed,
+        [state(AgentStatus::Running), delta("One two three."), state(AgentStatus::Completed)]
+    );
 }

@@ -201,7 +201,8 @@ impl Assistant {
         let admission = self.admit(&request, &mut extensions, principal, when_busy).await?;
         let carried = self.carried(&request, principal);
         let keeps_seals = !setup.config.on_finish.is_empty();
-        let verified = self.verified(&mut request, &extensions, principal, &*setup.verifier, keeps_seals)?;
+        let verified =
+            self.verified(&mut request, &extensions, principal, &*setup.verifier, keeps_seals, None)?;
         let (agent, tools, posted) = (verified.agent, verified.tools, verified.posted);
         let sealer = setup.seals.as_ref().map(|seals| {
             let sealer = Sealer::new(&seals.keys, request.chat_id.clone(), principal, Text::new());
@@ -258,6 +259,7 @@ impl Assistant {
     ) -> Result<ToolSnapshot, omniassist_core::Error> {
         let tools = self.tools().snapshot().for_abilities(request.abilities);
         let tools = tools.visible_to(|| self.caller(extensions));
+        let tools = self.reserve_handoffs(tools, &request.tools)?;
         let tools = tools.with_declared(&request.tools)?.with_past(&request.past_tools);
         Ok(if request.tool_use.server_tools { tools } else { tools.without_server_tools() })
     }

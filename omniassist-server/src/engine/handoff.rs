@@ -1,8 +1,8 @@
 //! Handoffs: an agent passes the conversation on to another one, which goes on with the same message.
 //!
-//! The model calls a tool, `transfer_to_{name}`. The conversation says which agent has it: the one after the last call of
-//! such a tool that succeeded. No other state is kept, so a client or a server that goes on with the conversation finds the
-//! same agent, and a forged call counts as little as any other forged result.
+//! The model calls a tool, `transfer_to_{name}`. The agent of a conversation is read from its calls: it is that of the last
+//! call of such a tool that succeeded. No other state is kept, so each server that goes on with the conversation finds the
+//! same agent, and a forged call has no effect, like any other forged result.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -38,6 +38,11 @@ struct Transfer {
 #[derive(Clone, Serialize)]
 struct Transferred {
     agent: Text,
+}
+
+/// Returns `true` for a name that only tools of the server have, where agents hand off.
+pub(super) fn is_reserved(tool: &str) -> bool {
+    tool.starts_with(PREFIX)
 }
 
 /// Returns the name of the tool by which a model hands the conversation off to an agent.

@@ -8,7 +8,7 @@ use http::Extensions;
 use omniassist_core::event::RunErrorCode;
 use omniassist_core::message::{Message, ToolState};
 use omniassist_core::run::ToolCatalog;
-use omniassist_core::{Error, JsonText, RunRequest, Text, ToolSide, Verifier};
+use omniassist_core::{Error, JsonText, RunRequest, Text, ToolSide, ToolSpec, Verifier};
 
 use super::agent::NamedAgent;
 use super::handoff::{self, HandedOff, HandingOff, Handoffs, Successors};
@@ -25,19 +25,27 @@ pub(super) struct Verified {
     pub(super) posted: Option<Vec<Message>>,
 }
 
-/// The tools of several agents.
-pub(super) struct ToolSides(Vec<ToolSnapshot>);
+/// The tools of the agents that can have a conversation.
+pub(super) struct PossibleTools(Vec<(Option<Text>, ToolSnapshot)>);
 
-impl ToolCatalog for ToolSides {
+impl PossibleTools {
+    /// Returns the tools of an agent, if it is one of these.
+    fn of(&self, agent: &Assistant) -> Option<&ToolSnapshot> {
+        self.0.iter().find(|(name, _)| name.as_ref() == agent.agent_name()).map(|(_, tools)| tools)
+    }
+
+    fn with(&self, tool: &str) -> Option<&ToolSnapshot> {
+        self.0.iter().map(|(_, tools)| tools).find(|tools| tools.side(tool).is_some())
+    }
+}
+
+impl ToolCatalog for PossibleTools {
     fn side(&self, name: &str) -> Option<ToolSide> {
-        self.0.iter().find_map(|tools| tools.side(name))
+        self.with(name).and_then(|tools| tools.side(name))
     }
 
     fn check(&self, name: &str, arguments: &JsonText) -> Result<(), Text> {
-        self.0
-            .iter()
-            .find(|tools| tools.side(name).is_some())
-            .map_or(Ok(()), |tools| tools.check(name, arguments))
+        self.with(name).map_or(Ok(()), |tools| tools.check(name, arguments))
     }
 }
 
@@ -69,7 +77,7 @@ impl Assistant {
     }
 
     /// Verifies a posted conversation for the agent that has it. Returns that agent, its tools, and the verified messages
-    /// with their seals, if they are asked for.
+    /// with their seals, if they are asked for. `known` are tools that were read before.
     ///
     /// # Errors
     ///
@@ -81,9 +89,17 @@ impl Assistant {
         principal: &Principal,
         verifier: &dyn Verifier,
         keeps_seals: bool,
+        known: Option<&PossibleTools>,
     ) -> Result<Verified, Error> {
+        let tools_of = |agent: &Self, request: &RunRequest| {
+            let tools = match known.and_then(|known| known.of(agent)) {
+                Some(tools) => tools.clone(),
+                None => agent.tools_for(request, extensions)?,
+            };
+            Ok::<_, Error>(tools.for_principal(principal.clone()))
+        };
         let mut agent = self.of_conversation(&request.messages, Some(extensions));
-        let mut tools = agent.tools_for(request, extensions)?.for_principal(principal.clone());
+        let mut tools = tools_of(&agent, request)?;
         let posted = verification::verify(request, agent.poster(principal), &tools, verifier, keeps_seals)?;
         // A handoff that is not proved has no effect.
         let proved = self.of_conversation(&request.messages, Some(extensions));
@@ -91,7 +107,7 @@ impl Assistant {
             if request.messages.last().is_some_and(has_approval) {
                 return Err(Error::seal_invalid("messages"));
             }
-            tools = proved.tools_for(request, extensions)?.for_principal(principal.clone());
+            tools = tools_of(&proved, request)?;
             agent = proved;
         }
         Ok(Verified { agent, tools, posted })
@@ -102,21 +118,24 @@ impl Assistant {
     /// # Errors
     ///
     /// Returns an error if a tool that the client declares is refused.
-    pub(super) fn tool_sides(
+    pub(super) fn possible_tools(
         &self,
         request: &RunRequest,
         extensions: &Extensions,
-    ) -> Result<ToolSides, Error> {
+    ) -> Result<PossibleTools, Error> {
+        let caller = LazyCell::new(|| RunContext::of_caller(extensions.clone()));
+        let is_for = |agent: &NamedAgent| agent.is_for(|| caller.clone());
         let mut agents = vec![self.clone()];
         let mut tools = Vec::new();
         while let Some(agent) = agents.get(tools.len()).cloned() {
-            tools.push(agent.tools_for(request, extensions)?);
+            tools.push((agent.agent_name().cloned(), agent.tools_for(request, extensions)?));
             for name in agent.successors() {
                 let is_new = agents.iter().all(|agent| agent.agent_name() != Some(name));
-                agents.extend(self.member(name).filter(|_| is_new));
+                let next = self.member(name).filter(|_| is_new);
+                agents.extend(next.filter(|next| next.agent.as_deref().is_some_and(&is_for)));
             }
         }
-        Ok(ToolSides(tools))
+        Ok(PossibleTools(tools))
     }
 
     /// Returns the handoffs of a run of this agent. `None` if it does not hand off.
@@ -128,6 +147,29 @@ impl Assistant {
         let without_messages = request.clone();
         request.messages = messages;
         Some(Handoffs::new(Arc::new(self.clone()), without_messages))
+    }
+
+    /// Keeps the names of handoffs for the server: the result of a client's tool of this name would move the conversation. They
+    /// are refused for agents that do not exist too, so that the error reveals none.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the client declares a tool of such a name.
+    pub(super) fn reserve_handoffs(
+        &self,
+        tools: ToolSnapshot,
+        declared: &[Arc<ToolSpec>],
+    ) -> Result<ToolSnapshot, Error> {
+        let members = || self.setup.agents.values().chain(self.team.iter().flat_map(|team| team.values()));
+        let hands_off = |agent: &Arc<NamedAgent>| !agent.settings.hands_off.is_empty();
+        if self.setup.config.hands_off.is_empty() && !members().any(hands_off) {
+            return Ok(tools);
+        }
+        if let Some(index) = declared.iter().position(|spec| handoff::is_reserved(&spec.name)) {
+            let reason = "names that begin with `transfer_to_` belong to tools of the server".to_owned();
+            return Err(Error::invalid_tool(format!("tools[{index}]"), reason));
+        }
+        Ok(tools.reserving(members().map(|agent| handoff::tool_name(&agent.settings.name))))
     }
 
     /// Returns these tools without those that hand off.
@@ -167,6 +209,11 @@ impl Assistant {
         run: RunContext,
         is_last: bool,
     ) -> Result<HandingOff, Error> {
+        // A tool of the agent takes precedence over one that the client declares.
+        let own = self.tools().snapshot();
+        let mut request = request.clone();
+        request.tools.retain(|declared| own.get(&declared.name).is_none());
+        let request = &request;
         let tools = self.tools_for(request, run.extensions())?.for_principal(run.principal().clone());
         let tools = if is_last { self.without_handoffs(&tools) } else { tools };
         let call = self.call(request, &tools);

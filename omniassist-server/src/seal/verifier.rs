@@ -1,5 +1,5 @@
 use omniassist_core::message::{Approval, Part, ProviderMetadata, ToolPart, ToolState, own_entries};
-use omniassist_core::{Claim, HistoryPart, Verdict, Verifier};
+use omniassist_core::{Claim, HistoryPart, ToolSide, Verdict, Verifier};
 
 use super::binding::{self, Call, Scope, Sealed, state_digest, text_digest};
 use super::keys::SealKeys;
@@ -95,6 +95,12 @@ impl SealVerifier {
             return Verdict::Accept;
         }
         match (self.call(part, tool), judgement) {
+            // The tool of another agent, which the client ran.
+            (CallJudgement::Clients | CallJudgement::ClientsExpired, _)
+                if part.side == Some(ToolSide::Server) =>
+            {
+                Verdict::Distrust
+            }
             (CallJudgement::Clients, _) => Verdict::Accept,
             (CallJudgement::ClientsExpired, _) if part.is_due => Verdict::Expired,
             (CallJudgement::ClientsExpired, _) => Verdict::Accept,

@@ -30,10 +30,11 @@ use super::{FromToolCall, ToolContext, ToolError};
 pub struct Agents(ToolContext);
 
 impl Agents {
-    /// Asks an agent, and waits for its report. It sees the task and the context of the host, and nothing of the conversation.
+    /// Asks an agent, and waits for its report. The agent sees the task and the context of the host, and nothing of the
+    /// conversation.
     ///
-    /// Several agents can work at the same time, as many as [`TreeLimits::parallel`](omniassist_core::tree::TreeLimits::parallel)
-    /// allows; more wait. Dropping the future stops the agent.
+    /// As many agents as [`TreeLimits::parallel`](omniassist_core::tree::TreeLimits::parallel) allows work at the same time, and
+    /// more wait. Dropping the future stops the agent.
     ///
     /// # Errors
     ///

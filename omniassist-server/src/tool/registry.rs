@@ -267,6 +267,14 @@ impl ToolSnapshot {
         Self { inner: Arc::new(inner), principal: self.principal.clone() }
     }
 
+    /// Returns the same tools, with names that belong to the server even where there is no such tool.
+    pub(crate) fn reserving(&self, names: impl IntoIterator<Item = Text>) -> Self {
+        let mut withheld = self.inner.withheld.clone();
+        withheld.extend(names.into_iter().map(|name| (name, ToolSide::Server)));
+        let (tools, specs) = (self.inner.tools.clone(), Arc::clone(&self.inner.specs));
+        self.holding(tools, specs, withheld)
+    }
+
     /// Returns the same tools and another one, which comes last.
     pub(crate) fn with_tool(&self, tool: RegisteredTool) -> Result<Self> {
         let name = tool.spec().name.clone();

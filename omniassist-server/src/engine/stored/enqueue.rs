@@ -60,7 +60,7 @@ impl Assistant {
         if let Some(last) = request.messages.last_mut().filter(|last| last.id.is_empty()) {
             last.id = format!("msg_{}", Uuid::now_v7().simple()).into();
         }
-        let sides = self.tool_sides(&request, &extensions)?;
+        let tools = self.possible_tools(&request, &extensions)?;
         if self.follows(post, before, &request).await? {
             let last = request.messages.pop();
             request.messages.clear();
@@ -71,10 +71,10 @@ impl Assistant {
         let mut checked = request.clone();
         if !request.awaits_history {
             let branches = Branches::new(&*stores.conversations, scope, chat);
-            post::take(branches, &mut checked, &sides).await?;
+            post::take(branches, &mut checked, &tools).await?;
         }
         let verifier = Stored(&*self.setup.verifier);
-        self.verified(&mut checked, &extensions, principal, &verifier, false)?;
+        self.verified(&mut checked, &extensions, principal, &verifier, false, Some(&tools))?;
         let run = RunId::random();
         let mut new = NewRun::new(run, scope.clone(), chat.clone(), stores.instance);
         new.post = Some(identity);
@@ -232,11 +232,11 @@ impl Assistant {
     ) -> Result<Verified, Error> {
         let chat = request.chat_id.clone().unwrap_or_default();
         let branches = Branches::new(&*stores.conversations, scope, &chat);
-        let sides = self.tool_sides(request, extensions)?;
-        let taken = post::take(branches, request, &sides).await?;
+        let tools = self.possible_tools(request, extensions)?;
+        let taken = post::take(branches, request, &tools).await?;
         let keeps_seals = !self.setup.config.on_finish.is_empty();
         let verifier = Stored(&*self.setup.verifier);
-        let verified = self.verified(request, extensions, principal, &verifier, keeps_seals)?;
+        let verified = self.verified(request, extensions, principal, &verifier, keeps_seals, Some(&tools))?;
         let change = taken.change(&request.messages).map_err(|error| refused::by_store(&error))?;
         failpoint::hit("queue.taken");
         stores.save(scope, &chat, &change).await?;

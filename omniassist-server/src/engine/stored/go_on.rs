@@ -2,10 +2,12 @@
 
 use std::collections::VecDeque;
 use std::sync::Arc;
+use std::time::Duration;
 
 use http::Extensions;
 use omniassist_core::event::{FinishReason, RunErrorCode, Usage};
-use omniassist_core::{Error, RunEvent, Text, TrustHistory};
+use omniassist_core::{Error, ErrorCode, RunEvent, Text, TrustHistory};
+use tokio::time::{Instant, sleep};
 
 use super::answers::Answer;
 use super::journal::Position;
@@ -18,6 +20,7 @@ use super::rest::Rest;
 use super::stored_post::StoredPost;
 use super::stores::Stores;
 use super::view::View;
+use crate::agent_config::RETRY;
 use crate::engine::admission::Admission;
 use crate::engine::handoff_lookup::Verified;
 use crate::engine::{Assistant, verification};
@@ -28,6 +31,9 @@ use crate::{Principal, RunContext, failpoint, panics};
 
 /// The number of take-overs without progress after which a run is given up.
 const MAX_TAKEOVERS: u32 = 2;
+
+/// The longest time for which a run waits for its agent to be loaded.
+const LONGEST_WAIT: Duration = Duration::from_secs(15 * 60);
 
 impl Assistant {
     /// Answers what a run waits for, and continues it if nothing is left to answer. If the run has these answers already,
@@ -143,6 +149,7 @@ impl Assistant {
             given_up.map_err(|error| refused::by_store(&error))?;
             return Ok(ended(stores, claimed));
         }
+        let kept = extensions.clone();
         let failure = match self.continue_leg(stores, claimed.clone(), extensions, admission).await {
             Ok(view) => return Ok(view),
             Err(failure) => failure,
@@ -161,6 +168,10 @@ impl Assistant {
                 }
                 Err(answer)
             }
+            Failed::Refused(error) if error.code() == ErrorCode::AgentsUnavailable => {
+                self.wait_for_agent(stores, claimed, kept);
+                Err(error)
+            }
             Failed::Refused(error) => {
                 stores.remember_left(run);
                 Err(error)
@@ -177,6 +188,25 @@ impl Assistant {
                 Ok(ended(stores, claimed))
             }
         }
+    }
+
+    /// Continues a claimed run when its agent can be loaded. Another claim would count as one without progress, and the run
+    /// would be given up.
+    fn wait_for_agent(&self, stores: &Arc<Stores>, claimed: Claimed, extensions: Extensions) {
+        let (assistant, stores, run) = (self.clone(), Arc::clone(stores), claimed.writer.run);
+        tokio::spawn(async move {
+            let until = Instant::now() + LONGEST_WAIT;
+            while Instant::now() < until && !assistant.is_draining() {
+                sleep(RETRY).await;
+                let again = assistant.continue_leg(&stores, claimed.clone(), extensions.clone(), None);
+                match Box::pin(again).await {
+                    Ok(view) => return view.detach(),
+                    Err(Failed::Refused(error)) if error.code() == ErrorCode::AgentsUnavailable => {}
+                    Err(_) => break,
+                }
+            }
+            stores.remember_left(run);
+        });
     }
 
     async fn continue_leg(

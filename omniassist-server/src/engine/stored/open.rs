@@ -25,7 +25,7 @@ use super::stores::Stores;
 use super::verifier::Stored;
 use super::view::View;
 use crate::engine::admission::{Admission, post_digest};
-use crate::engine::handoff_lookup::{ToolSides, Verified};
+use crate::engine::handoff_lookup::{PossibleTools, Verified};
 use crate::engine::{Assistant, Run, WhenBusy};
 use crate::quota::Held;
 use crate::store::{Begun, NewRun, NotSaved, Post, RunHead, RunId, RunState, Scope, Which};
@@ -144,14 +144,14 @@ impl Assistant {
                 }
             }
         }
-        let sides = self.tool_sides(&request, &extensions)?;
-        let mut taken = take(post, loaded, &mut request, &sides).await?;
+        let tools = self.possible_tools(&request, &extensions)?;
+        let mut taken = take(post, loaded, &mut request, &tools).await?;
         if let What::Answers(answers) = &mut taken.what {
             let answers = std::mem::take(answers);
             return self.answer(post, answers, extensions, admission).await;
         }
         failpoint::hit("open.taken");
-        let admitted = Admitted { request, extensions, admission };
+        let admitted = Admitted { request, extensions, tools, admission };
         self.begin_stored(post, &taken, identity, admitted, is_ahead).await
     }
 
@@ -191,11 +191,12 @@ impl Assistant {
     ) -> Result<View, Error> {
         let setup = &self.setup;
         let StoredPost { stores, scope, chat, principal, when_busy } = post;
-        let Admitted { mut request, extensions, admission } = admitted;
+        let Admitted { mut request, extensions, tools, admission } = admitted;
         let carried = self.carried(&request, principal);
         let verifier = Stored(&*setup.verifier);
         let keeps_seals = !setup.config.on_finish.is_empty();
-        let verified = self.verified(&mut request, &extensions, principal, &verifier, keeps_seals)?;
+        let known = Some(&tools);
+        let verified = self.verified(&mut request, &extensions, principal, &verifier, keeps_seals, known)?;
         let Verified { agent, tools, posted } = verified;
         let mut change = taken.change(&request.messages).map_err(|error| refused::by_store(&error))?;
         change.version = is_ahead.then_some(taken.version);
@@ -252,6 +253,7 @@ impl Assistant {
 struct Admitted {
     request: RunRequest,
     extensions: Extensions,
+    tools: PossibleTools,
     admission: Admission,
 }
 
@@ -270,7 +272,7 @@ async fn take(
     post: &StoredPost<'_>,
     loaded: Loaded,
     request: &mut RunRequest,
-    tools: &ToolSides,
+    tools: &PossibleTools,
 ) -> Result<Taken, Error> {
     let branches = || Branches::new(&*post.stores.conversations, &post.scope, &post.chat);
     if loaded.is_empty() {

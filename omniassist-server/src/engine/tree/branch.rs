@@ -7,7 +7,7 @@ use omniassist_core::tree::{AgentBudget, Ledger, Limit, NodeId, TreeLimits};
 use omniassist_core::{LlmEvent, LlmPayload, RunEvent, Text, ToolChoice};
 
 use super::child::{Child, Work};
-use super::ready::Ready;
+use super::ready::{Ready, bit};
 use super::shown::Shown;
 use super::spending::Spending;
 use crate::RunContext;
@@ -16,8 +16,11 @@ use crate::sync::lock;
 use crate::telemetry::RunTrace;
 use crate::tool::{AgentAsk, ToolError};
 
-/// The most bytes of a report where a budget is nearly used up, and elsewhere.
-const REPORT: (usize, usize) = (1024, 32 * 1024);
+/// The most bytes of a report.
+const LONGEST_REPORT: usize = 32 * 1024;
+
+/// The most bytes of a report where a budget is nearly used up.
+const SHORT_REPORT: usize = 1024;
 
 /// The number of times that an agent asks the same question.
 const REPEATS: usize = 2;
@@ -131,9 +134,10 @@ impl Branch {
         self.spending = None;
         let reserved = Spending::begin(&self.tree.ledger, self.node, payload);
         let spending = reserved.inspect_err(|limit| self.limit = Some(*limit))?;
-        if let Some(most) = spending.most() {
-            let options = Arc::make_mut(&mut payload.options);
-            options.max_output_tokens = Some(u32::try_from(most).unwrap_or(u32::MAX));
+        if let Some(most) = spending.most().map(|most| u32::try_from(most).unwrap_or(u32::MAX))
+            && payload.options.max_output_tokens != Some(most)
+        {
+            Arc::make_mut(&mut payload.options).max_output_tokens = Some(most);
         }
         if let Some(limit) = spending.last() {
             self.limit = Some(limit);
@@ -187,7 +191,7 @@ impl Branch {
                     Some(free) => *free = Some(child),
                     None => self.children.push(Some(child)),
                 }
-                self.woken |= 1_u64.checked_shl(u32::try_from(slot).unwrap_or(u32::MAX)).unwrap_or(0);
+                self.woken |= bit(slot);
                 Some(began)
             }
             Err(error) => {
@@ -242,7 +246,7 @@ impl Branch {
             let turned = self.woken.rotate_right(u32::try_from(self.next).unwrap_or(0));
             let slot = (turned.trailing_zeros() as usize + self.next) % slots;
             self.next = (slot + 1) % slots;
-            let bit = 1_u64 << slot;
+            let bit = bit(slot);
             let polled = match self.children.get_mut(slot) {
                 Some(Some(child)) => child.poll_event(),
                 _ => Poll::Pending,
@@ -274,7 +278,7 @@ impl Branch {
     /// Stops an agent that works for this one, or for one of those. The run must be polled then. Returns `false` if there is
     /// none with this id.
     pub(in crate::engine) fn stop_agent(&mut self, agent_id: &str) -> bool {
-        for (slot, child) in (0..).zip(&mut self.children) {
+        for (slot, child) in self.children.iter_mut().enumerate() {
             let Some(child) = child else { continue };
             let is_found = if child.shown.agent_id() == agent_id {
                 child.cancel();
@@ -283,7 +287,7 @@ impl Branch {
                 child.work.stop_agent(agent_id)
             };
             if is_found {
-                self.woken |= 1_u64.checked_shl(slot).unwrap_or(0);
+                self.woken |= bit(slot);
                 return true;
             }
         }
@@ -310,7 +314,7 @@ impl Branch {
                 child.stop();
                 trace.adopt(child.work.trace());
                 lock(&self.tree.ledger).close(child.node);
-                ends.push(child.report(REPORT.0));
+                ends.push(child.report(SHORT_REPORT));
             }
         }
         ends
@@ -320,7 +324,7 @@ impl Branch {
     fn room(&self) -> usize {
         let tokens = lock(&self.tree.ledger).room(self.node);
         let bytes = tokens.map_or(u64::MAX, |tokens| tokens.saturating_mul(estimate::BYTES_PER_TOKEN));
-        usize::try_from(bytes).unwrap_or(usize::MAX).clamp(REPORT.0, REPORT.1)
+        usize::try_from(bytes).unwrap_or(usize::MAX).clamp(SHORT_REPORT, LONGEST_REPORT)
     }
 }
 

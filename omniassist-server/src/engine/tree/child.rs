@@ -50,7 +50,7 @@ pub(super) struct Child {
     reply: oneshot::Sender<Result<AgentReport, ToolError>>,
     deadline: Pin<Box<Sleep>>,
     waker: Waker,
-    has_stopped: Option<AgentStatus>,
+    stopped_as: Option<AgentStatus>,
     /// The text of the current step, and of the last one with any.
     text: String,
     last_text: String,
@@ -74,7 +74,7 @@ impl Child {
     ) -> Self {
         let deadline = Box::pin(sleep(longest));
         let (text, last_text) = (String::new(), String::new());
-        Self { node, work, shown, reply, deadline, waker, has_stopped: None, text, last_text, end: None }
+        Self { node, work, shown, reply, deadline, waker, stopped_as: None, text, last_text, end: None }
     }
 
     /// Polls for the next event that the client is shown. Returns `None` at the end.
@@ -99,25 +99,24 @@ impl Child {
 
     /// Stops the work if nobody waits for it any more, or its time is over. Returns `true` if it did.
     fn has_to_stop(&mut self, cx: &mut Context<'_>) -> bool {
-        if self.has_stopped.is_some() {
+        if self.stopped_as.is_some() {
             return false;
         }
-        self.has_stopped = if self.reply.poll_closed(cx).is_ready() {
+        self.stopped_as = if self.reply.poll_closed(cx).is_ready() {
             Some(AgentStatus::Cancelled)
         } else {
             self.deadline.as_mut().poll(cx).is_ready().then_some(AgentStatus::Incomplete)
         };
-        if self.has_stopped.is_some() {
+        if self.stopped_as.is_some() {
             self.work.stop(Text::from_static(LEFT));
         }
-        self.has_stopped.is_some()
+        self.stopped_as.is_some()
     }
 
     fn take(&mut self, event: &RunEvent) {
         match event {
             RunEvent::TextDelta { delta, .. } => self.text.push_str(delta),
             RunEvent::StepStart if !self.text.is_empty() => self.last_text = mem::take(&mut self.text),
-            RunEvent::StepReset => self.text.clear(),
             RunEvent::Finish { reason, usage } => self.end = Some(self.finished(reason, *usage)),
             RunEvent::Error { code, .. } => {
                 let limit = self.work.limit();
@@ -128,7 +127,7 @@ impl Child {
                 self.end = Some(End { status, reason: Some(reason.into()), usage: self.used() });
             }
             RunEvent::Abort { .. } => {
-                let status = self.has_stopped.unwrap_or(AgentStatus::Cancelled);
+                let status = self.stopped_as.unwrap_or(AgentStatus::Cancelled);
                 let reason = match status {
                     AgentStatus::Incomplete => Limit::Time.as_str(),
                     _ => "stopped",
@@ -141,15 +140,15 @@ impl Child {
 
     /// Ends the work with its next poll.
     pub(super) fn cancel(&mut self) {
-        if self.has_stopped.is_none() {
-            self.has_stopped = Some(AgentStatus::Cancelled);
+        if self.stopped_as.is_none() {
+            self.stopped_as = Some(AgentStatus::Cancelled);
             self.work.stop(Text::from_static(STOPPED));
         }
     }
 
     /// Ends the work at once.
     pub(super) fn stop(&mut self) {
-        self.has_stopped = Some(AgentStatus::Cancelled);
+        self.stopped_as = Some(AgentStatus::Cancelled);
         self.work.stop(Text::from_static(LEFT));
         // A run that was ended has its last events.
         let cx = &mut Context::from_waker(Waker::noop());
@@ -175,7 +174,7 @@ impl Child {
         self.work.trace().usage()
     }
 
-    /// Ends the work. Returns what the client is shown, and the report of at most this many bytes for the asking tool.
+    /// Ends the work: sends a report of at most this many bytes to the asking tool, and returns the event for the client.
     pub(super) fn report(mut self, most_bytes: usize) -> RunEvent {
         let mut result = if self.text.is_empty() { self.last_text } else { self.text };
         if result.len() > most_bytes {

@@ -1,5 +1,5 @@
-//! The agents that work for another one, polled in place by its driver: no task and no channel belongs to them, so they end
-//! with it, and a slow client slows them all down.
+//! The agents that work for another one, polled in place by its driver. No task and no channel carries their events, so they
+//! end with it, and a slow client slows them all down.
 
 mod branch;
 mod child;

@@ -24,9 +24,13 @@ impl Ready {
 
     /// Returns the waker of a child.
     pub(super) fn waker(self: &Arc<Self>, slot: usize) -> Waker {
-        let bit = 1_u64.checked_shl(u32::try_from(slot).unwrap_or(u32::MAX)).unwrap_or(0);
-        Waker::from(Arc::new(ChildWaker { ready: Arc::clone(self), bit }))
+        Waker::from(Arc::new(ChildWaker { ready: Arc::clone(self), bit: bit(slot) }))
     }
+}
+
+/// Returns the bit of a child: none beyond [`MOST`].
+pub(super) fn bit(slot: usize) -> u64 {
+    u32::try_from(slot).ok().and_then(|slot| 1_u64.checked_shl(slot)).unwrap_or(0)
 }
 
 struct ChildWaker {

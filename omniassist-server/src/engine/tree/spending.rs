@@ -15,7 +15,8 @@ pub(super) struct Spending {
     ledger: Arc<Mutex<Ledger>>,
     /// `None` after the drop.
     reservation: Option<Reservation>,
-    tally: Tally,
+    /// `None` if no budget limits the tokens.
+    tally: Option<Tally>,
 }
 
 impl Spending {
@@ -29,9 +30,11 @@ impl Spending {
         node: NodeId,
         payload: &LlmPayload,
     ) -> Result<Self, Limit> {
-        let tally = Tally::new(payload);
+        // The estimate reads the whole conversation.
+        let is_counted = lock(ledger).counts_tokens(node);
+        let tally = is_counted.then(|| Tally::new(payload));
         let wanted = payload.options.max_output_tokens.map(u64::from);
-        let reservation = lock(ledger).reserve(node, tally.input(), wanted)?;
+        let reservation = lock(ledger).reserve(node, tally.as_ref().map_or(0, Tally::input), wanted)?;
         Ok(Self { ledger: Arc::clone(ledger), reservation: Some(reservation), tally })
     }
 
@@ -47,14 +50,17 @@ impl Spending {
 
     /// Counts an event of the model. Returns `true` if the model writes more than it may.
     pub(super) fn take(&mut self, event: &LlmEvent) -> bool {
-        self.tally.take(event) && self.most().is_some_and(|most| self.tally.written() > most + OVERSHOOT)
+        let most = self.most();
+        let Some(tally) = &mut self.tally else { return false };
+        tally.take(event) && most.is_some_and(|most| tally.written() > most + OVERSHOOT)
     }
 }
 
 impl Drop for Spending {
     fn drop(&mut self) {
         if let Some(reservation) = self.reservation.take() {
-            lock(&self.ledger).settle(reservation, self.tally.spent().tokens());
+            let spent = self.tally.as_ref().map_or(0, |tally| tally.spent().tokens());
+            lock(&self.ledger).settle(reservation, spent);
         }
     }
 }

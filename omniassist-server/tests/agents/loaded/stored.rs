@@ -42,10 +42,12 @@ fn a_run_of_a_loaded_agent_goes_on_as_that_agent_on_another_server() {
 
 #[test]
 fn a_run_whose_agent_cannot_be_loaded_is_tried_again() {
-    // A run is taken over twice without progress, and then given up with what it wrote.
-    for (failures, state, text_kept) in
-        [(1, RunState::Finished, "The second try"), (usize::MAX, RunState::Interrupted, "The first try")]
-    {
+    // A run waits for its agent for 15 minutes, and is then given up with what it wrote.
+    for (failures, state, text_kept) in [
+        (1, RunState::Finished, "The second try"),
+        (300, RunState::Finished, "The second try"),
+        (usize::MAX, RunState::Interrupted, "The first try"),
+    ] {
         let (store, reached) = (MemoryStore::new(), Arc::new(Notify::new()));
         let mut table = Table::of([("sales", row())]);
         begin_and_stop(loaded(&server(stuck_after("The first try", &reached), &store, &table)), &reached);
