@@ -157,6 +157,9 @@
 //! }
 //! ```
 //!
+//! With the cargo feature `ws`, the agents' WebSocket needs `serve_connection_with_upgrades` in place of
+//! `serve_connection`.
+//!
 //! This needs
 //!
 //! ```toml

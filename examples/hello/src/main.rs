@@ -61,7 +61,8 @@ async fn main() -> Result<(), Box<dyn Error>> {
         let (socket, peer) = Listener::accept(&mut listener).await;
         socket.set_nodelay(true)?; // sends each token at once
         let app = app.clone().layer(Extension(ConnectInfo(peer)));
-        let connection = http.serve_connection(TokioIo::new(socket), TowerToHyperService::new(app));
+        let service = TowerToHyperService::new(app);
+        let connection = http.serve_connection(TokioIo::new(socket), service).with_upgrades();
         tokio::spawn(async move { drop(connection.await) });
     }
 }

@@ -60,7 +60,8 @@ impl Upgrade {
                 Err(error) => {
                     tracing::warn!(
                         %error,
-                        "a connection was not upgraded to a WebSocket; hyper needs `serve_connection_with_upgrades`"
+                        "a connection was not upgraded to a WebSocket; hyper's server needs `with_upgrades` on its connection, \
+                         and that of hyper-util `serve_connection_with_upgrades`"
                     );
                     None
                 }
