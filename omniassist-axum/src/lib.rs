@@ -157,9 +157,6 @@
 //! }
 //! ```
 //!
-//! With the cargo feature `ws`, the agents' WebSocket needs `serve_connection_with_upgrades` in place of
-//! `serve_connection`.
-//!
 //! This needs
 //!
 //! ```toml
@@ -168,6 +165,9 @@
 //! tokio-io-timeout = "1"
 //! tower-service = "0.3"
 //! ```
+//!
+//! With the cargo feature `ws`, the agents' WebSocket needs `serve_connection_with_upgrades` in place of
+//! `serve_connection`.
 //!
 //! | limit | set by | protects from |
 //! |---|---|---|
