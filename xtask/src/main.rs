@@ -5,6 +5,7 @@ use std::env;
 use std::process::ExitCode;
 
 mod deny;
+mod failed_tests;
 mod instructions;
 mod lint;
 mod modules;

@@ -2,6 +2,7 @@
 
 use std::ffi::OsStr;
 use std::fs::{self, File};
+use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
@@ -14,6 +15,28 @@ pub(crate) fn run(command: &mut Command) -> Outcome {
         Ok(status) if status.success() => Ok(()),
         Ok(status) => Err(format!("`{}` ended with {status}", shown(command))),
         Err(error) => Err(format!("`{}` cannot be run: {error}", shown(command))),
+    }
+}
+
+/// Runs a command in the terminal of this program, and passes each line of its standard output to `read`. A non-zero
+/// exit status is an error.
+pub(crate) fn run_and_read(command: &mut Command, mut read: impl FnMut(&str)) -> Outcome {
+    println!("    $ {}", shown(command));
+    let mut child = command
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .spawn()
+        .map_err(|error| format!("`{}` cannot be run: {error}", shown(command)))?;
+    for line in child.stdout.take().into_iter().flat_map(|output| BufReader::new(output).split(b'\n')) {
+        let line = line.map_err(|error| format!("the output cannot be read: {error}"))?;
+        let line = String::from_utf8_lossy(&line);
+        println!("{line}");
+        read(&line);
+    }
+    match child.wait() {
+        Ok(status) if status.success() => Ok(()),
+        Ok(status) => Err(format!("ended with {status}")),
+        Err(error) => Err(format!("the program cannot be waited for: {error}")),
     }
 }
 

@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{env, fs};
 
+use crate::failed_tests::FailedTests;
 use crate::prerequisites::{self, Need};
-use crate::process::{run as execute, run_into};
+use crate::process::{run as execute, run_and_read, run_into};
 use crate::report::{Outcome, Report};
 use crate::workspace::{build_binaries, cargo, root, target_folder};
 
@@ -106,7 +107,7 @@ pub(crate) fn run(named: &[Part], report: &mut Report) {
         if env::var_os(RECORDINGS).is_none() {
             report.skip("recorded provider streams", &format!("not configured ({RECORDINGS} is not set)"));
         }
-        report.step("Rust tests", || execute(cargo(&WORKSPACE).arg("--no-fail-fast")));
+        report.step("Rust tests", rust_tests);
     }
     if parts.iter().all(|part| *part == Part::Rust) {
         return;
@@ -123,6 +124,12 @@ pub(crate) fn run(named: &[Part], report: &mut Report) {
     }
     let (folder, examples) = (root().join("tests"), root().join("examples"));
     Suites { folder, examples, programs, streams: written }.run(&parts, report);
+}
+
+fn rust_tests() -> Outcome {
+    let mut failed = FailedTests::default();
+    run_and_read(cargo(&WORKSPACE).arg("--no-fail-fast"), |line| failed.read(line))
+        .map_err(|status| format!("{status}: {failed}"))
 }
 
 struct Suites {

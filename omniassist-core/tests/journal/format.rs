@@ -158,7 +158,6 @@ fn text_of_an_agent_becomes_one_record() {
     };
     let mut shown = vec![state(AgentStatus::Running)];
     shown.extend(events);
-    shown.push(RunEvent::StepReset);
     shown.push(state(AgentStatus::Completed));
     let replayed = Replay::new().events(&records([&segment(&shown)]));
     assert_eq!(
