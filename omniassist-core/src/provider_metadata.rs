@@ -36,6 +36,11 @@ impl ProviderMetadata {
     /// spelling of their numbers.
     pub const ARGUMENTS: &str = "arguments";
 
+    /// The key in this project's entry for a call of an asked agent that waits for its answer. Such a call does not belong to
+    /// the conversation with the model. The value has the sealed state of the agent, a space, and the id of the call by
+    /// which the agent was asked. The state stands in one of the agent's calls, and is empty in the others.
+    pub const AGENT: &str = "agent";
+
     /// The key in a provider's state for a [compaction](Self::is_compaction).
     pub const COMPACTION: &str = "compaction";
 

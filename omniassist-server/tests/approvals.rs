@@ -61,9 +61,19 @@ async fn post_by(
     assistant: &Assistant,
     user: &str,
     chat: &str,
-    mut messages: Vec<Message>,
+    messages: Vec<Message>,
 ) -> (Vec<Message>, Vec<RunEvent>) {
-    let run = assistant.try_run(ask(chat, messages.clone()), extensions(user)).await.unwrap();
+    post_as(assistant, user, chat, messages).await.unwrap()
+}
+
+/// Runs a post of a user to its end, unless it is refused.
+pub(super) async fn post_as(
+    assistant: &Assistant,
+    user: &str,
+    chat: &str,
+    mut messages: Vec<Message>,
+) -> Result<(Vec<Message>, Vec<RunEvent>), omniassist_server::core::Error> {
+    let run = assistant.try_run(ask(chat, messages.clone()), extensions(user)).await?;
     let events: Vec<_> = run.collect().await;
     let continued = messages.pop_if(|last| last.role == omniassist_server::core::message::Role::Assistant);
     let mut collector = continued.map_or_else(MessageCollector::new, MessageCollector::continuing);
@@ -71,7 +81,7 @@ async fn post_by(
         collector.apply(event);
     }
     messages.push(collector.into_message());
-    (messages, events)
+    Ok((messages, events))
 }
 
 pub(super) fn answer(messages: &mut [Message], approved: bool) {

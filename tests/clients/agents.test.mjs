@@ -44,7 +44,7 @@ const offered = ({ body }) => (body.tools ?? []).map((tool) => tool.name);
 function checkRequests(requests) {
   const [lead, clerk, , again] = requests;
   assert.match(lead.body.instructions, /You lead clerks/);
-  assert.equal(offered(lead)[0], 'clerk');
+  assert.ok(offered(lead).includes('clerk'), offered(lead));
   assert.match(clerk.body.instructions, /You are a clerk/);
   assert.deepEqual(offered(clerk).sort(), ['list_customers', 'order_status']);
   assert.ok(clerk.raw.includes('Where is order 1001?') && !clerk.raw.includes('a parcel'), clerk.raw);

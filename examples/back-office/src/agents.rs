@@ -6,20 +6,26 @@ use omniassist_axum::{Agent, AgentBudget, AgentCatalog, FileAgents};
 use crate::staff::{Role, has_role};
 use crate::tools;
 
-pub(crate) fn all() -> [Agent; 3] {
+pub(crate) fn all() -> [Agent; 4] {
     let clerk = Agent::new("clerk", "Looks up orders and customers. Knows nothing but its task.")
         .system_prompt("You are a clerk. Look up what you are asked for, and report it in one sentence.")
         .budget(AgentBudget::new().model_calls(6));
     let auditor = Agent::new("auditor", "Reviews the refunds of an order.")
         .system_prompt("You review refunds. Answer briefly.")
         .visible_to(has_role(Role::Admin));
+    let cashier = Agent::new("cashier", "Refunds orders. Asks the user what it needs to know.")
+        .system_prompt("You are a cashier. Refund what you are asked for, and report it in one sentence.")
+        .tool(BrowserTools::request_input())
+        .visible_to(has_role(Role::Agent))
+        .internal();
     [
         Agent::new("lead", "Answers questions that need several look-ups, with the help of clerks.")
             .system_prompt("You lead clerks. Give each one task, all at once, and then answer briefly.")
-            .delegates(["clerk"])
+            .delegates(["clerk", "cashier"])
             .hands_off(["auditor"]),
         tools::reading().into_iter().fold(clerk, Agent::tool),
         tools::reading().into_iter().fold(auditor, Agent::tool),
+        tools::paying().into_iter().fold(cashier, Agent::tool),
     ]
 }
 

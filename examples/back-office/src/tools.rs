@@ -21,19 +21,23 @@ pub(crate) fn reading() -> [Tool; 2] {
     ]
 }
 
+/// Returns the tools that cost the shop money.
+pub(crate) fn paying() -> [Tool; 1] {
+    [Tool::new("refund_order", "Refund an amount of an order", refund_order)
+        .summary(|request: &RefundRequest| format!("{} EUR for order {}", request.amount, request.order_id))
+        .example("Refund 20 euros of order 1002", json!({ "order_id": 1002, "amount": 20 }))
+        .tag(PAYS)
+        .visible_to(has_role(Role::Agent))]
+}
+
 /// Returns the tools of the assistant itself.
 pub(crate) fn all() -> [Tool; 4] {
     let [order_status, list_customers] = reading();
+    let [refund_order] = paying();
     [
         order_status,
         list_customers,
-        Tool::new("refund_order", "Refund an amount of an order", refund_order)
-            .summary(|request: &RefundRequest| {
-                format!("{} EUR for order {}", request.amount, request.order_id)
-            })
-            .example("Refund 20 euros of order 1002", json!({ "order_id": 1002, "amount": 20 }))
-            .tag(PAYS)
-            .visible_to(has_role(Role::Agent)),
+        refund_order,
         Tool::new("suspend_member", "Suspend a member of the staff", suspend_member)
             .example("Suspend member tom", json!({ "name": "tom" }))
             .visible_to(has_role(Role::Admin)),

@@ -53,6 +53,8 @@ impl AgentState {
 pub enum AgentStatus {
     /// The agent works.
     Running,
+    /// The agent waits for the user: for an approval, the input of a form, or the output of a front-end tool.
+    Waiting,
     /// The agent has answered.
     Completed,
     /// A limit ended the work. There may be a part of an answer, or an answer with what the agent had.

@@ -66,6 +66,30 @@ impl Message {
         Err(Error::invalid_field(path, "a message with text or a file", "nothing that a model can read"))
     }
 
+    /// Returns the index of the first part whose calls the client may answer: the start of the last step. A step that has
+    /// only calls of asked agents ([`ToolPart::asked_by`]) belongs to the step before.
+    #[must_use]
+    pub fn last_step(&self) -> usize {
+        let mut end = self.parts.len();
+        loop {
+            let parts = self.parts.get(..end).unwrap_or_default();
+            let start = parts.iter().rposition(|part| matches!(part, Part::StepStart)).unwrap_or(0);
+            let mut asked = false;
+            let is_own = self.parts.get(start..end).unwrap_or_default().iter().any(|part| match part {
+                Part::Tool(tool) if tool.asked_by().is_some() => {
+                    asked = true;
+                    false
+                }
+                Part::StepStart | Part::Data(_) => false,
+                _ => true,
+            });
+            if is_own || !asked || start == 0 {
+                return start;
+            }
+            end = start;
+        }
+    }
+
     /// Returns the tool calls of the message.
     pub fn tools(&self) -> impl Iterator<Item = &ToolPart> {
         self.parts.iter().filter_map(|part| match part {
@@ -183,6 +207,16 @@ pub struct ToolPart {
     pub state: ToolState,
     /// State of the provider.
     pub metadata: Option<ProviderMetadata>,
+}
+
+impl ToolPart {
+    /// Returns the id of the call by which the agent of this call was asked. `None` for a call of the agent that has the
+    /// conversation.
+    #[must_use]
+    pub fn asked_by(&self) -> Option<&str> {
+        let (_, asked_by) = self.metadata.as_ref()?.own_text(ProviderMetadata::AGENT)?.split_once(' ')?;
+        Some(asked_by)
+    }
 }
 
 /// The state of a tool call.

@@ -29,6 +29,8 @@ pub struct RunConfig {
     pub view: Option<View>,
     /// Approved calls that must not run, with the reason. Default: none.
     pub refused_approvals: Vec<RefusedApproval>,
+    /// The end of the id of each call, for a run whose calls appear in the conversation of another one. Default: none.
+    pub call_id_suffix: Option<Text>,
     /// `true` if the machine makes a [record](super::TurnRecord) of each turn for the run's
     /// [journal](crate::journal). Default: `false`.
     pub journaled: bool,
@@ -56,6 +58,7 @@ impl RunConfig {
             max_value_depth: limits.max_json_depth.saturating_sub(16),
             view: None,
             refused_approvals: Vec::new(),
+            call_id_suffix: None,
             journaled: false,
         }
     }

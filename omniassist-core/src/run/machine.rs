@@ -52,6 +52,15 @@ pub enum Input {
         /// The condition, a [`Gate::Approval`].
         gate: Gate,
     },
+    /// An agent that a tool has asked waits for the user. The call stays open, and the run waits for its client once all
+    /// other calls of the step have ended.
+    ToolWaits {
+        /// The call of the tool.
+        call_id: Text,
+        /// The calls of the agent that wait, as the events that show them. They follow in a step of their own, because
+        /// clients go on by themselves when all calls of the last step are settled.
+        questions: Vec<RunEvent>,
+    },
     /// The run failed for an external reason, such as a deadline or a limit.
     Fail(RunErrorCode),
     /// The run must stop now.
@@ -86,13 +95,21 @@ pub struct RunMachine {
     pub(super) record: Option<Box<TurnRecord>>,
     /// The handle of the turn's answer, until it is taken.
     pub(super) kept: Option<Box<AnswerHandle>>,
+    /// The questions of asked agents, until the step ends.
+    pub(super) questions: Vec<RunEvent>,
 }
 
 impl RunMachine {
     /// Restores a run from its state. Returns `None` if the version of the state is unknown.
     #[must_use]
     pub fn resume(state: RunState, config: RunConfig) -> Option<Self> {
-        (state.version == VERSION).then_some(Self { state, config, record: None, kept: None })
+        (state.version == VERSION).then_some(Self {
+            state,
+            config,
+            record: None,
+            kept: None,
+            questions: Vec::new(),
+        })
     }
 
     /// Returns the state of the run. Take it only if no events are pending.
@@ -240,6 +257,9 @@ impl RunMachine {
             Input::ApprovalNeeded { call_id, gate } if self.is_running(&call_id) => {
                 self.ask_approval(&call_id, gate, events);
             }
+            Input::ToolWaits { call_id, questions } if self.is_running(&call_id) => {
+                self.wait_for_agent(&call_id, questions, events);
+            }
             Input::Fail(code) => self.fail(code, events),
             Input::Abort { reason } => {
                 events.push(RunEvent::Abort { reason });
@@ -279,6 +299,10 @@ impl RunMachine {
                     return;
                 }
                 let own = call_ids::replacement(&id, self.config.max_id_bytes);
+                let own = match &self.config.call_id_suffix {
+                    Some(suffix) => Some(format!("{}-{suffix}", own.as_ref().unwrap_or(&id)).into()),
+                    None => own,
+                };
                 let wanted = own.as_ref().unwrap_or(&id);
                 let known = known_call_ids(transcript, left_out_calls, turn);
                 let unused = call_ids.unused(wanted, known);

@@ -35,7 +35,7 @@ pub struct DueApproval {
 #[must_use]
 pub fn due_approvals(request: &RunRequest, tools: &dyn ToolCatalog) -> Vec<DueApproval> {
     let Some(message) = continued(request) else { return Vec::new() };
-    let step = LastStep::of(message, tools, request.abilities.approvals);
+    let step = LastStep::of(message, &request.resumed_calls, tools, request.abilities.approvals);
     if step.is_open() {
         return Vec::new();
     }
@@ -66,10 +66,12 @@ struct LastStep<'a> {
     answered: Vec<&'a ToolPart>,
     /// Outputs of front-end tools.
     outputs: Vec<&'a ToolPart>,
+    /// Calls whose tools run again.
+    resumed: Vec<&'a ToolPart>,
 }
 
 impl<'a> LastStep<'a> {
-    fn of(message: &'a Message, tools: &dyn ToolCatalog, can_ask: bool) -> Self {
+    fn of(message: &'a Message, resumed: &[Text], tools: &dyn ToolCatalog, can_ask: bool) -> Self {
         let parts = message.parts.rsplit(|part| matches!(part, Part::StepStart)).next().unwrap_or_default();
         let calls = || {
             parts.iter().filter_map(|part| match part {
@@ -88,6 +90,11 @@ impl<'a> LastStep<'a> {
                     step.unanswered.push(tool);
                 }
                 (Some(ToolSide::Server), ToolState::ApprovalResponded { .. }) => step.answered.push(tool),
+                (Some(ToolSide::Server), ToolState::InputAvailable { .. })
+                    if resumed.contains(&tool.call_id) =>
+                {
+                    step.resumed.push(tool);
+                }
                 _ => {}
             }
         }
@@ -144,10 +151,11 @@ impl RunMachine {
     pub(super) fn continue_message(
         &mut self,
         message: &Message,
+        resumed: &[Text],
         tools: &dyn ToolCatalog,
         events: &mut EventBuf<RunEvent>,
     ) {
-        let step = LastStep::of(message, tools, self.config.abilities.approvals);
+        let step = LastStep::of(message, resumed, tools, self.config.abilities.approvals);
         self.check_outputs(&step, tools, events);
         if step.is_open() {
             for part in &step.unanswered {
@@ -159,10 +167,14 @@ impl RunMachine {
             events.push(RunEvent::Finish { reason: FinishReason::ToolCalls, usage: Usage::default() });
             return;
         }
-        if step.answered.is_empty() {
+        if step.answered.is_empty() && step.resumed.is_empty() {
             return;
         }
         self.state.calls = step.answered.iter().map(|part| self.settle_answer(part, tools, events)).collect();
+        self.state.calls.extend(step.resumed.iter().map(|part| {
+            let input = part.state.input().cloned().unwrap_or(JsonText::EMPTY_OBJECT);
+            OpenCall::new(part.call_id.clone(), part.name.clone(), input, CallState::Running)
+        }));
         self.state.resumed = true;
         if self.config.journaled {
             self.record = Some(Box::new(TurnRecord::resumed(&self.state.calls)));

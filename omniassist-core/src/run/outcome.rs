@@ -9,7 +9,7 @@ use super::turn_record::{CallRecord, TurnRecord};
 use super::unknown_outcome::MAY_HAVE_RUN;
 use crate::event::{CallKind, FinishReason, InputRequest, RunErrorCode};
 use crate::transcript::{ToolCall, ToolResult, repair};
-use crate::{EventBuf, JsonText, RunEvent, Text, ToolSide, TranscriptItem, canonical};
+use crate::{EventBuf, JsonText, RunEvent, Text, ToolSide, TranscriptItem, Usage, canonical};
 
 /// The error of a call that is incomplete.
 const CUT: &str = "The call was cut off before its arguments were complete; it was not run.";
@@ -138,6 +138,32 @@ impl RunMachine {
         self.finish_step_if_settled(events);
     }
 
+    /// Leaves a call open, because an agent that its tool has asked waits for the user.
+    pub(super) fn wait_for_agent(
+        &mut self,
+        call_id: &Text,
+        questions: Vec<RunEvent>,
+        events: &mut EventBuf<RunEvent>,
+    ) {
+        if let Some(call) = self.state.calls.iter_mut().find(|call| call.id == *call_id) {
+            call.state = CallState::HandedOver;
+        }
+        self.questions.extend(questions);
+        self.finish_step_if_settled(events);
+    }
+
+    /// Ends the run, which goes on when its client has answered.
+    fn suspend(&mut self, events: &mut EventBuf<RunEvent>) {
+        if !self.questions.is_empty() {
+            events.push(RunEvent::StepStart);
+            self.questions.drain(..).for_each(|event| events.push(event));
+            events.push(RunEvent::StepFinish { reason: FinishReason::ToolCalls, usage: Usage::default() });
+        }
+        self.state.phase = Phase::Suspended;
+        let (reason, usage) = (FinishReason::ToolCalls, self.state.usage);
+        events.push(RunEvent::Finish { reason, usage });
+    }
+
     /// Ends the step: the turn has ended and every server tool has returned.
     pub(super) fn finish_step(&mut self, events: &mut EventBuf<RunEvent>) {
         if std::mem::take(&mut self.state.resumed) {
@@ -192,10 +218,7 @@ impl RunMachine {
             }));
         }
         if handed_over > 0 {
-            self.state.phase = Phase::Suspended;
-            let (reason, usage) = (FinishReason::ToolCalls, self.state.usage);
-            events.push(RunEvent::Finish { reason, usage });
-            return;
+            return self.suspend(events);
         }
         self.state.transcript = repair(std::mem::take(&mut self.state.transcript));
         if ran + invalid == 0 {
@@ -228,12 +251,14 @@ impl RunMachine {
 
     /// Ends the resumed step: every call approved in this request has returned.
     fn finish_resumed(&mut self, events: &mut EventBuf<RunEvent>) {
-        for call in std::mem::take(&mut self.state.calls) {
+        let calls = std::mem::take(&mut self.state.calls);
+        let waits = calls.iter().any(|call| call.state == CallState::HandedOver);
+        for call in calls {
             if let CallState::Answered { output, is_error } = call.state {
                 self.set_result(&call.id, output, is_error);
             }
         }
-        self.ask_again(events);
+        if waits { self.suspend(events) } else { self.ask_again(events) }
     }
 
     /// Ends the run with an error. Events sent before stay valid: open blocks are closed, and calls that will not run

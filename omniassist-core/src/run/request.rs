@@ -61,6 +61,12 @@ pub struct RunRequest {
     /// errors, and the run reports them to the client. [`verify::history`](crate::verify::history) sets this field,
     /// never a client. Default: none.
     pub unaccepted: Vec<Text>,
+    /// Calls of the last message whose tools run again first: an agent that they asked waited for the user, and has its
+    /// answers. Set by the host, never by a client. Default: none.
+    pub resumed_calls: Vec<Text>,
+    /// Ids of calls that asked agents made, which the messages do not contain. Set by the host, never by a client.
+    /// Default: none.
+    pub asked_calls: Vec<Text>,
 }
 
 impl RunRequest {

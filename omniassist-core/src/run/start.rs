@@ -29,6 +29,7 @@ impl RunMachine {
                 (transcript, Some(Box::new(sent)), view.left_out_calls(&request.messages))
             }
         };
+        let left_out_calls = left_out_calls.into_iter().chain(request.asked_calls.iter().cloned()).collect();
         if let Some(block) = config.context.take() {
             insert_context(&mut transcript, block);
         }
@@ -49,11 +50,11 @@ impl RunMachine {
             calls: Vec::new(),
             resumed: false,
         };
-        let mut machine = Self { state, config, record: None, kept: None };
+        let mut machine = Self { state, config, record: None, kept: None, questions: Vec::new() };
         events.push(RunEvent::Start { message_id, metadata: None });
         if let Some(message) = continued {
             obligation::report_unaccepted(message, &request.unaccepted, events);
-            machine.continue_message(message, tools, events);
+            machine.continue_message(message, &request.resumed_calls, tools, events);
         }
         if machine.state.phase == Phase::ModelDue && machine.out_of_steps() {
             machine.fail(RunErrorCode::MaxSteps, events);

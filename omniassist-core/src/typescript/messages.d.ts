@@ -108,7 +108,7 @@ export type AgentState = {
   toolCallId: string;
   /** 1 for an agent that the one that answers has asked. */
   depth: number;
-  status: "running" | "completed" | "incomplete" | "failed" | "cancelled";
+  status: "running" | "waiting" | "completed" | "incomplete" | "failed" | "cancelled";
   task: string;
   /** The limit or the failure that ended the work. */
   reason?: string;

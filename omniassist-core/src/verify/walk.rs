@@ -85,8 +85,7 @@ fn judge(
     let last = request.messages.len().wrapping_sub(1);
     let (mut unaccepted, mut forms) = (Vec::new(), Forms::default());
     for (message_index, message) in request.messages.iter_mut().enumerate() {
-        let is_step = |part: &Part| matches!(part, Part::StepStart);
-        let last_step = message.parts.iter().rposition(is_step).unwrap_or(0);
+        let last_step = message.last_step();
         let is_assistant = message.role == Role::Assistant;
         for part_index in 0..message.parts.len() {
             let Some(part) = message.parts.get(part_index).filter(|_| is_assistant) else { break };
@@ -245,7 +244,14 @@ fn forget_own_entries(message: &mut Message) {
             Part::Reasoning(part) => forget(&mut part.metadata),
             Part::File(part) => forget(&mut part.metadata),
             Part::Source(part) => forget(&mut part.metadata),
-            Part::Tool(part) => forget(&mut part.metadata),
+            Part::Tool(part) => {
+                // It proves itself, and tells which calls are not the model's.
+                let entry = part.metadata.as_mut().and_then(|own| own.take_own(ProviderMetadata::AGENT));
+                forget(&mut part.metadata);
+                if let Some(entry) = entry.filter(Value::is_string) {
+                    part.metadata.get_or_insert_default().set_own(ProviderMetadata::AGENT, entry);
+                }
+            }
             Part::Data(_) | Part::StepStart | Part::Unknown(_) => {}
         }
     }

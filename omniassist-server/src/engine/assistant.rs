@@ -284,6 +284,7 @@ impl Assistant {
         #[cfg(feature = "files")]
         let run = run.with_files(setup.files.clone());
         let continued = request.messages.last().filter(|message| message.role == Role::Assistant).cloned();
+        let suspended = self.take_suspended(&mut request, &run);
         let handoffs = if branch.is_none() { self.handoffs(&mut request) } else { None };
         let new_id = Text::from(format!("msg_{id}"));
         let message_id = continued.as_ref().map_or_else(|| new_id.clone(), |message| message.id.clone());
@@ -293,12 +294,17 @@ impl Assistant {
         }
         let due = due_approvals(&request, &tools);
         let call = self.call(&request, &tools);
-        let planning = self.planning(&request, &call, &tools, continued.as_ref());
+        let unasked = request.messages.last().filter(|_| continued.is_some());
+        let planning = self.planning(&request, &call, &tools, unasked);
         let posted =
             setup.config.may_have_window().then(|| Box::new(Posted { tools: tools.clone(), carried }));
         let preparation = prepare(Arc::clone(&setup), self.agent.clone(), run.clone(), due, planning, posted);
         let root = || Branch::root(Arc::new(self.clone()), setup.config.tree);
-        let branch = branch.or_else(|| self.has_members().then(root));
+        let mut branch = branch.or_else(|| self.has_members().then(root));
+        if let Some(branch) = &mut branch {
+            branch.wait_with(request.abilities, suspended);
+            config.call_id_suffix = branch.call_id_suffix();
+        }
         let mut driver = Driver::new(setup, run, queue, tools, call, request, config, preparation, branch);
         if let Some(handoffs) = handoffs {
             driver.hand_off_with(handoffs);

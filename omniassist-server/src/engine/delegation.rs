@@ -1,8 +1,8 @@
 //! The runs of agents that other agents ask.
 
-use omniassist_core::run::ClientAbilities;
+use omniassist_core::RunRequest;
 use omniassist_core::tree::AgentBudget;
-use omniassist_core::{RunRequest, Text};
+use omniassist_core::verify::{self, Poster, TrustHistory};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -11,7 +11,7 @@ use super::agent::Agent;
 use super::assistant::Origin;
 use super::history::Carried;
 use super::preparation::prepare;
-use super::tree::{Begin, Branch, Work};
+use super::tree::{Asked, Begin, Branch, Suspended, Work};
 use crate::RunContext;
 use crate::tool::{Agents, Args, Json, Tool, ToolError};
 
@@ -27,7 +27,7 @@ pub(super) fn tool(Agent { name, description, .. }: &Agent) -> Tool {
     let asked = name.clone();
     let ask = move |Args(Task { task }): Args<Task>, agents: Agents| {
         let asked = asked.clone();
-        async move { agents.ask(asked, task).await.map(Json) }
+        async move { agents.delegate(asked, task.into()).await.map(Json) }
     };
     Tool::new(name.clone(), description.clone(), ask)
 }
@@ -39,19 +39,29 @@ impl Begin for Assistant {
 
     fn begin(
         &self,
-        agent: &str,
-        task: &Text,
+        asked: Asked<'_>,
         parent: &RunContext,
         branch: Branch,
     ) -> Result<Box<dyn Work>, ToolError> {
-        let agent = self.member(agent).ok_or_else(|| ToolError::new("There is no such agent."))?;
-        let mut request = RunRequest::prompt(task.clone());
+        let agent = self.member(asked.agent).ok_or_else(|| ToolError::new("There is no such agent."))?;
+        let mut request = RunRequest::prompt(asked.task.clone());
         request.chat_id = parent.chat_id().cloned();
-        request.abilities = ClientAbilities::none();
+        request.abilities = asked.abilities;
+        let unaccepted = asked.suspended.map(|Suspended { message, unaccepted, .. }| {
+            request.messages.push(message);
+            unaccepted
+        });
         let extensions = parent.extensions().clone();
         let tools = agent.tools_of_asked(&request, &extensions, branch.may_ask())?;
+        // The client's answers were verified with the message of the run, and the server has encrypted all else.
+        let poster = Poster::anonymous(0);
+        verify::history(&mut request, poster, &tools, &TrustHistory).map_err(ToolError::internal)?;
+        request.unaccepted = unaccepted.unwrap_or_default();
         let (mut driver, _, message_id) =
             agent.driver(request, extensions, tools, prepare, Carried::default(), Origin::asked(branch));
+        if let Some(sealer) = asked.sealer {
+            driver.seal_as(sealer);
+        }
         driver.start_asked(&message_id);
         Ok(Box::new(driver))
     }

@@ -69,11 +69,7 @@ pub(super) fn in_messages(messages: &[Message]) -> impl Iterator<Item = &str> {
     let last = messages.len().wrapping_sub(1);
     let answers = messages.iter().enumerate().filter(|(_, message)| message.role == Role::Assistant);
     answers.flat_map(move |(index, message)| {
-        let is_start = |part: &Part| matches!(part, Part::StepStart);
-        let settled = match index == last {
-            true => message.parts.iter().rposition(is_start).unwrap_or(0),
-            false => message.parts.len(),
-        };
+        let settled = if index == last { message.last_step() } else { message.parts.len() };
         message.parts.iter().take(settled).filter_map(target)
     })
 }

@@ -37,6 +37,7 @@ mod run_metadata;
 mod seals;
 mod setup;
 mod stored;
+mod suspended;
 mod tree;
 mod verification;
 mod when_busy;

@@ -52,6 +52,8 @@ pub(super) enum Sealed<'a> {
     /// A request for the approval of a call, which leaves the call open, by a named agent or by the assistant. Agents may
     /// have different tools of one name.
     Approval { id: &'a str, call: Call<'a>, agent: Option<&'a str> },
+    /// The same for a call of an agent that was asked by a call of this one.
+    AskedApproval { id: &'a str, call: Call<'a>, agent: Option<&'a str>, asked_by: &'a str },
     /// A note about a long conversation: the rate of its tokens, and a summary of the messages with a digest.
     History { rate: u32, covers: &'a Digest, text: &'a Digest },
 }
@@ -86,6 +88,10 @@ fn hash(mac: &Mac, key: &str, expiry: u64, scope: Scope<'_>, sealed: Sealed<'_>)
             fields.kind(8).text(id).call(call);
             if let Some(agent) = agent { fields.text(agent) } else { &mut fields }
         }
+        Sealed::AskedApproval { id, call, agent, asked_by } => {
+            fields.kind(10).text(id).call(call).text(asked_by);
+            if let Some(agent) = agent { fields.text(agent) } else { &mut fields }
+        }
         Sealed::History { rate, covers, text } => {
             fields.kind(9).digest(covers).digest(text);
             fields.number(rate.into());
@@ -93,6 +99,18 @@ fn hash(mac: &Mac, key: &str, expiry: u64, scope: Scope<'_>, sealed: Sealed<'_>)
         }
     };
     mac.clone().chain_update(&fields.0)
+}
+
+/// Returns the context of the state of an agent that was asked by a call.
+pub(super) fn place_of_state(scope: Scope<'_>, asked_by: &str) -> Vec<u8> {
+    let mut fields = Fields(Vec::with_capacity(FIELDS_BYTES));
+    fields.bytes(b"omniassist agent state");
+    fields.byte(VERSION);
+    fields.optional(scope.chat);
+    fields.optional(scope.principal);
+    fields.bytes(scope.message.as_bytes());
+    fields.bytes(asked_by.as_bytes());
+    fields.0
 }
 
 /// Returns a seal under the current key. `expiry` is in seconds since 1970; 0: never.

@@ -52,7 +52,8 @@
 //! | output | call id, tool, arguments, output | the message's metadata, `omniassist.seals[call id]` |
 //! | failure | call id, tool, error text | the same |
 //! | note about a long conversation: the rate of its tokens, a summary | both, and a digest of the messages that the summary covers | the message's metadata, `omniassist.history` |
-//! | open request for approval | approval id, call id, tool, arguments, time | `approval.signature` |
+//! | open request for approval | approval id, call id, tool, arguments, time, agent; for a call of an asked agent, the call that asked it | `approval.signature` |
+//! | state of an asked agent that waits | the call that asked it; the state is encrypted | the provider metadata of one of its calls, `omniassist.agent` |
 //!
 //! The context is a chat, a principal, a message, a kind, a key and an expiry. A missing chat id and an empty one are
 //! distinct; so are principals. Progress, data, sources, files and denials are not sealed: the model does not read the
@@ -133,6 +134,7 @@
 //! 128 bits. Every hashed field has its length before it, and kinds are distinct, so no two parts share a hash. Hashes are
 //! compared in constant time. A seal has about 35 characters.
 
+mod agent_state;
 mod binding;
 mod history;
 mod keys;
@@ -141,6 +143,7 @@ mod sealer;
 mod token;
 mod verifier;
 
+pub(crate) use agent_state::open_state;
 pub(crate) use history::HistoryNote;
 pub use keys::{InvalidSealKey, SealKeys};
 pub use replay::{ClaimFuture, ClaimOutcome, InMemoryReplayGuard, ReplayGuard, SealClaim};

@@ -1,4 +1,4 @@
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::time::Duration;
 
@@ -30,6 +30,10 @@ pub struct Sealer {
     /// The hashes of the open blocks.
     blocks: Vec<(BlockId, Sha256)>,
     calls: HashMap<Text, KnownCall>,
+    /// Calls that the sealer of an asked agent has sealed.
+    sealed: HashSet<Text>,
+    /// The call that asked the agent, whose other output is not sealed. `None` for the agent of the run.
+    asked_by: Option<Text>,
     buffer: Vec<u8>,
 }
 
@@ -55,6 +59,8 @@ impl Sealer {
             lifetime: LIFETIME,
             blocks: Vec::new(),
             calls: HashMap::new(),
+            sealed: HashSet::new(),
+            asked_by: None,
             buffer: Vec::new(),
         }
     }
@@ -76,6 +82,29 @@ impl Sealer {
     /// Binds later approvals to another agent, which goes on with the message.
     pub fn hand_off(&mut self, agent: Option<Text>) {
         self.agent = agent;
+    }
+
+    /// Returns a sealer for an agent that a call of the run asks. The calls of the agent that wait for the client are shown in
+    /// the same message, and sealed for it. All else that the agent writes is not, because the client does not post it.
+    pub(crate) fn for_asked(&self, call_id: &Text) -> Self {
+        let asked_by = Some(self.asked_by.as_ref().unwrap_or(call_id).clone());
+        let sealer = Self::new(&self.keys, self.chat.clone(), &self.principal, self.message.clone());
+        Self { asked_by, ..sealer.lifetime(self.lifetime).agent(self.agent.clone()) }
+    }
+
+    /// Leaves a call unchanged, because the sealer of an asked agent has sealed it.
+    pub(crate) fn leave(&mut self, call_id: Text) {
+        self.sealed.insert(call_id);
+    }
+
+    /// Returns the id of the assistant's message.
+    pub(crate) fn message_id(&self) -> &Text {
+        &self.message
+    }
+
+    pub(super) fn scope(&self) -> (&SealKeys, Scope<'_>) {
+        let principal = self.principal.known_id();
+        (&self.keys, Scope { chat: self.chat.as_deref(), principal, message: &self.message })
     }
 
     /// Sets the time to answer an approval or a form. Default: 15 minutes.
@@ -115,7 +144,12 @@ impl Sealer {
         tools: &dyn ToolCatalog,
         now_ms: impl FnOnce() -> u64,
     ) -> Option<RunEvent> {
+        if self.asked_by.is_some() && !waits_for_client(event) {
+            return None;
+        }
         match event {
+            RunEvent::ToolInputAvailable { call_id, .. } if self.sealed.contains(call_id) => {}
+            RunEvent::ToolApprovalRequest(request) if self.sealed.contains(&request.call_id) => {}
             RunEvent::TextStart { id } | RunEvent::ReasoningStart { id } => self.open(*id),
             RunEvent::TextDelta { id, delta } | RunEvent::ReasoningDelta { id, delta } => {
                 if let Some((_, hash)) = self.blocks.iter_mut().find(|(open, _)| open == id) {
@@ -161,7 +195,11 @@ impl Sealer {
                 request.signature = None;
                 if let Some(arguments) = json_digest(&request.input, &mut self.buffer) {
                     let call = Call { id: &request.call_id, name: &request.name, arguments: &arguments };
-                    let sealed = Sealed::Approval { id: &request.id, call, agent: self.agent.as_deref() };
+                    let (id, agent) = (&*request.id, self.agent.as_deref());
+                    let sealed = match &self.asked_by {
+                        None => Sealed::Approval { id, call, agent },
+                        Some(asked_by) => Sealed::AskedApproval { id, call, agent, asked_by },
+                    };
                     request.signature = self.token(expiry, sealed).map(Text::from);
                 }
             }
@@ -252,10 +290,15 @@ impl Sealer {
     }
 
     pub(super) fn token(&self, expiry: u64, sealed: Sealed<'_>) -> Option<String> {
-        let principal = self.principal.known_id();
-        let scope = Scope { chat: self.chat.as_deref(), principal, message: &self.message };
-        binding::seal(&self.keys, expiry, scope, sealed)
+        let (keys, scope) = self.scope();
+        binding::seal(keys, expiry, scope, sealed)
     }
+}
+
+/// Returns `true` for the events of a call that its client can answer.
+fn waits_for_client(event: &RunEvent) -> bool {
+    use RunEvent::{InputRequest, ToolApprovalRequest, ToolInputAvailable};
+    matches!(event, ToolInputAvailable { .. } | ToolApprovalRequest(_) | InputRequest(_))
 }
 
 fn put(metadata: &mut Option<ProviderMetadata>, seal: Option<String>) {

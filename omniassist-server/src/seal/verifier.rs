@@ -132,10 +132,13 @@ impl SealVerifier {
 
     fn approval(&self, part: &HistoryPart<'_>, tool: &ToolPart, approval: &Approval) -> Verdict {
         let arguments = part.arguments_digest(text_digest);
-        let sealed = arguments.as_ref().map(|arguments| Sealed::Approval {
-            id: &approval.id,
-            call: Call { id: &tool.call_id, name: &tool.name, arguments },
-            agent: part.poster.agent,
+        let (id, agent) = (&*approval.id, part.poster.agent);
+        let sealed = arguments.as_ref().map(|arguments| {
+            let call = Call { id: &tool.call_id, name: &tool.name, arguments };
+            match tool.asked_by() {
+                None => Sealed::Approval { id, call, agent },
+                Some(asked_by) => Sealed::AskedApproval { id, call, agent, asked_by },
+            }
         });
         match self.judge(approval.signature.as_deref(), part, &[sealed]) {
             Judgement::Proved(_) => Verdict::Accept,

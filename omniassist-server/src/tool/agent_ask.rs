@@ -12,6 +12,8 @@ pub struct AgentAsk {
     pub(crate) task: Text,
     /// The call whose tool asks.
     pub(crate) call_id: Text,
+    /// `true` if the tool runs again with the same arguments when the agent has waited for the user.
+    pub(crate) may_wait: bool,
     pub(crate) reply: oneshot::Sender<Result<AgentReport, ToolError>>,
 }
 

@@ -41,9 +41,18 @@ impl Agents {
     /// Returns an error for the model if there is no such agent, or if a limit of the tree does not allow to ask it. An agent
     /// that fails is a report with this [status](omniassist_core::event::AgentStatus).
     pub async fn ask(&self, agent: impl Into<Text>, task: impl Into<Text>) -> Result<AgentReport, ToolError> {
+        self.send(agent.into(), task.into(), false).await
+    }
+
+    /// Asks an agent that may wait for the user. The call must do nothing else, because it is made again then.
+    pub(crate) async fn delegate(&self, agent: Text, task: Text) -> Result<AgentReport, ToolError> {
+        self.send(agent, task, true).await
+    }
+
+    async fn send(&self, agent: Text, task: Text, may_wait: bool) -> Result<AgentReport, ToolError> {
         let (reply, report) = oneshot::channel();
         let call_id = self.0.call_id().clone();
-        self.0.ask_agent(AgentAsk { agent: agent.into(), task: task.into(), call_id, reply });
+        self.0.ask_agent(AgentAsk { agent, task, call_id, may_wait, reply });
         report.await.unwrap_or_else(|_| Err(ToolError::new("No agent can be asked here.")))
     }
 }

@@ -56,6 +56,8 @@ enum Kind {
     Cancelled,
     /// The call waits for an approval.
     NeedsApproval,
+    /// The call stays open, because an agent that the tool has asked waits for the user.
+    Waits,
     /// A limit of the tool refused the call.
     RateLimited,
     /// A limit of the tool could not be checked.
@@ -122,6 +124,16 @@ impl ToolError {
         error
     }
 
+    /// Creates the end of a tool whose agent waits for the user.
+    pub(crate) fn waits() -> Self {
+        Self::of(Kind::Waits, "The agent waits for the user.")
+    }
+
+    /// Returns `true` if the call stays open.
+    pub(crate) fn is_waiting(&self) -> bool {
+        self.inner.kind == Kind::Waits
+    }
+
     /// Returns the question for the user, if the call needs an approval.
     pub(crate) fn approval(&self) -> Option<&Gate> {
         self.inner.approval.as_ref()
@@ -176,6 +188,7 @@ impl ToolError {
             Kind::Cancelled => "cancelled",
             Kind::Panicked => "panic",
             Kind::NeedsApproval => "needs_approval",
+            Kind::Waits => "waits",
             Kind::RateLimited => "rate_limited",
             Kind::Unchecked => "limits_unavailable",
             _ if self.inner.source.is_some() => "internal",
@@ -196,7 +209,12 @@ impl ToolError {
         let (tool, call_id) = (tool.as_str(), call_id.as_str());
         match (self.inner.kind, &self.inner.source) {
             (
-                Kind::Message | Kind::Cancelled | Kind::NeedsApproval | Kind::RateLimited | Kind::Unchecked,
+                Kind::Message
+                | Kind::Cancelled
+                | Kind::NeedsApproval
+                | Kind::Waits
+                | Kind::RateLimited
+                | Kind::Unchecked,
                 None,
             ) => {
                 tracing::debug!(tool, call_id, text = self.text(), "tool call failed");

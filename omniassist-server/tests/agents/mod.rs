@@ -1,6 +1,7 @@
 //! Tests of named agents: their routes, what their model is sent, their rights, and their stored runs.
 
 mod asked;
+mod asking;
 mod handoff;
 mod loaded;
 mod rights;

@@ -7,6 +7,7 @@
 
 #![allow(clippy::print_stdout, reason = "the tests print their counts")]
 
+mod asked;
 mod chat;
 mod dice;
 mod forge;

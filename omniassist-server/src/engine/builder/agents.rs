@@ -37,9 +37,13 @@ impl AssistantBuilder {
     /// Default: none.
     ///
     /// An agent that is asked sees its task and the context of the host, and nothing of the conversation. It has its own
-    /// prompt, tools and model, the same principal, budgets and hooks, and cannot ask the user. A tool of it that needs an
-    /// approval does not run. It ends with the call. Its text is data of the stream (`data-agent-delta` in the AI SDK), and
-    /// its answer is the result of the call.
+    /// prompt, tools and model, and the same principal, budgets and hooks. It ends with the call. Its text is data of the
+    /// stream (`data-agent-delta` in the AI SDK), and its answer is the result of the call.
+    ///
+    /// A call of it that needs an approval, the input of a form or the output of a front-end tool is shown to the client among
+    /// those of the run. The run ends, and the agent goes on with the answer, on any server with the same
+    /// [seal keys](Self::seal_keys). The client keeps the state of the agent, encrypted and of at most 64 KiB. An agent with a
+    /// longer state fails, and so does an agent of a server that does not seal.
     ///
     /// A stored run does not keep the work of an agent: if the server stops, the call counts as one of unknown outcome.
     ///

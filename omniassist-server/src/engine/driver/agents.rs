@@ -11,6 +11,7 @@ use super::Driver;
 use crate::engine::end::End;
 use crate::engine::meter::Meter;
 use crate::engine::tree::Work;
+use crate::seal::Sealer;
 use crate::telemetry::RunTrace;
 use crate::tool::AgentAsk;
 
@@ -27,7 +28,7 @@ impl Driver {
     /// Takes the question of a tool to an agent.
     pub(super) fn ask(&mut self, ask: AgentAsk) {
         if let Some(branch) = &mut self.branch
-            && let Some(began) = branch.ask(ask, &self.run, &self.trace)
+            && let Some(began) = branch.ask(ask, &self.run, &self.trace, self.sealer.as_deref())
         {
             self.events.push(began);
         }
@@ -36,7 +37,28 @@ impl Driver {
     /// Takes one event of the agents that work for this run.
     pub(super) fn poll_agents(&mut self, cx: &Context<'_>) -> Poll<()> {
         let Some(branch) = &mut self.branch else { return Poll::Pending };
-        branch.poll_event(cx, &self.run, &mut self.trace).map(|event| self.events.push(event))
+        branch
+            .poll_event(cx, &self.run, &mut self.trace, self.sealer.as_deref())
+            .map(|event| self.events.push(event))
+    }
+
+    /// Takes the calls of an asked agent that wait for the user. They are sealed.
+    pub(super) fn take_questions(&mut self, call_id: &Text) -> Vec<RunEvent> {
+        let Some(branch) = &mut self.branch else { return Vec::new() };
+        let questions = branch.take_questions(call_id);
+        if let Some(sealer) = &mut self.sealer {
+            let calls = questions.iter().filter_map(|event| match event {
+                RunEvent::ToolInputAvailable { call_id, .. } => Some(call_id.clone()),
+                _ => None,
+            });
+            calls.for_each(|call_id| sealer.leave(call_id));
+        }
+        questions
+    }
+
+    /// Seals the calls that wait for the client of the run that has asked.
+    pub(in crate::engine) fn seal_as(&mut self, sealer: Sealer) {
+        self.sealer = Some(Box::new(sealer));
     }
 
     /// Ends the agents that were asked by a call, or by all calls. Returns the events of their ends.

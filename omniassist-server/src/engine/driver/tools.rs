@@ -34,13 +34,17 @@ impl Driver {
                     let call_id = outcome.call_id;
                     // A tool that has timed out may still wait for them.
                     self.end_agents(Some(&call_id)).into_iter().for_each(|end| self.events.push(end));
-                    self.step(match outcome.result {
+                    let input = match outcome.result {
+                        Err(error) if error.is_waiting() => {
+                            Input::ToolWaits { questions: self.take_questions(&call_id), call_id }
+                        }
                         Ok(output) => Input::ToolResult { call_id, result: Ok(output) },
                         Err(error) => match error.approval() {
                             Some(gate) => Input::ApprovalNeeded { call_id, gate: gate.clone() },
                             None => Input::ToolResult { call_id, result: Err(error.text().into()) },
                         },
-                    });
+                    };
+                    self.step(input);
                 }
                 None => drop(self.running.swap_remove(index)),
             }

@@ -36,9 +36,9 @@ pub(crate) enum Answer {
 pub(super) fn owed(stored: &Message, posted: &Message, tools: &dyn ToolCatalog) -> Vec<(Text, Answer)> {
     let answer = |open: &ToolPart| {
         let posted = posted.tools().find(|part| part.call_id == open.call_id && part.name == open.name)?;
-        Some((open.call_id.clone(), Answer::of(&posted.state, tools.side(&open.name)?)?))
+        Some((open.call_id.clone(), Answer::of(&posted.state, side_of(open, tools)?)?))
     };
-    let step = stored.parts.rsplit(|part| matches!(part, Part::StepStart)).next().unwrap_or_default();
+    let step = stored.parts.get(stored.last_step()..).unwrap_or_default();
     step.iter()
         .filter_map(|part| match part {
             Part::Tool(part) if is_open(part, tools) => answer(part),
@@ -85,12 +85,22 @@ fn awaits_answer(state: &ToolState) -> bool {
 
 /// Returns `true` if the client settles the call. Only the server can give the result of a call that it runs itself.
 fn is_open(part: &ToolPart, tools: &dyn ToolCatalog) -> bool {
-    let is_front_end = tools.side(&part.name) == Some(ToolSide::FrontEnd);
+    let is_front_end = side_of(part, tools) == Some(ToolSide::FrontEnd);
     match part.state {
         _ if part.provider_executed => false,
         ToolState::InputAvailable { .. } => is_front_end,
         ToolState::ApprovalRequested { .. } => true,
         _ => false,
+    }
+}
+
+/// Returns the side that runs the tool of an open call.
+fn side_of(part: &ToolPart, tools: &dyn ToolCatalog) -> Option<ToolSide> {
+    match (part.asked_by(), &part.state) {
+        (None, _) => tools.side(&part.name),
+        // The tool is that of an agent, which asked the client only for what the client gives.
+        (Some(_), ToolState::InputAvailable { .. }) => Some(ToolSide::FrontEnd),
+        (Some(_), _) => Some(ToolSide::Server),
     }
 }
 

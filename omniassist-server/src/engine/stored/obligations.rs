@@ -1,18 +1,20 @@
 use bytes::Bytes;
-use omniassist_core::message::{Message, Part, ToolState};
+use omniassist_core::message::{Message, Part, ToolPart, ToolState};
 use serde_json::json;
 
 use crate::store::Obligation;
 
 /// Returns the questions that a message leaves open: approvals, and calls that the client settles.
 pub(super) fn obligations(message: &Message) -> Vec<Obligation> {
-    let step = message.parts.rsplit(|part| matches!(part, Part::StepStart)).next().unwrap_or_default();
+    let step = message.parts.get(message.last_step()..).unwrap_or_default();
+    // A call whose agent waits is settled by the answers to the agent's own calls.
+    let waits = |call: &ToolPart| message.tools().any(|asked| asked.asked_by() == Some(&call.call_id));
     step.iter()
         .filter_map(|part| {
             let Part::Tool(part) = part else { return None };
             let kind = match &part.state {
                 ToolState::ApprovalRequested { .. } => "approval",
-                ToolState::InputAvailable { .. } if !part.provider_executed => "output",
+                ToolState::InputAvailable { .. } if !part.provider_executed && !waits(part) => "output",
                 _ => return None,
             };
             let input = part.state.input();

@@ -1,17 +1,20 @@
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
+use omniassist_core::run::ClientAbilities;
 use omniassist_core::tree::{AgentBudget, Ledger, Limit, NodeId, TreeLimits};
 use omniassist_core::{LlmEvent, LlmPayload, RunEvent, Text, ToolChoice};
 
-use super::child::{Child, Work};
+use super::asking::{Asking, Suspended};
+use super::child::{Child, Ended, Work};
 use super::ready::{Ready, bit};
 use super::shown::Shown;
 use super::spending::Spending;
 use crate::RunContext;
 use crate::engine::meter::{Meter, estimate};
+use crate::seal::Sealer;
 use crate::sync::lock;
 use crate::telemetry::RunTrace;
 use crate::tool::{AgentAsk, ToolError};
@@ -21,6 +24,9 @@ const LONGEST_REPORT: usize = 32 * 1024;
 
 /// The most bytes of a report where a budget is nearly used up.
 const SHORT_REPORT: usize = 1024;
+
+/// The bytes of an agent's id that its calls have in theirs.
+const SUFFIX: usize = 8;
 
 /// The number of times that an agent asks the same question.
 const REPEATS: usize = 2;
@@ -41,11 +47,31 @@ pub(in crate::engine) trait Begin: Send + Sync {
     /// Returns an error for the model if the run cannot begin.
     fn begin(
         &self,
-        agent: &str,
-        task: &Text,
+        asked: Asked<'_>,
         parent: &RunContext,
         branch: Branch,
     ) -> Result<Box<dyn Work>, ToolError>;
+}
+
+/// The question to an agent.
+pub(in crate::engine) struct Asked<'a> {
+    pub(in crate::engine) agent: &'a str,
+    pub(in crate::engine) task: &'a Text,
+    /// The abilities of the client, if the agent may wait for it.
+    pub(in crate::engine) abilities: ClientAbilities,
+    /// The sealer of an agent that may wait.
+    pub(in crate::engine) sealer: Option<Sealer>,
+    /// Set if the agent goes on after the client has answered.
+    pub(in crate::engine) suspended: Option<Suspended>,
+}
+
+/// An agent whose run has begun.
+struct Opened {
+    node: NodeId,
+    work: Box<dyn Work>,
+    shown: Shown,
+    longest: Duration,
+    asking: Option<Box<Asking>>,
 }
 
 /// The part of a tree that its agents share.
@@ -75,6 +101,14 @@ pub(in crate::engine) struct Branch {
     next: usize,
     /// `true` if the agent goes on after this run.
     is_seated: bool,
+    /// The abilities of the client. None for an agent that cannot wait.
+    abilities: ClientAbilities,
+    /// `true` if the calls of the agent may be shown among those of the run.
+    may_wait: bool,
+    /// The agents that waited for the user, by the calls that asked them.
+    suspended: BTreeMap<Text, Suspended>,
+    /// The calls of agents that wait for the user, by the calls that asked them.
+    questions: Vec<(Text, Vec<RunEvent>)>,
 }
 
 impl Branch {
@@ -107,7 +141,33 @@ impl Branch {
             woken: 0,
             next: 0,
             is_seated: false,
+            abilities: ClientAbilities::none(),
+            may_wait: false,
+            suspended: BTreeMap::new(),
+            questions: Vec::new(),
         }
+    }
+
+    /// Sets the abilities of the client, and the agents that go on. Default: an agent cannot wait for the user.
+    pub(in crate::engine) fn wait_with(
+        &mut self,
+        abilities: ClientAbilities,
+        suspended: BTreeMap<Text, Suspended>,
+    ) {
+        (self.abilities, self.suspended) = (abilities, suspended);
+    }
+
+    /// Returns the end of the ids of the agent's calls, if they may be shown among those of the run.
+    pub(in crate::engine) fn call_id_suffix(&self) -> Option<Text> {
+        // The end of the id is random.
+        let id = self.agent_id.as_ref().filter(|_| self.may_wait)?;
+        id.get(id.len().saturating_sub(SUFFIX)..).map(Text::from)
+    }
+
+    /// Takes the calls that wait for the user of the agent that a call has asked.
+    pub(in crate::engine) fn take_questions(&mut self, call_id: &Text) -> Vec<RunEvent> {
+        let at = self.questions.iter().position(|(asked_by, _)| asked_by == call_id);
+        at.map(|at| self.questions.swap_remove(at).1).unwrap_or_default()
     }
 
     /// Counts the tokens of the agents that will work for this one for the budget of the host.
@@ -170,23 +230,31 @@ impl Branch {
         ask: AgentAsk,
         run: &RunContext,
         trace: &RunTrace,
+        sealer: Option<&Sealer>,
     ) -> Option<RunEvent> {
         if !self.has_room() {
             self.waiting.push_back(ask);
             return None;
         }
-        self.start(ask, run, trace)
+        self.start(ask, run, trace, sealer)
     }
 
-    fn start(&mut self, ask: AgentAsk, run: &RunContext, trace: &RunTrace) -> Option<RunEvent> {
+    fn start(
+        &mut self,
+        ask: AgentAsk,
+        run: &RunContext,
+        trace: &RunTrace,
+        sealer: Option<&Sealer>,
+    ) -> Option<RunEvent> {
         if ask.reply.is_closed() {
             return None;
         }
-        match trace.enter_scope(|| self.open(&ask, run)) {
-            Ok((node, work, shown, longest)) => {
+        match trace.enter_scope(|| self.open(&ask, run, sealer)) {
+            Ok(Opened { node, work, shown, longest, asking }) => {
                 let began = shown.began();
                 let slot = self.children.iter().position(Option::is_none).unwrap_or(self.children.len());
-                let child = Child::new(node, work, shown, ask.reply, longest, self.ready.waker(slot));
+                let waker = self.ready.waker(slot);
+                let child = Child::new(node, work, shown, ask.reply, longest, waker, asking);
                 match self.children.get_mut(slot) {
                     Some(free) => *free = Some(child),
                     None => self.children.push(Some(child)),
@@ -206,7 +274,8 @@ impl Branch {
         &mut self,
         ask: &AgentAsk,
         run: &RunContext,
-    ) -> Result<(NodeId, Box<dyn Work>, Shown, Duration), ToolError> {
+        sealer: Option<&Sealer>,
+    ) -> Result<Opened, ToolError> {
         let AgentAsk { agent, task, .. } = ask;
         let budget = self.tree.begin.budget_of(agent);
         let budget = budget.ok_or_else(|| ToolError::new(format!("There is no agent {agent:?}.")))?;
@@ -218,14 +287,26 @@ impl Branch {
         let node = lock(&self.tree.ledger).open(self.node, budget).map_err(refused)?;
         self.asked.push(question);
         let depth = self.depth + 1;
-        let shown = Shown::new(ask, self.agent_id.clone(), depth);
-        let branch = Self::new(Arc::clone(&self.tree), node, Some(shown.agent_id().clone()), depth);
-        let work = self.tree.begin.begin(agent, task, run, branch);
+        let suspended = self.suspended.remove(&ask.call_id).filter(|_| ask.may_wait);
+        let id = suspended.as_ref().map(|suspended| suspended.agent_id.clone());
+        let shown = Shown::new(ask, id, self.agent_id.clone(), depth);
+        let mut branch = Self::new(Arc::clone(&self.tree), node, Some(shown.agent_id().clone()), depth);
+        let can_answer = self.abilities.approvals || self.abilities.forms || self.abilities.front_end_tools;
+        let sealer = sealer.filter(|_| ask.may_wait && can_answer);
+        let sealer = sealer.map(|sealer| sealer.for_asked(&ask.call_id));
+        branch.may_wait = sealer.is_some();
+        let asking = sealer.as_ref().map(|sealer| {
+            let continued = suspended.as_ref().map(|suspended| &suspended.message);
+            Box::new(Asking::new(sealer.for_asked(&ask.call_id), continued))
+        });
+        let abilities = if sealer.is_some() { self.abilities } else { ClientAbilities::none() };
+        let asked = Asked { agent, task, abilities, sealer, suspended };
+        let work = self.tree.begin.begin(asked, run, branch);
         let mut work = work.inspect_err(|_| lock(&self.tree.ledger).close(node))?;
         if let Some(meter) = &self.meter {
             work.meter_with(meter.clone());
         }
-        Ok((node, work, shown, budget.longest()))
+        Ok(Opened { node, work, shown, longest: budget.longest(), asking })
     }
 
     /// Polls the agents that were woken, in turn, for one event that the client is shown. What an agent has used is added to
@@ -235,6 +316,7 @@ impl Branch {
         cx: &Context<'_>,
         run: &RunContext,
         trace: &mut RunTrace,
+        sealer: Option<&Sealer>,
     ) -> Poll<RunEvent> {
         if self.children.is_empty() {
             return Poll::Pending;
@@ -259,7 +341,9 @@ impl Branch {
                     if let Some(mut child) = self.children.get_mut(slot).and_then(Option::take) {
                         trace.adopt(child.work.trace());
                         lock(&self.tree.ledger).close(child.node);
-                        return Poll::Ready(child.report(self.room()));
+                        let Ended { shown, questions } = child.report(self.room());
+                        self.questions.extend(questions);
+                        return Poll::Ready(shown);
                     }
                 }
             }
@@ -268,7 +352,7 @@ impl Branch {
             && let Some(ask) = self.waiting.pop_front()
         {
             // One that is not needed any more, or refused, makes way for the next.
-            if let Some(began) = self.start(ask, run, trace) {
+            if let Some(began) = self.start(ask, run, trace, sealer) {
                 return Poll::Ready(began);
             }
         }
@@ -314,7 +398,7 @@ impl Branch {
                 child.stop();
                 trace.adopt(child.work.trace());
                 lock(&self.tree.ledger).close(child.node);
-                ends.push(child.report(SHORT_REPORT));
+                ends.push(child.report(SHORT_REPORT).shown);
             }
         }
         ends

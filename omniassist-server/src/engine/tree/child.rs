@@ -9,6 +9,7 @@ use omniassist_core::{FinishReason, RunEvent, Text, Usage};
 use tokio::sync::oneshot;
 use tokio::time::{Sleep, sleep};
 
+use super::asking::Asking;
 use super::shown::Shown;
 use crate::engine::meter::Meter;
 use crate::panics;
@@ -20,6 +21,9 @@ const LEFT: &str = "The agent is not needed any more.";
 
 /// The reason for a stop by the host.
 const STOPPED: &str = "The agent was stopped.";
+
+/// The reason for the failure of an agent that cannot wait for the user, because its state is too long for a client.
+const TOO_LONG: &str = "state_too_long";
 
 /// The run of an agent that works for another one.
 pub(in crate::engine) trait Work: Send {
@@ -55,6 +59,16 @@ pub(super) struct Child {
     text: String,
     last_text: String,
     end: Option<End>,
+    /// Set if the agent may wait for the user.
+    asking: Option<Box<Asking>>,
+}
+
+/// The end of an agent's work.
+pub(super) struct Ended {
+    /// The event for the client.
+    pub(super) shown: RunEvent,
+    /// The call of the asking tool, and the calls of the agent that wait for the user.
+    pub(super) questions: Option<(Text, Vec<RunEvent>)>,
 }
 
 struct End {
@@ -71,10 +85,23 @@ impl Child {
         reply: oneshot::Sender<Result<AgentReport, ToolError>>,
         longest: Duration,
         waker: Waker,
+        asking: Option<Box<Asking>>,
     ) -> Self {
         let deadline = Box::pin(sleep(longest));
         let (text, last_text) = (String::new(), String::new());
-        Self { node, work, shown, reply, deadline, waker, stopped_as: None, text, last_text, end: None }
+        Self {
+            node,
+            work,
+            shown,
+            reply,
+            deadline,
+            waker,
+            stopped_as: None,
+            text,
+            last_text,
+            end: None,
+            asking,
+        }
     }
 
     /// Polls for the next event that the client is shown. Returns `None` at the end.
@@ -89,6 +116,9 @@ impl Child {
                 Poll::Ready(None) => return Poll::Ready(None),
                 Poll::Ready(Some(event)) => {
                     self.take(&event);
+                    if self.asking.as_ref().is_some_and(|asking| asking.is_shown(&event)) {
+                        return Poll::Ready(Some(event));
+                    }
                     if let Some(shown) = self.shown.event(event) {
                         return Poll::Ready(Some(shown));
                     }
@@ -114,6 +144,9 @@ impl Child {
     }
 
     fn take(&mut self, event: &RunEvent) {
+        if let Some(asking) = &mut self.asking {
+            asking.take(event);
+        }
         match event {
             RunEvent::TextDelta { delta, .. } => self.text.push_str(delta),
             RunEvent::StepStart if !self.text.is_empty() => self.last_text = mem::take(&mut self.text),
@@ -159,7 +192,9 @@ impl Child {
 
     fn finished(&self, reason: &FinishReason, usage: Usage) -> End {
         let limit = self.work.limit();
+        let waits = self.asking.as_ref().is_some_and(|asking| asking.is_waiting());
         let (status, reason) = match reason {
+            FinishReason::ToolCalls if waits => (AgentStatus::Waiting, None),
             _ if self.text.is_empty() && self.last_text.is_empty() => (AgentStatus::Failed, Some("empty")),
             _ if limit.is_some() => (AgentStatus::Incomplete, limit.map(Limit::as_str)),
             FinishReason::Stop => (AgentStatus::Completed, None),
@@ -174,8 +209,8 @@ impl Child {
         self.work.trace().usage()
     }
 
-    /// Ends the work: sends a report of at most this many bytes to the asking tool, and returns the event for the client.
-    pub(super) fn report(mut self, most_bytes: usize) -> RunEvent {
+    /// Ends the work: sends a report of at most this many bytes to the asking tool.
+    pub(super) fn report(mut self, most_bytes: usize) -> Ended {
         let mut result = if self.text.is_empty() { self.last_text } else { self.text };
         if result.len() > most_bytes {
             result = cap_text(&result, most_bytes);
@@ -185,12 +220,24 @@ impl Child {
             reason: Some("internal".into()),
             usage: self.work.trace().usage(),
         };
-        let End { status, reason, usage } = self.end.take().unwrap_or_else(panicked);
+        let End { mut status, mut reason, usage } = self.end.take().unwrap_or_else(panicked);
         let agent_id = self.shown.agent_id().clone();
+        let mut questions = None;
+        if status == AgentStatus::Waiting {
+            let asked_by = self.shown.call_id().clone();
+            let asking = self.asking.take();
+            questions = asking
+                .and_then(|asking| asking.into_questions(&agent_id, &asked_by))
+                .map(|questions| (asked_by, questions));
+            if questions.is_none() {
+                (status, reason) = (AgentStatus::Failed, Some(Text::from_static(TOO_LONG)));
+            }
+        }
         let report = AgentReport { status, reason, result: result.into(), agent_id, usage };
         let shown = self.shown.ended(&report);
+        let answer = if questions.is_some() { Err(ToolError::waits()) } else { Ok(report) };
         // The tool may have ended meanwhile.
-        drop(self.reply.send(Ok(report)));
-        shown
+        drop(self.reply.send(answer));
+        Ended { shown, questions }
     }
 }

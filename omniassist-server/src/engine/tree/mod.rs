@@ -1,6 +1,7 @@
 //! The agents that work for another one, polled in place by its driver. No task and no channel carries their events, so they
 //! end with it, and a slow client slows them all down.
 
+mod asking;
 mod branch;
 mod child;
 mod ready;
@@ -8,7 +9,8 @@ mod seat;
 mod shown;
 mod spending;
 
-pub(super) use branch::{Begin, Branch};
+pub(super) use asking::{Suspended, take_asked};
+pub(super) use branch::{Asked, Begin, Branch};
 pub(super) use child::Work;
 pub(super) use ready::MOST;
 pub(super) use seat::Seat;

@@ -1,6 +1,7 @@
 //! The events of an agent as its client gets them.
 
 use omniassist_core::event::{AgentDelta, AgentState};
+use omniassist_core::message::ProviderMetadata;
 use omniassist_core::{RunEvent, Text};
 use uuid::Uuid;
 
@@ -13,8 +14,9 @@ const SHOWN: usize = 4 * 1024;
 pub(super) struct Shown(Box<AgentState>);
 
 impl Shown {
-    pub(super) fn new(ask: &AgentAsk, parent_id: Option<Text>, depth: u32) -> Self {
-        let id = Uuid::now_v7().simple().to_string().into();
+    /// Creates an agent that begins, or goes on with its earlier id.
+    pub(super) fn new(ask: &AgentAsk, id: Option<Text>, parent_id: Option<Text>, depth: u32) -> Self {
+        let id = id.unwrap_or_else(|| Uuid::now_v7().simple().to_string().into());
         let mut state = AgentState::begun(id, ask.agent.clone(), ask.call_id.clone(), cut(&ask.task));
         (state.parent_id, state.depth) = (parent_id, depth);
         Self(Box::new(state))
@@ -46,6 +48,12 @@ impl Shown {
     pub(super) fn event(&self, event: RunEvent) -> Option<RunEvent> {
         let delta = match event {
             RunEvent::TextDelta { delta, .. } => AgentDelta::Text { delta },
+            // The call of an agent below, which has shown it.
+            RunEvent::ToolInputAvailable { metadata: Some(metadata), .. }
+                if metadata.own_text(ProviderMetadata::AGENT).is_some() =>
+            {
+                return None;
+            }
             RunEvent::ToolInputAvailable { call_id, name, input, .. } => {
                 AgentDelta::ToolCall { tool_call_id: call_id, tool_name: name, input }
             }

@@ -123,9 +123,11 @@ fn entry(
 /// Returns the calls in the last step of the last answer that have complete arguments and no result.
 fn open_calls(messages: &mut [Message]) -> impl Iterator<Item = &mut ToolPart> {
     let last = messages.iter_mut().rev().find(|message| message.role == Role::Assistant);
-    let parts = last.map(|message| message.parts.as_mut_slice()).unwrap_or_default();
-    let step = parts.rsplit_mut(|part| matches!(part, Part::StepStart)).next().unwrap_or_default();
-    step.iter_mut().filter_map(|part| match part {
+    let step = last.and_then(|message| {
+        let start = message.last_step();
+        message.parts.get_mut(start..)
+    });
+    step.unwrap_or_default().iter_mut().filter_map(|part| match part {
         Part::Tool(part) if !part.provider_executed => match part.state {
             ToolState::InputAvailable { .. } | ToolState::ApprovalRequested { .. } => Some(part),
             _ => None,

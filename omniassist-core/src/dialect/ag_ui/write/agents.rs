@@ -37,7 +37,7 @@ impl Encoder {
                 self.agents.push(OpenAgent { id: state.agent_id.clone(), is_writing: false });
             }
             (AgentStatus::Running, Some(_)) | (_, None) => {}
-            (AgentStatus::Completed | AgentStatus::Incomplete, Some(at)) => {
+            (AgentStatus::Completed | AgentStatus::Incomplete | AgentStatus::Waiting, Some(at)) => {
                 self.close_agent(at, out);
                 frame::write(out, "SUBAGENT_FINISHED", |object| {
                     object.field("subagentRunId", &state.agent_id).field("result", state)

@@ -1,0 +1,180 @@
+//! The calls of an asked agent that wait for the user.
+
+use omniassist_core::message::{Message, MessageCollector, Part, ProviderMetadata, ToolState};
+use omniassist_core::{Limits, RunEvent, Text};
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+use crate::seal::Sealer;
+
+/// The most bytes of the state of an agent that waits.
+const LARGEST: usize = 64 * 1024;
+
+/// An agent that waited for the user, with its answers.
+#[derive(Debug)]
+pub(in crate::engine) struct Suspended {
+    pub(in crate::engine) agent_id: Text,
+    /// The message of the agent, with the calls that waited.
+    pub(in crate::engine) message: Message,
+    /// Calls whose answer is not accepted.
+    pub(in crate::engine) unaccepted: Vec<Text>,
+}
+
+/// The form in which a client keeps the state.
+#[derive(Serialize, Deserialize)]
+struct Kept<'a> {
+    #[serde(rename = "agentId")]
+    agent_id: Text,
+    #[serde(borrow)]
+    messages: &'a RawValue,
+}
+
+impl Suspended {
+    /// Reads the state that [`Asking::into_questions`] has written. Returns `None` for any other.
+    pub(in crate::engine) fn read(state: &[u8], limits: &Limits) -> Option<Self> {
+        let Kept { agent_id, messages } = serde_json::from_slice(state).ok()?;
+        let messages = omniassist_core::message::read::messages(&messages.get().into(), limits).ok()?;
+        let [message] = <[Message; 1]>::try_from(messages).ok()?;
+        Some(Self { agent_id, message, unaccepted: Vec::new() })
+    }
+}
+
+/// An agent that may wait for the user.
+pub(super) struct Asking {
+    sealer: Sealer,
+    written: MessageCollector,
+    /// The calls that have no result, with the events that show them.
+    open: Vec<(Text, Vec<RunEvent>)>,
+    /// The calls that waited earlier. The client shows them as those of the run.
+    shown: Vec<Text>,
+}
+
+impl Asking {
+    /// Creates the state of an agent that begins, or that goes on with a message.
+    pub(super) fn new(sealer: Sealer, continued: Option<&Message>) -> Self {
+        let (mut open, mut shown) = (Vec::new(), Vec::new());
+        for call in continued.into_iter().flat_map(Message::tools) {
+            let input = match &call.state {
+                ToolState::InputAvailable { input } | ToolState::ApprovalRequested { input, .. } => {
+                    input.clone()
+                }
+                ToolState::ApprovalResponded { .. } => {
+                    shown.push(call.call_id.clone());
+                    continue;
+                }
+                _ => continue,
+            };
+            let (call_id, name) = (call.call_id.clone(), call.name.clone());
+            let metadata = call.metadata.clone();
+            shown.push(call_id.clone());
+            let event = RunEvent::ToolInputAvailable {
+                call_id: call_id.clone(),
+                name,
+                input,
+                provider_executed: false,
+                metadata,
+            };
+            open.push((call_id, vec![event]));
+        }
+        let written = continued
+            .map_or_else(MessageCollector::new, |message| MessageCollector::continuing(message.clone()));
+        Self { sealer, written, open, shown }
+    }
+
+    /// Returns `true` if the client shows an event as one of the run: the end of a call that waited.
+    pub(super) fn is_shown(&self, event: &RunEvent) -> bool {
+        match event {
+            RunEvent::ToolOutput { call_id, .. }
+            | RunEvent::ToolError { call_id, .. }
+            | RunEvent::ToolDenied { call_id, .. } => self.shown.contains(call_id),
+            _ => false,
+        }
+    }
+
+    /// Reads an event of the agent.
+    pub(super) fn take(&mut self, event: &RunEvent) {
+        self.written.apply(event);
+        match event {
+            RunEvent::ToolInputAvailable { call_id, provider_executed: false, .. } => {
+                self.open.retain(|(open, _)| open != call_id);
+                self.open.push((call_id.clone(), vec![event.clone()]));
+            }
+            RunEvent::ToolApprovalRequest(request) => self.ask(&request.call_id, event),
+            RunEvent::InputRequest(request) => self.ask(&request.call_id, event),
+            RunEvent::ToolOutput { call_id, preliminary: false, .. }
+            | RunEvent::ToolError { call_id, .. }
+            | RunEvent::ToolRefused { call_id, .. }
+            | RunEvent::ToolDenied { call_id, .. } => self.open.retain(|(open, _)| open != call_id),
+            // Its own agents wait, and their calls are among those of this one.
+            RunEvent::AgentState(state) => self.open.retain(|(open, _)| *open != state.tool_call_id),
+            _ => {}
+        }
+    }
+
+    fn ask(&mut self, call_id: &Text, event: &RunEvent) {
+        if let Some((_, events)) = self.open.iter_mut().find(|(open, _)| open == call_id) {
+            events.push(event.clone());
+        }
+    }
+
+    /// Returns `true` if a call waits for the user.
+    pub(super) fn is_waiting(&self) -> bool {
+        !self.open.is_empty()
+    }
+
+    /// Returns the events that show the open calls as those of the run. One of them has the state of the agent.
+    ///
+    /// Returns `None` if the state is too long for a client, or cannot be encrypted.
+    pub(super) fn into_questions(self, agent_id: &Text, asked_by: &Text) -> Option<Vec<RunEvent>> {
+        let mut message = self.written.into_message();
+        // Its calls are answered in the message of the run.
+        message.id = self.sealer.message_id().clone();
+        let messages = serde_json::value::to_raw_value(&[message]).ok()?;
+        let kept = Kept { agent_id: agent_id.clone(), messages: &messages };
+        let state = serde_json::to_vec(&kept).ok().filter(|state| state.len() <= LARGEST)?;
+        let mut token = self.sealer.seal_state(asked_by, &state)?;
+        let mut questions = Vec::new();
+        for (_, events) in self.open {
+            for mut event in events {
+                if let RunEvent::ToolInputAvailable { metadata, .. } = &mut event {
+                    let entry = format!("{} {asked_by}", std::mem::take(&mut token));
+                    metadata.get_or_insert_default().set_own(ProviderMetadata::AGENT, entry);
+                }
+                questions.push(event);
+            }
+        }
+        Some(questions)
+    }
+}
+
+/// Removes the calls of asked agents from a message, with the steps that have no other part. Returns these calls.
+pub(in crate::engine) fn take_asked(message: &mut Message) -> Vec<omniassist_core::message::ToolPart> {
+    if message.tools().all(|call| call.asked_by().is_none()) {
+        return Vec::new();
+    }
+    let mut taken = Vec::new();
+    let mut kept: Vec<Part> = Vec::with_capacity(message.parts.len());
+    // The number of calls that were taken since the last start of a step.
+    let mut in_step = 0;
+    for part in std::mem::take(&mut message.parts) {
+        match part {
+            Part::Tool(call) if call.asked_by().is_some() => {
+                in_step += 1;
+                taken.push(call);
+                continue;
+            }
+            Part::StepStart if in_step > 0 && matches!(kept.last(), Some(Part::StepStart)) => {
+                kept.pop();
+                in_step = 0;
+            }
+            Part::StepStart => in_step = 0,
+            _ => {}
+        }
+        kept.push(part);
+    }
+    if in_step > 0 && matches!(kept.last(), Some(Part::StepStart)) {
+        kept.pop();
+    }
+    message.parts = kept;
+    taken
+}
