@@ -13,8 +13,8 @@ const SERVERLESS = [
   'ag-ui-runs.test.mjs', 'answers.test.mjs', 'canonical.test.mjs', 'completions.test.mjs', 'strict.test.mjs',
 ];
 
-/** Files that run once because they are long. What they test lies below the adapters. */
-const LONG = ['resumed.test.mjs'];
+/** Files that run once because they are long, or compare with others. What they test lies below the adapters. */
+const LONG = ['agent-bytes.test.mjs', 'resumed.test.mjs'];
 
 /** Returns the files of a suite that run over this adapter, and prints the ones that do not. */
 export function filesOfAdapter(names) {

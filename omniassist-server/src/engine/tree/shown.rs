@@ -1,5 +1,7 @@
 //! The events of an agent as its client gets them.
 
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use omniassist_core::event::{AgentDelta, AgentState};
 use omniassist_core::message::ProviderMetadata;
 use omniassist_core::{RunEvent, Text};
@@ -16,7 +18,7 @@ pub(super) struct Shown(Box<AgentState>);
 impl Shown {
     /// Creates an agent that begins, or goes on with its earlier id.
     pub(super) fn new(ask: &AgentAsk, id: Option<Text>, parent_id: Option<Text>, depth: u32) -> Self {
-        let id = id.unwrap_or_else(|| Uuid::now_v7().simple().to_string().into());
+        let id = id.unwrap_or_else(new_id);
         let mut state = AgentState::begun(id, ask.agent.clone(), ask.call_id.clone(), cut(&ask.task));
         (state.parent_id, state.depth) = (parent_id, depth);
         Self(Box::new(state))
@@ -70,6 +72,12 @@ impl Shown {
         };
         Some(RunEvent::AgentDelta { agent_id: self.agent_id().clone(), delta })
     }
+}
+
+/// Returns a new id. Each delta repeats it, so it is short: the random part of a UUID, with the last 16 bits of the time.
+fn new_id() -> Text {
+    let [_, _, _, _, random @ ..] = Uuid::now_v7().into_bytes();
+    URL_SAFE_NO_PAD.encode(random).into()
 }
 
 fn cut(text: &Text) -> Text {
