@@ -5,8 +5,9 @@ use axum::Router;
 use axum::http::header::CONTENT_TYPE;
 use axum::routing::get;
 use omniassist_axum::agents::Explore;
-use omniassist_axum::{Assistant, Error, LlmProvider, OpenAiChatProvider, TreeLimits};
+use omniassist_axum::{Assistant, AssistantBuilder, Error, LlmProvider, OpenAiChatProvider, TreeLimits};
 
+use crate::agents;
 use crate::demo::Demo;
 
 const FILES: [(&str, &str, &str); 3] = [
@@ -39,7 +40,8 @@ pub fn model() -> Result<Arc<dyn LlmProvider>, Error> {
     if let Some(model) = variable("OMNIASSIST_MODEL") {
         builder = builder.model(model);
     }
-    Ok(Arc::new(builder.build()?))
+    let is_constrained = variable("OMNIASSIST_CONSTRAINED_TOOLS").as_deref() == Some("1");
+    Ok(Arc::new(builder.constrained_tools(is_constrained).build()?))
 }
 
 /// Returns the assistant. Its users need no login, as it listens on this machine only.
@@ -48,12 +50,13 @@ pub fn model() -> Result<Arc<dyn LlmProvider>, Error> {
 ///
 /// Returns an error if the limits allow nothing.
 pub fn assistant(model: Arc<dyn LlmProvider>) -> Result<Assistant, Error> {
-    Assistant::builder(model)
+    let builder = Assistant::builder(model)
         .system_prompt("You research questions. Answer in a few sentences.")
         .tree(TreeLimits::new().tokens(200_000).model_calls(60))
+        .prepare_step(agents::prepare_step)
         .explore(Explore::new().depth(1))
-        .allow_anonymous()
-        .build()
+        .allow_anonymous();
+    agents::all().into_iter().fold(builder, AssistantBuilder::agent).build()
 }
 
 /// Returns the application: the page, and the assistant below `/assistant`.

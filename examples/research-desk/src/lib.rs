@@ -3,7 +3,11 @@
 //!
 //! `cargo run -p research-desk` starts it on `http://127.0.0.1:3001`, with a demo that answers by rules. With
 //! `OPENAI_API_KEY`, or with `OPENAI_BASE_URL` of a server that speaks Chat Completions, a model answers.
+//! `OMNIASSIST_CONSTRAINED_TOOLS=1` is for a model whose chat template has no tools.
+//!
+//! `agents.rs` has agents that clients reach over HTTP: one asks itself, and one asks two others in a tool.
 
+mod agents;
 mod app;
 mod demo;
 #[cfg(test)]

@@ -3,6 +3,9 @@ use std::time::Duration;
 
 use futures_util::StreamExt;
 use omniassist_axum::agents::{AgentSession, ServerFrame, Status};
+use omniassist_axum::core::{RunRequest, ToolChoice, TranscriptItem};
+use omniassist_axum::testing::{ScriptedProvider, Turn};
+use serde_json::json;
 
 use crate::assistant;
 use crate::demo::Demo;
@@ -36,4 +39,22 @@ async fn the_demo_asks_divides_and_summarises() {
     );
     let answer = tree[0].result.as_deref().unwrap();
     assert!(answer.starts_with("In short") && answer.matches("\n- ").count() == 2, "{answer}");
+}
+
+#[tokio::test]
+async fn the_editor_asks_two_researchers_before_it_answers() {
+    let model = ScriptedProvider::new()
+        .turn(Turn::call("compare", json!({"first": "lamps", "second": "candles"})))
+        .otherwise(|payload| {
+            Turn::text(if payload.tools.is_empty() { "Light." } else { "Both give light." })
+        });
+    let assistant = assistant(Arc::new(model.clone())).unwrap();
+    let editor = assistant.agent("editor").unwrap();
+    let answer = editor.run(RunRequest::prompt("Compare lamps and candles")).text().await.unwrap();
+    assert_eq!(answer, "Both give light.");
+    let payloads = model.payloads();
+    let choices: Vec<_> = payloads.iter().map(|payload| &payload.tool_choice).collect();
+    assert_eq!(choices, [&ToolChoice::Required, &ToolChoice::Auto, &ToolChoice::Auto, &ToolChoice::Auto]);
+    let Some(TranscriptItem::Result(result)) = payloads[3].transcript.last() else { panic!("{payloads:?}") };
+    assert_eq!(result.output.to_value(), "lamps: Light.\ncandles: Light.");
 }
