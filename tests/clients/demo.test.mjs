@@ -7,6 +7,7 @@ import { after, before, test } from 'node:test';
 import { demo, pageTools } from '../lib/app.mjs';
 import { DEMO, startQuickstart } from '../lib/quickstart.mjs';
 import { last, openChat, textOf, toolParts, until, versions } from './chat.mjs';
+import { get } from './wire.mjs';
 
 let app;
 before(async () => {
@@ -17,6 +18,11 @@ after(() => app?.stop());
 test('the log names the demo model', async () => {
   // The address and the log arrive on different pipes.
   await until(() => /demo/i.test(app.log()), 'the log names the demo');
+});
+
+test('the page can read the agents', async () => {
+  const { agents } = await (await get(`${app.api}/agents`)).json();
+  assert.deepEqual(agents.map((agent) => agent.id), ['handbook']);
 });
 
 for (const [version, ai] of Object.entries(versions)) {
@@ -38,6 +44,16 @@ for (const [version, ai] of Object.entries(versions)) {
     await until(() => chat.status === 'ready' && textOf(last(chat)) !== '', 'the answer after the page tool');
     assert.equal(ran[0]?.[0], demo.navigate.tool);
     assert.equal(chat.messages.length, 2);
+  });
+
+  test(`${version} · demo: the second agent reads the handbook, and has no other tool`, async () => {
+    const chat = openChat(ai, `${app.api}/agents/handbook`);
+    await chat.sendMessage({ text: demo.handbook.question });
+    const [part] = toolParts(last(chat));
+    assert.deepEqual([part?.type, part?.input], [`tool-${demo.handbook.tool}`, { chapter: demo.handbook.chapter }]);
+    assert.ok(textOf(last(chat)).includes(part.output), textOf(last(chat)));
+    await chat.sendMessage({ text: demo.lookUp.question });
+    assert.deepEqual(toolParts(last(chat)).filter((part) => part.type !== `tool-${demo.handbook.tool}`), []);
   });
 
   test(`${version} · demo: an answer without a tool`, async () => {

@@ -415,7 +415,8 @@ scenario('413 for a body that is too large', async (_, client) => {
 
 scenario('models', async (sdk, client) => {
   const list = await client.models.list();
-  assert.deepEqual(list.data.map((one) => [one.id, one.object, one.owned_by]), [[MODEL, 'model', 'omniassist']]);
+  assert.deepEqual(list.data.map((one) => [one.id, one.object, one.owned_by]),
+    [MODEL, `${MODEL}/handbook`].map((id) => [id, 'model', 'omniassist']));
   assert.equal((await client.models.retrieve(MODEL)).id, MODEL);
   await assert.rejects(client.models.retrieve('gpt/5'), sdk.NotFoundError);
 });

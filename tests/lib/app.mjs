@@ -26,4 +26,5 @@ export const demo = {
   complaint: { question: 'Open a complaint form', tool: 'request_input' },
   slow: { question: 'Export the sales report', tool: 'export_report' },
   chat: { question: 'Hmm?' },
+  handbook: { question: 'How long is the warranty of a desk?', tool: 'read_handbook', chapter: 'warranty' },
 };

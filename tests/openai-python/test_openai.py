@@ -261,7 +261,10 @@ def test_404(client: OpenAI) -> None:
 
 
 def test_models(client: OpenAI) -> None:
-    assert [(one.id, one.owned_by) for one in client.models.list()] == [(MODEL, "omniassist")]
+    assert [(one.id, one.owned_by) for one in client.models.list()] == [
+        (MODEL, "omniassist"),
+        (f"{MODEL}/handbook", "omniassist"),
+    ]
     assert client.models.retrieve(MODEL).id == MODEL
     with pytest.raises(openai.NotFoundError):
         client.models.retrieve("gpt/5")

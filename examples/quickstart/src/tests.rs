@@ -241,6 +241,8 @@ fn six_tools_run_on_the_server_and_three_in_the_page() {
     let specs = assistant.tools().snapshot().specs();
     let page = specs.iter().filter(|spec| spec.side == omniassist_axum::core::ToolSide::FrontEnd).count();
     assert_eq!((specs.len() - page, page), (6, 3));
+    let handbook = assistant.agent("handbook").unwrap().tools().snapshot().specs();
+    assert_eq!(handbook.iter().map(|spec| &*spec.name).collect::<Vec<_>>(), ["read_handbook"]);
     let bad = JsonText::from_value(&json!({"order_id": "x"}));
     assert!(assistant.tools().snapshot().check("order_status", &bad).is_err());
 }

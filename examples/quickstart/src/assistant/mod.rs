@@ -1,13 +1,14 @@
 //! The code that the back office got for its assistant.
 //!
-//! `tools.rs` turns functions of the back office into tools, and [`build`] registers them. The other files choose the
-//! model from the environment, so that the example runs with any provider and also without one; an application that
-//! has a provider needs `OpenAiProvider::from_env()?` instead of them.
+//! `tools.rs` turns functions of the back office into tools, `handbook.rs` is a second agent, and [`build`] registers
+//! them. The other files choose the model from the environment, so that the example runs with any provider and also
+//! without one; an application that has a provider needs `OpenAiProvider::from_env()?` instead of them.
 
 mod chats;
 mod config;
 mod demo;
 mod discovery;
+mod handbook;
 mod model;
 mod tools;
 
@@ -50,7 +51,8 @@ pub(crate) fn build(
     let builder = Assistant::builder(provider).system_prompt(SYSTEM_PROMPT).state(store);
     let mut limits = Limits::default();
     limits.max_runs_per_principal = runs;
-    let mut builder = builder.limits(limits).openai_endpoint(openai).object(tools::ticket_object());
+    let builder = builder.limits(limits).openai_endpoint(openai).object(tools::ticket_object());
+    let mut builder = builder.agent(handbook::handbook());
     if let Some(keys) = seal_keys {
         builder = builder.seal_keys(keys);
     }
