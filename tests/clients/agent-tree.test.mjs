@@ -1,32 +1,19 @@
 // A tree of agents over a WebSocket, with the `WebSocket` of Node. Contract A.5.
 
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { get } from 'node:http';
 import { after, before, test } from 'node:test';
-import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 
 import { startResearchDesk } from '../lib/research-desk.mjs';
+import { explore } from './explore.mjs';
 
 let desk;
 before(async () => { desk = await startResearchDesk(); });
 after(() => desk?.stop());
 
-/** Older releases of Node have `WebSocket` behind a flag. */
-const flags = process.allowedNodeEnvironmentFlags.has('--experimental-websocket') ? ['--experimental-websocket'] : [];
-const client = fileURLToPath(new URL('agent-tree-client.mjs', import.meta.url));
-
-async function explore(prompt, answer) {
-  const url = `${desk.origin.replace(/^http/, 'ws')}/assistant/ws`;
-  const { stdout } = await promisify(execFile)(process.execPath, [...flags, client, url, prompt, answer],
-    { timeout: 60_000, maxBuffer: 64 * 1024 * 1024 });
-  return JSON.parse(stdout);
-}
-
 test('a question becomes a tree, asks its user, and ends with one answer', async () => {
-  const { nodes, frames, code } = await explore('Compare lamps and candles', 'The price');
+  const { nodes, frames, code } = await explore(desk, 'Compare lamps and candles', 'The price');
   assert.equal(code, 1000);
   const [root, ...children] = Object.values(nodes);
   assert.deepEqual([root.parentId, root.status, root.isFinalAnswer, root.userPrompt],

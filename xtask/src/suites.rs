@@ -183,7 +183,8 @@ impl Suites {
             }
         }
         if clients && has(&[Part::RealModel]) {
-            let files = ["real-model.test.mjs", "real-model-constrained.test.mjs"];
+            let files =
+                ["real-model.test.mjs", "real-model-agents.test.mjs", "real-model-constrained.test.mjs"];
             report.step("real-model suite, client", || self.node("clients", AXUM, &files, execute));
         }
         if browser && has(&[Part::RealModel]) {
