@@ -6,6 +6,7 @@
 mod control;
 mod decide;
 mod node;
+mod outbox;
 mod program;
 mod prompts;
 mod query;

@@ -132,7 +132,7 @@ impl Agent<'_> {
             let own = async {
                 match &tree.handler {
                     Some(handler) => {
-                        let (agent_id, prompt) = (id.clone(), question.clone());
+                        let (agent_id, query_id, prompt) = (id.clone(), query_id.clone(), question.clone());
                         handler.query(UserQuery { agent_id, query_id, prompt }).await
                     }
                     None => std::future::pending().await,
@@ -146,7 +146,7 @@ impl Agent<'_> {
         };
         let answer = timeout(tree.settings.answer_timeout, answer).await.ok().flatten();
         drop(reply);
-        tree.close_query(id, question, answer);
+        tree.close_query(id, &query_id, question, answer);
     }
 
     /// Waits until the user wants the answer now.

@@ -1,4 +1,4 @@
-use std::collections::{HashMap, VecDeque};
+use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::task::{Context, Poll, Waker};
 
@@ -9,18 +9,13 @@ use tokio::sync::oneshot;
 use uuid::Uuid;
 
 use super::node::{Node, Note};
+use super::outbox::Outbox;
 use super::query::QueryUser;
 use super::settings::Explore;
 use crate::clock::now_ms;
 use crate::engine::Assistant;
 use crate::engine::meter::Meter;
 use crate::sync::lock;
-
-/// The frames that may wait for their reader before the agents wait too.
-const FRAMES: usize = 64;
-
-/// The most bytes of text in one frame.
-const DELTA: usize = 16 * 1024;
 
 /// A tree of agents: what its agents share.
 pub(super) struct Tree {
@@ -37,7 +32,7 @@ pub(super) struct Nodes {
     /// The ids in the order of creation, so parents first.
     order: Vec<Text>,
     by_id: HashMap<Text, Node>,
-    frames: VecDeque<ServerFrame>,
+    outbox: Outbox,
     /// The agents that wait until frames were read.
     parked: Vec<Waker>,
     /// The reader of the frames.
@@ -73,7 +68,7 @@ impl Tree {
     /// Takes the next frame. Agents that wait for room go on when there is none.
     pub(super) fn poll_frame(&self, cx: &Context<'_>) -> Poll<ServerFrame> {
         let mut nodes = self.nodes();
-        match nodes.frames.pop_front() {
+        match nodes.outbox.pop() {
             Some(frame) => Poll::Ready(frame),
             None => {
                 nodes.parked.drain(..).for_each(Waker::wake);
@@ -87,7 +82,7 @@ impl Tree {
     pub(super) async fn room(&self) {
         std::future::poll_fn(|cx| {
             let mut nodes = self.nodes();
-            if nodes.frames.len() < FRAMES {
+            if nodes.outbox.has_room() {
                 return Poll::Ready(());
             }
             nodes.parked.push(cx.waker().clone());
@@ -113,8 +108,9 @@ impl Tree {
     }
 
     /// Ends a question. `answer` is that of the user, if there is one.
-    pub(super) fn close_query(&self, id: &Text, question: Text, answer: Option<Text>) {
+    pub(super) fn close_query(&self, id: &Text, query_id: &Text, question: Text, answer: Option<Text>) {
         let mut nodes = self.nodes();
+        nodes.outbox.close_query(query_id);
         if let Some(node) = nodes.by_id.get_mut(id) {
             node.queries.retain(|query| !query.is_closed());
             let answer = answer.unwrap_or_else(|| Text::from_static("(no answer)"));
@@ -160,28 +156,27 @@ impl Nodes {
     }
 
     pub(super) fn push(&mut self, frame: ServerFrame) {
-        self.frames.push_back(frame);
-        if let Some(reader) = self.reader.take() {
-            reader.wake();
-        }
+        self.outbox.push(frame);
+        self.wake_reader();
     }
 
-    /// Shows a piece of text. It joins the frame before if that has text of the same agent.
+    /// Shows a piece of text.
     pub(super) fn delta(&mut self, id: &Text, delta: Text) {
-        if let Some(ServerFrame::TextDelta { agent_id, delta: before }) = self.frames.back_mut()
-            && agent_id == id
-            && before.len() + delta.len() <= DELTA
-        {
-            *before = format!("{before}{delta}").into();
-            return;
-        }
-        self.push(ServerFrame::TextDelta { agent_id: id.clone(), delta });
+        self.outbox.delta(id, delta);
+        self.wake_reader();
     }
 
+    /// Shows the present state of an agent.
     pub(super) fn show(&mut self, id: &str) {
         if let Some(node) = self.by_id.get(id) {
-            let frame = ServerFrame::state(node.state.clone());
-            self.push(frame);
+            self.outbox.state(node.state.clone());
+            self.wake_reader();
+        }
+    }
+
+    fn wake_reader(&mut self) {
+        if let Some(reader) = self.reader.take() {
+            reader.wake();
         }
     }
 
