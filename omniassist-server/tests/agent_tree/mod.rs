@@ -26,6 +26,7 @@
 
 mod controls;
 mod edge;
+mod limits;
 mod program;
 mod socket;
 

@@ -7,6 +7,7 @@ use futures_core::Stream;
 use omniassist_core::agent_tree::{ServerFrame, Status};
 use omniassist_core::event::RunErrorCode;
 use omniassist_core::{RunRequest, Text};
+use tokio::time::sleep;
 
 use super::program::explore;
 use super::tree::Tree;
@@ -18,6 +19,10 @@ use crate::sync::lock;
 
 /// The frames of a tree of agents. The stream ends when all agents have ended. Dropping it ends them: the connections to
 /// the provider close and the cancellation tokens of the tools fire.
+///
+/// A tree ends with the error `timeout` after the sum of [`run_timeout`](crate::core::Limits::run_timeout),
+/// [`write_timeout`](crate::core::Limits::write_timeout) and
+/// [`tool_cancel_grace`](crate::core::Limits::tool_cancel_grace), pauses and open questions included.
 #[must_use = "agents do nothing unless their stream is polled"]
 pub struct AgentStream {
     tree: Arc<Tree>,
@@ -50,13 +55,25 @@ pub(super) async fn run(tree: Arc<Tree>, id: Text, prompt: Text) {
     // The slot is held until the tree ends.
     let _slot = admission.run;
     *lock(&tree.meter) = admission.meter;
+    let _metered = Metered(&tree);
     let seat = Seat::root(Arc::new(assistant.clone()), assistant.setup.config.tree, id.clone());
     tree.begin(id.clone(), None, 0, prompt);
     tokio::select! {
         () = explore(Arc::clone(&tree), seat) => {}
         () = assistant.live.ending.cancelled() => fail(&tree, &id, RunErrorCode::ServerShutdown),
+        () = sleep(assistant.setup.config.longest_run()) => fail(&tree, &id, RunErrorCode::Timeout),
     }
-    lock(&tree.meter).take();
+}
+
+/// The meter of a tree, whose session outlives it. Dropping this releases what is reserved for a next model call.
+struct Metered<'a>(&'a Tree);
+
+impl Drop for Metered<'_> {
+    fn drop(&mut self) {
+        let meter = lock(&self.0.meter).take();
+        // It calls the budget of the host, which must not happen under the lock.
+        drop(meter);
+    }
 }
 
 /// Ends all agents, with an error of the root.

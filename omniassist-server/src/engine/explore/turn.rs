@@ -1,6 +1,7 @@
 use std::collections::HashMap;
 use std::future::poll_fn;
 use std::mem;
+use std::pin::pin;
 use std::sync::Arc;
 use std::task::Poll;
 
@@ -10,7 +11,7 @@ use omniassist_core::run::{ClientAbilities, ToolUse};
 use omniassist_core::tree::Limit;
 use omniassist_core::{JsonText, RunEvent, RunRequest, Text};
 use serde_json::Value;
-use tokio::time::{Instant, timeout_at};
+use tokio::time::{Instant, sleep};
 
 use super::node::Node;
 use super::tree::Tree;
@@ -57,18 +58,26 @@ pub(super) async fn turn(
 ) -> Result<String, Failure> {
     let id = seat.agent_id();
     let mut run = Turn::begin(tree, seat, prompt, purpose)?;
-    let deadline = Instant::now() + tree.assistant.limits().run_timeout;
+    let mut deadline = pin!(sleep(tree.assistant.limits().run_timeout));
     loop {
         tree.room().await;
-        let next = timeout_at(deadline, run.next(purpose)).await;
-        match next.map_err(|_| Failure::of(RunErrorCode::Timeout))? {
+        let next = tokio::select! {
+            biased;
+            next = run.next(purpose) => next,
+            () = &mut deadline => return Err(Failure::of(RunErrorCode::Timeout)),
+        };
+        match next {
             Some(RunEvent::StepFinish { .. }) => {
                 run.finish_step(purpose);
                 if *purpose == Purpose::Work {
                     if tree.has_changed(id) {
                         break;
                     }
+                    let paused = Instant::now();
                     tree.gate(id).await;
+                    // The time of a pause does not count.
+                    let until = deadline.deadline() + paused.elapsed();
+                    deadline.as_mut().reset(until);
                 }
             }
             Some(RunEvent::Finish { .. }) => break,
