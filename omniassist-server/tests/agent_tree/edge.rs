@@ -41,6 +41,9 @@ async fn a5_27_a_page_of_another_origin_is_refused_before_the_upgrade() {
 async fn a5_27_a_connection_is_that_of_its_principal() {
     let model = model(|_, _, _| None);
     let by_token = |request: AuthRequest| async move {
+        let offered = request.headers().get_all("sec-websocket-protocol");
+        assert!(offered.iter().all(|value| value.is_sensitive()), "{offered:?}");
+        assert!(request.headers().get_all("authorization").iter().all(|value| value.is_sensitive()));
         match request.bearer() {
             Some("secret-of-ada~") => Ok(Some(Principal::new("ada"))),
             Some(_) => Err(AuthError::unauthenticated()),
@@ -58,14 +61,20 @@ async fn a5_27_a_connection_is_that_of_its_principal() {
     let with = |value: String| request("/ws").header("sec-websocket-protocol", value);
     assert_eq!(refused(&assistant, with(bearer("wrong"))).await, 401);
     assert_eq!(refused(&assistant, with("omniassist.bearer.!!".to_owned())).await, 401);
-    // A browser closes a connection whose answer names no subprotocol that it offered.
+    // The token is in no answer. A browser closes a connection whose answer names no subprotocol that it offered.
     let alone = Client::with(&assistant, with(bearer("secret-of-ada~"))).await.unwrap();
-    assert_eq!(alone.headers["sec-websocket-protocol"], bearer("secret-of-ada~"));
+    assert_eq!(alone.headers.get("sec-websocket-protocol"), None);
+    let plain = with(format!("{}, omniassist.agents", bearer("secret-of-ada~")));
+    let mut plain = Client::with(&assistant, plain).await.unwrap();
+    assert_eq!(plain.headers["sec-websocket-protocol"], "omniassist.agents");
+    plain.send(&json!({ "type": "get-agent-tree" })).await;
+    assert_eq!(plain.raw().await, r#"{"type":"agent-tree","agentIds":[]}"#);
     let both = with(format!("omniassist.agents.v1, {}", bearer("secret-of-ada~")));
     let mut client = Client::with(&assistant, both).await.unwrap();
     assert_eq!(client.headers["sec-websocket-protocol"], "omniassist.agents.v1");
-    let header = request("/ws").header("authorization", "Bearer secret-of-ada~");
-    Client::with(&assistant, header).await.unwrap();
+    let mut header = http::HeaderValue::from_static("Bearer secret-of-ada~");
+    header.set_sensitive(true);
+    Client::with(&assistant, request("/ws").header("authorization", header)).await.unwrap();
     client.start("Compare lamps").await;
     client.until("agent-completed").await;
     assert!(model.payloads().iter().all(|payload| payload.system.as_deref() == Some("For ada.")));

@@ -9,6 +9,10 @@ const BEARER: &str = "omniassist.bearer.";
 /// The subprotocol with numbered frames and further fields.
 const EXTENDED: &str = "omniassist.agents.v1";
 
+/// The subprotocol with the same frames as without one. A browser closes a connection whose answer names none of the
+/// subprotocols that it offers, and a token is not named.
+const PLAIN: &str = "omniassist.agents";
+
 /// Returns the subprotocols that a client offers.
 fn offered(headers: &HeaderMap) -> impl Iterator<Item = &str> {
     let values = headers.get_all(header::SEC_WEBSOCKET_PROTOCOL).iter();
@@ -16,25 +20,29 @@ fn offered(headers: &HeaderMap) -> impl Iterator<Item = &str> {
 }
 
 /// Turns the token of a subprotocol into the header that the authentication of the host reads. A header that is there counts.
+/// The headers with the token are marked, so that they are in no log.
 pub(in crate::http) fn take_bearer(parts: &mut Parts) {
+    let token = offered(&parts.headers).find_map(|protocol| protocol.strip_prefix(BEARER));
+    let Some(token) = token.map(str::to_owned) else { return };
+    let headers = parts.headers.iter_mut();
+    for (_, value) in headers.filter(|(name, _)| **name == header::SEC_WEBSOCKET_PROTOCOL) {
+        value.set_sensitive(true);
+    }
     if parts.headers.contains_key(header::AUTHORIZATION) {
         return;
     }
-    let token = offered(&parts.headers).find_map(|protocol| protocol.strip_prefix(BEARER));
-    let token = token.and_then(|token| URL_SAFE_NO_PAD.decode(token.trim_end_matches('=')).ok());
-    let Some(token) = token else { return };
+    let Ok(token) = URL_SAFE_NO_PAD.decode(token.trim_end_matches('=')) else { return };
     if let Ok(mut value) = HeaderValue::from_bytes(&[b"Bearer ", token.as_slice()].concat()) {
         value.set_sensitive(true);
         parts.headers.insert(header::AUTHORIZATION, value);
     }
 }
 
-/// Returns the subprotocol of the connection, and `true` if it is the extended one. A browser closes a connection whose answer
-/// names none of those that it offers, so a token alone is echoed.
+/// Returns the subprotocol of the connection, and `true` if it is the extended one.
 pub(super) fn choose(headers: &HeaderMap) -> (Option<HeaderValue>, bool) {
-    if offered(headers).any(|protocol| protocol == EXTENDED) {
+    let offers = |wanted: &str| offered(headers).any(|protocol| protocol == wanted);
+    if offers(EXTENDED) {
         return (Some(HeaderValue::from_static(EXTENDED)), true);
     }
-    let token = offered(headers).find(|protocol| protocol.starts_with(BEARER));
-    (token.and_then(|token| HeaderValue::from_str(token).ok()), false)
+    (offers(PLAIN).then(|| HeaderValue::from_static(PLAIN)), false)
 }
