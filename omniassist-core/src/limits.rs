@@ -73,6 +73,17 @@ pub struct Limits {
     pub max_runs_per_principal: usize,
     /// Concurrent runs of all clients, including anonymous ones. Default 10,000; one more is answered 503 `overloaded`.
     pub max_runs: usize,
+    /// Open WebSockets of one named principal. Default 8; one more is answered 429 `too_many_sockets`. Anonymous callers
+    /// share only [`max_sockets`](Self::max_sockets).
+    pub max_sockets_per_principal: usize,
+    /// Open WebSockets of all clients. Default 10,000; one more is answered 503 `overloaded`.
+    pub max_sockets: usize,
+    /// The time without a message of the client and without agents at work, after which a WebSocket is closed with 1001.
+    /// Default 10 min.
+    pub socket_idle_timeout: Duration,
+    /// The longest life of a WebSocket. It is then closed with 1001: at the end of its agents, or when the client begins
+    /// others. Default 1 h.
+    pub socket_lifetime: Duration,
     /// Bytes of one server-sent event from a provider. Default 8 MiB.
     pub max_sse_event_bytes: usize,
     /// Bytes of one provider response, decoded. Default 64 MiB.
@@ -147,6 +158,10 @@ impl Default for Limits {
             max_calls_per_turn: 128,
             max_runs_per_principal: 4,
             max_runs: 10_000,
+            max_sockets_per_principal: 8,
+            max_sockets: 10_000,
+            socket_idle_timeout: Duration::from_secs(10 * 60),
+            socket_lifetime: Duration::from_secs(60 * 60),
             max_sse_event_bytes: 8 * MIB,
             max_response_bytes: 64 * MIB,
             max_tool_args_bytes: MIB,

@@ -21,6 +21,9 @@ pub(crate) struct AccessPolicy {
     rules: Rules,
     /// Counts the memory of request bodies.
     pub(crate) uploads: Arc<Quota>,
+    /// Counts WebSockets.
+    #[cfg(feature = "ws")]
+    pub(crate) sockets: Arc<Quota>,
     warned: Arc<Warned>,
 }
 

@@ -114,7 +114,8 @@
 //! | 503 | `limits_unavailable` | A [rate limit or token budget](crate::throttle) cannot be checked |
 //! | 503 | `agents_unavailable` | The host's [loader of agents](crate::agent_config) fails, or the agent's configuration has an error, and none from before is known |
 //! | 503 | `store_unavailable` | The store of conversations cannot be used |
-//! | 503 | `overloaded` | [`max_runs`](Limits::max_runs) runs are under way |
+//! | 429 | `too_many_sockets` | The principal has [`max_sockets_per_principal`](Limits::max_sockets_per_principal) WebSockets open |
+//! | 503 | `overloaded` | [`max_runs`](Limits::max_runs) runs are under way, or [`max_sockets`](Limits::max_sockets) WebSockets are open |
 //! | 503 | `shutting_down` | The assistant is [draining](crate::Assistant::drain); over HTTP/1 with `Connection: close` |
 //!
 //! # Stored runs
@@ -153,17 +154,25 @@
 //!
 //! The request passes the same checks as every other one. A page cannot send an `Authorization` with a WebSocket; it offers
 //! the subprotocol `omniassist.bearer.{token}` instead, with the token in base64url, and the hook of
-//! [`authenticate`](crate::AssistantBuilder::authenticate) sees it as `Authorization: Bearer`. The subprotocol
-//! `omniassist.agents.v1` numbers the frames and adds fields. A tree occupies one of the
-//! [`max_runs_per_principal`](Limits::max_runs_per_principal), and passes rate limits and budgets, as a run does.
+//! [`authenticate`](crate::AssistantBuilder::authenticate) sees it as `Authorization: Bearer`. The answer does not repeat the
+//! token, and a browser closes a connection whose answer names no subprotocol, so the page offers another one as well:
+//! `omniassist.agents` for the frames as they are, or `omniassist.agents.v1`, which numbers them and adds fields.
+//!
+//! A tree occupies one of the [`max_runs_per_principal`](Limits::max_runs_per_principal), and passes rate limits and budgets,
+//! as a run does.
 //!
 //! | limit | value | at the limit |
 //! |---|---|---|
-//! | frame, message | 256 KiB, 1 MiB | closed with 1009 |
+//! | open connections | [`Limits::max_sockets_per_principal`], [`Limits::max_sockets`] | refused with 429 or 503 |
+//! | message, in one frame or in several | 1 MiB | closed with 1009 |
 //! | prompt, answer, task, remark | 256 KiB | an `error` |
-//! | frames of a client that does not read | 64 | closed with 1008 |
+//! | frames of a client that does not read | 64, and 1 MiB of them | closed with 1008 |
 //! | frames in a row that cannot be used | 32 | closed with 1008 |
+//! | frames for a client that does not read | 64, and 256 KiB of them | the agents wait. A state takes the place of one of the same agent and step, and text is joined |
 //! | a client that does not read | [`Limits::write_timeout`] | closed |
+//! | no message and no agents at work | [`Limits::socket_idle_timeout`] | closed with 1001 |
+//! | a connection | [`Limits::socket_lifetime`] | closed with 1001, once there are no agents, or at the next `start-agent` |
+//! | a tree, pauses and questions included | [`Limits::run_timeout`], [`Limits::write_timeout`] and [`Limits::tool_cancel_grace`] together | an `error` with the code `timeout` |
 //! | a ping each 20 s without an answer | 10 s | closed |
 //! | [`drain`](crate::Assistant::drain) | | closed with 1001, once there are no agents |
 //!

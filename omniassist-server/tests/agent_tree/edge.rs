@@ -104,29 +104,56 @@ fn frame(bytes: usize, code: Data, is_final: bool) -> Message {
 }
 
 #[tokio::test]
-async fn a5_27_a_frame_has_256_kib_and_a_message_1_mib() {
-    const KIB: usize = 1024;
+async fn a5_27_a_message_has_1_mib_in_one_frame_or_in_several() {
+    const MIB: usize = 1024 * 1024;
     let assistant = quiet();
     let mut client = Client::open(&assistant).await;
     // Blanks are no JSON, so a message that fits is answered.
-    client.socket.send(frame(256 * KIB, Data::Text, true)).await.unwrap();
+    client.socket.send(frame(MIB, Data::Text, true)).await.unwrap();
     assert_eq!(client.next().await["type"], "error");
     for part in 0..4 {
         let code = if part == 0 { Data::Text } else { Data::Continue };
-        client.socket.send(frame(256 * KIB, code, part == 3)).await.unwrap();
+        client.socket.send(frame(MIB / 4, code, part == 3)).await.unwrap();
     }
     assert_eq!(client.next().await["type"], "error");
     // The connection may be closed before all of it was sent.
-    let _ = client.socket.send(frame(256 * KIB + 1, Data::Text, true)).await;
+    let _ = client.socket.send(frame(MIB + 1, Data::Text, true)).await;
     assert_eq!(client.closed().await, 1009);
 
     let mut client = Client::open(&assistant).await;
     for part in 0..5 {
         let code = if part == 0 { Data::Text } else { Data::Continue };
-        let bytes = if part == 4 { 1 } else { 256 * KIB };
+        let bytes = if part == 4 { 1 } else { MIB / 4 };
         let _ = client.socket.send(frame(bytes, code, part == 4)).await;
     }
     assert_eq!(client.closed().await, 1009);
+}
+
+/// A browser sends each message as one frame.
+#[tokio::test]
+async fn a5_27_a_prompt_has_256_kib() {
+    let mut client = Client::open(&quiet()).await;
+    client.start(&"x".repeat(256 * 1024)).await;
+    client.until("agent-completed").await;
+    client.start(&"x".repeat(256 * 1024 + 1)).await;
+    assert_eq!(
+        client.next().await,
+        json!({ "type": "error", "error": "`prompt` has at most 262144 bytes." })
+    );
+    client.start("Compare lamps").await;
+    client.until("agent-completed").await;
+}
+
+#[tokio::test]
+async fn a5_27_a_blank_question_leaves_the_tree() {
+    let mut client = Client::open(&quiet()).await;
+    client.start("Compare lamps").await;
+    client.until("agent-completed").await;
+    client.start(" \n").await;
+    let error = "`prompt`: expected a task, found a blank text.";
+    assert_eq!(client.next().await, json!({ "type": "error", "error": error }));
+    client.send(&json!({ "type": "get-agent-tree" })).await;
+    assert_eq!(client.next().await["state"]["userContent"], "Compare lamps");
 }
 
 #[tokio::test]

@@ -24,6 +24,7 @@
 //! | 28 less than 10 ms | `socket::a5_28_a_delta_arrives_within_10_ms` |
 //! | 29-31 binary frames, clusters | left out |
 
+mod connections;
 mod controls;
 mod edge;
 mod limits;

@@ -1,3 +1,4 @@
+use std::collections::VecDeque;
 use std::future::poll_fn;
 use std::pin::{Pin, pin};
 use std::task::{Context, Poll};
@@ -5,6 +6,7 @@ use std::time::Duration;
 
 use futures_core::Stream;
 use futures_util::{Sink, SinkExt};
+use omniassist_core::Limits;
 use omniassist_core::agent_tree::ServerFrame;
 use tokio::io::{AsyncReadExt, sink};
 use tokio::time::{Instant, Sleep, sleep, timeout};
@@ -13,15 +15,15 @@ use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
 use tokio_tungstenite::tungstenite::protocol::{CloseFrame, Role, WebSocketConfig};
 use tokio_tungstenite::tungstenite::{Error, Message};
 
+use super::age::Age;
 use super::inbox::{Excess, Inbox};
 use super::reply::{Reply, carry_out};
 use super::upgrade::BoxSocket;
 use crate::agents::{AgentSession, AgentStream};
 use crate::{CancellationToken, panics};
 
-/// The most bytes of a message, and of a frame of one.
+/// The most bytes of a message. Browsers send each message as one frame.
 const MESSAGE: usize = 1024 * 1024;
-const FRAME: usize = 256 * 1024;
 
 /// The bytes that are written before the client has to read.
 const WRITTEN: usize = 64 * 1024;
@@ -38,6 +40,8 @@ enum Closed {
     /// The client has closed it, or is gone.
     ByClient,
     Draining,
+    /// The connection has been idle, or open, for too long.
+    TooOld,
     TooManyFaults,
     TooManyFrames,
     TooBig,
@@ -52,11 +56,11 @@ pub(super) async fn serve(
     session: AgentSession,
     is_extended: bool,
     closing: CancellationToken,
-    write_timeout: Duration,
+    limits: &Limits,
 ) {
     let config = WebSocketConfig::default()
         .max_message_size(Some(MESSAGE))
-        .max_frame_size(Some(FRAME))
+        .max_frame_size(Some(MESSAGE))
         .read_buffer_size(8 * 1024)
         .write_buffer_size(WRITTEN)
         // A frame of the server is at most a state: 64 KiB of messages, the task and the answer.
@@ -67,11 +71,14 @@ pub(super) async fn serve(
         session,
         is_extended,
         inbox: Inbox::default(),
+        replies: VecDeque::new(),
         agents: None,
         seq: 0,
         unflushed: false,
         stall: None,
-        write_timeout,
+        write_timeout: limits.write_timeout,
+        age: Age::new(limits),
+        is_over: false,
         ping: Box::pin(sleep(PING)),
         pong: None,
     };
@@ -92,6 +99,8 @@ struct Connection {
     session: AgentSession,
     is_extended: bool,
     inbox: Inbox,
+    /// The frames that answer the last one of the client.
+    replies: VecDeque<ServerFrame>,
     agents: Option<AgentStream>,
     seq: u64,
     /// `true` if something waits to be written.
@@ -99,6 +108,9 @@ struct Connection {
     /// The end of the time in which the client has to read.
     stall: Option<Pin<Box<Sleep>>>,
     write_timeout: Duration,
+    age: Age,
+    /// `true` after the longest life, at which no tree may begin.
+    is_over: bool,
     ping: Pin<Box<Sleep>>,
     /// The end of the time in which the client has to answer.
     pong: Option<Pin<Box<Sleep>>>,
@@ -113,6 +125,7 @@ impl Connection {
     }
 
     fn poll_both(&mut self, cx: &mut Context<'_>, drains: bool) -> Result<(), Closed> {
+        self.is_over = self.age.is_over(cx);
         loop {
             self.flush(cx)?;
             let was_read = self.read(cx)?;
@@ -123,8 +136,13 @@ impl Connection {
                 self.relay(cx)?;
             }
             self.keep_alive(cx)?;
-            if drains && self.agents.is_none() && !self.unflushed {
-                return Err(Closed::Draining);
+            if self.agents.is_none() && !self.unflushed {
+                if drains {
+                    return Err(Closed::Draining);
+                }
+                if self.is_over || self.age.is_idle(cx) {
+                    return Err(Closed::TooOld);
+                }
             }
             // What was written is flushed in the next round. A message may be followed by another one.
             let has_written = self.unflushed && self.stall.is_none();
@@ -166,6 +184,9 @@ impl Connection {
             })?,
         };
         self.pong = None;
+        if message.is_text() {
+            self.age.touch();
+        }
         match message {
             Message::Text(text) => self.inbox.text(&text)?,
             Message::Binary(_) => self.inbox.binary()?,
@@ -176,18 +197,21 @@ impl Connection {
         Ok(true)
     }
 
-    /// Carries out the frames of the client.
+    /// Carries out the frames of the client, as long as it reads the answers.
     fn answer(&mut self) -> Result<(), Closed> {
-        while let Some(frame) = self.inbox.next() {
-            match carry_out(&self.session, frame) {
-                Reply::Begun(agents) => self.agents = Some(agents),
-                Reply::Frames(frames) => {
-                    for frame in frames {
-                        self.send(frame)?;
-                    }
-                }
+        let mut room = WRITTEN;
+        while room > 0 {
+            if let Some(frame) = self.replies.pop_front() {
+                room = room.saturating_sub(self.send(frame)?);
+                continue;
             }
             self.inbox.check()?;
+            let Some(frame) = self.inbox.next() else { return Ok(()) };
+            match carry_out(&self.session, frame) {
+                Reply::Begun(_) if self.is_over => return Err(Closed::TooOld),
+                Reply::Begun(agents) => self.agents = Some(agents),
+                Reply::Frames(frames) => self.replies.extend(frames),
+            }
         }
         Ok(())
     }
@@ -198,7 +222,10 @@ impl Connection {
         while let Some(agents) = &mut self.agents {
             match Pin::new(agents).poll_next(cx) {
                 Poll::Pending => return Ok(()),
-                Poll::Ready(None) => self.agents = None,
+                Poll::Ready(None) => {
+                    self.agents = None;
+                    self.age.touch();
+                }
                 Poll::Ready(Some(frame)) => {
                     let written = self.send(frame)?;
                     room = room.saturating_sub(written);
@@ -255,9 +282,10 @@ impl Connection {
         let (code, reason) = match closed {
             Closed::ByClient => (CloseCode::Normal, ""),
             Closed::Draining => (CloseCode::Away, "The server is shutting down."),
-            Closed::TooManyFaults => (CloseCode::Policy, "Too many frames cannot be used."),
-            Closed::TooManyFrames => (CloseCode::Policy, "Too many frames wait."),
-            Closed::TooBig => (CloseCode::Size, "A message has at most 1 MiB, in frames of at most 256 KiB."),
+            Closed::TooOld => (CloseCode::Away, "The connection was idle, or open, for too long."),
+            Closed::TooManyFaults => (CloseCode::Policy, "32 frames in a row cannot be used."),
+            Closed::TooManyFrames => (CloseCode::Policy, "At most 64 frames, and 1 MiB of them, can wait."),
+            Closed::TooBig => (CloseCode::Size, "A message has at most 1 MiB."),
             Closed::Protocol => (CloseCode::Protocol, ""),
             Closed::Internal => (CloseCode::Error, ""),
         };

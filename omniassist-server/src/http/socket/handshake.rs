@@ -1,21 +1,24 @@
 use http::request::Parts;
 use http::{HeaderMap, HeaderName, HeaderValue, Response, StatusCode, Version, header};
+use omniassist_core::{Error, Limits};
 use tokio_tungstenite::tungstenite::handshake::derive_accept_key;
 
 use super::super::protocol::query_value;
+use super::super::receive::{RETRY_ANY, RETRY_OWN};
 use super::super::{AssistantBody, Rejection, agents};
 use super::bearer::choose;
 use super::connection;
 use super::upgrade::Upgrade;
-use crate::Assistant;
 use crate::agents::AgentSession;
+use crate::quota::{QuotaFull, Share};
+use crate::{Assistant, Principal};
 
 /// Upgrades the connection of a request that was authenticated.
 ///
 /// # Errors
 ///
-/// Returns an error if the request is not that of a WebSocket, its server cannot upgrade it, there is no such agent, or
-/// the assistant is draining.
+/// Returns an error if the request is not that of a WebSocket, its server cannot upgrade it, there is no such agent, the
+/// assistant is draining, or there are as many connections as the limits allow.
 pub(in crate::http) async fn accept(
     assistant: &Assistant,
     mut parts: Parts,
@@ -27,6 +30,7 @@ pub(in crate::http) async fn accept(
     let assistant = agent.as_ref().unwrap_or(assistant);
     let key = key(&parts)?;
     assistant.check_open()?;
+    let place = place(assistant, &parts)?;
     let upgrade = Upgrade::take(&mut parts.extensions).ok_or_else(upgrade_required)?;
     let mut response = Response::new(AssistantBody::whole(""));
     *response.status_mut() = StatusCode::SWITCHING_PROTOCOLS;
@@ -42,13 +46,35 @@ pub(in crate::http) async fn accept(
     }
     let session = AgentSession::new(assistant.clone()).extensions(parts.extensions);
     let closing = assistant.closing();
-    let write_timeout = assistant.limits().write_timeout;
+    let limits = assistant.limits().clone();
     // The connection belongs to no response, so a task of its own drives it.
     tokio::spawn(async move {
         let Some(socket) = upgrade.socket().await else { return };
-        connection::serve(socket, session, is_extended, closing, write_timeout).await;
+        connection::serve(socket, session, is_extended, closing, &limits).await;
+        drop(place);
     });
     Ok(response)
+}
+
+/// Takes the place of a connection among those of its principal and of all clients.
+///
+/// # Errors
+///
+/// Returns 429 or 503 if one of both has as many connections as the limits allow.
+fn place(assistant: &Assistant, parts: &Parts) -> Result<Share, Rejection> {
+    let principal = parts.extensions.get::<Principal>().cloned().unwrap_or_default();
+    let mut place = assistant.access().sockets.begin(principal);
+    let Limits { max_sockets_per_principal: of_principal, max_sockets: of_all, .. } = *assistant.limits();
+    match place.grow_to(1, of_principal, of_all) {
+        Ok(()) => Ok(place),
+        Err(QuotaFull::OfPrincipal) => {
+            let message = format!("{of_principal} WebSockets are already open; close one of them.");
+            Err(Rejection::new(StatusCode::TOO_MANY_REQUESTS, "too_many_sockets", message)
+                .with_limit("max_sockets_per_principal", of_principal)
+                .with_retry_after(RETRY_OWN))
+        }
+        Err(QuotaFull::OfAll) => Err(Error::overloaded(RETRY_ANY).into()),
+    }
 }
 
 /// Returns the key of a request for a WebSocket.

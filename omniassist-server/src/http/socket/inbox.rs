@@ -1,10 +1,14 @@
 use std::collections::VecDeque;
+use std::error::Error as _;
 
 use omniassist_core::agent_tree::{ClientFrame, Intervention};
-use omniassist_core::{Error, Text};
+use omniassist_core::{Error, ErrorCode, Text};
 
 /// The most client frames that wait while the client does not read.
 const QUEUED: usize = 64;
+
+/// The most bytes of those frames.
+const BYTES: usize = 1024 * 1024;
 
 /// The faults in a row with which a connection is closed.
 const FAULTS: usize = 32;
@@ -15,7 +19,9 @@ const TEXT: usize = 256 * 1024;
 /// The frames of a client, as they arrive.
 #[derive(Debug, Default)]
 pub(super) struct Inbox {
-    frames: VecDeque<Result<ClientFrame, Fault>>,
+    /// The frames that wait, with their bytes.
+    frames: VecDeque<(usize, Result<ClientFrame, Fault>)>,
+    bytes: usize,
     faults: usize,
 }
 
@@ -38,9 +44,9 @@ impl Inbox {
     ///
     /// # Errors
     ///
-    /// Returns an error for the 65th message that waits.
+    /// Returns an error for the 65th message that waits, and for one with which more than 1 MiB would wait.
     pub(super) fn text(&mut self, text: &str) -> Result<(), Excess> {
-        self.put(ClientFrame::read(text).and_then(within).map_err(Fault::from))
+        self.put(text.len(), || ClientFrame::read(text).and_then(within).map_err(Fault::from))
     }
 
     /// Takes a message that is not text.
@@ -50,20 +56,22 @@ impl Inbox {
     /// As [`text`](Self::text).
     pub(super) fn binary(&mut self) -> Result<(), Excess> {
         let message = Text::from_static("A frame is text, and not binary.");
-        self.put(Err(Fault { code: "binary_frame", message }))
+        self.put(0, || Err(Fault { code: "binary_frame", message }))
     }
 
-    fn put(&mut self, frame: Result<ClientFrame, Fault>) -> Result<(), Excess> {
-        if self.frames.len() >= QUEUED {
+    fn put(&mut self, bytes: usize, read: impl FnOnce() -> Result<ClientFrame, Fault>) -> Result<(), Excess> {
+        if self.frames.len() >= QUEUED || self.bytes + bytes > BYTES {
             return Err(Excess::Queued);
         }
-        self.frames.push_back(frame);
+        self.bytes += bytes;
+        self.frames.push_back((bytes, read()));
         Ok(())
     }
 
     /// Returns the next frame.
     pub(super) fn next(&mut self) -> Option<Result<ClientFrame, Fault>> {
-        let frame = self.frames.pop_front()?;
+        let (bytes, frame) = self.frames.pop_front()?;
+        self.bytes -= bytes;
         self.faults = if frame.is_err() { self.faults + 1 } else { 0 };
         Some(frame)
     }
@@ -80,7 +88,18 @@ impl Inbox {
 
 impl From<Error> for Fault {
     fn from(error: Error) -> Self {
-        Self { code: error.code().as_str(), message: error.to_string().into() }
+        let message = match (error.code(), error.limit(), error.path(), error.source()) {
+            // The source names the place, and nothing of the content.
+            (ErrorCode::InvalidJson, _, _, Some(source)) => format!("The frame is not valid JSON: {source}."),
+            (_, Some((_, limit)), Some(field), _) => format!("`{field}` has at most {limit} bytes."),
+            (_, _, Some(field), _) => format!(
+                "`{field}`: expected {}, found {}.",
+                error.expected().unwrap_or_default(),
+                error.found().unwrap_or_default()
+            ),
+            _ => error.to_string(),
+        };
+        Self { code: error.code().as_str(), message: message.into() }
     }
 }
 
@@ -99,9 +118,16 @@ fn within(frame: ClientFrame) -> Result<ClientFrame, Error> {
             return Err(Error::limit_exceeded("text_bytes", TEXT, name.to_owned()));
         }
     }
-    match &frame {
-        ClientFrame::StartAgent { prompt } if prompt.trim().is_empty() => {
-            Err(Error::invalid_field("prompt", "a task", "an empty text"))
+    let task = match &frame {
+        ClientFrame::StartAgent { prompt } => Some(("prompt", prompt)),
+        ClientFrame::UserIntervention(Intervention { user_content: Some(task), .. }) => {
+            Some(("userContent", task))
+        }
+        _ => None,
+    };
+    match task {
+        Some((name, task)) if task.trim().is_empty() => {
+            Err(Error::invalid_field(name, "a task", "a blank text"))
         }
         _ => Ok(frame),
     }
@@ -122,6 +148,56 @@ mod tests {
         assert_eq!(inbox.text(TREE), Err(Excess::Queued));
         assert!(inbox.next().unwrap().is_ok());
         inbox.text(TREE).unwrap();
+    }
+
+    #[test]
+    fn one_mib_of_frames_waits() {
+        let frame = |bytes: usize| format!("{TREE}{}", " ".repeat(bytes - TREE.len()));
+        let mut inbox = Inbox::default();
+        inbox.text(&frame(BYTES)).unwrap();
+        assert_eq!(inbox.text(TREE), Err(Excess::Queued));
+        assert!(inbox.next().unwrap().is_ok());
+        for _ in 0..4 {
+            inbox.text(&frame(BYTES / 4 - 10)).unwrap();
+        }
+        assert_eq!(inbox.text(&frame(41)), Err(Excess::Queued));
+        inbox.text(&frame(40)).unwrap();
+    }
+
+    #[test]
+    fn a_fault_names_the_field_and_the_limit() {
+        let long = "x".repeat(TEXT + 1);
+        let frame =
+            |field: &str| format!(r#"{{"type":"user-intervention","agentId":"a","{field}":"{long}"}}"#);
+        let too_long = |field: &str| format!("`{field}` has at most 262144 bytes.");
+        let blank = |field: &str| format!("`{field}`: expected a task, found a blank text.");
+        let cases = [
+            (frame("userContent"), too_long("userContent")),
+            (frame("userComment"), too_long("userComment")),
+            (
+                format!(r#"{{"type":"user-response","agentId":"a","response":"{long}"}}"#),
+                too_long("response"),
+            ),
+            (format!(r#"{{"type":"start-agent","prompt":"{long}"}}"#), too_long("prompt")),
+            (r#"{"type":"start-agent","prompt":" \n\t"}"#.to_owned(), blank("prompt")),
+            (
+                r#"{"type":"user-intervention","agentId":"a","userContent":" "}"#.to_owned(),
+                blank("userContent"),
+            ),
+            (
+                r#"{"type":"start-agent"}"#.to_owned(),
+                "`frame`: expected a frame as documented, found missing field `prompt`.".to_owned(),
+            ),
+            (
+                "{".to_owned(),
+                "The frame is not valid JSON: EOF while parsing an object at line 1 column 1.".to_owned(),
+            ),
+        ];
+        for (text, wanted) in cases {
+            let mut inbox = Inbox::default();
+            inbox.text(&text).unwrap();
+            assert_eq!(inbox.next().unwrap().unwrap_err().message, *wanted);
+        }
     }
 
     #[test]

@@ -3,6 +3,7 @@
 //! The request passes the checks of every other route before the connection is upgraded. All state belongs to the
 //! connection: when it ends, its agents end.
 
+mod age;
 mod bearer;
 mod connection;
 mod handshake;
