@@ -44,6 +44,11 @@ function createNode(state) {
   const element = byId('node').content.firstElementChild.cloneNode(true);
   const node = { state, element, part: (selector) => element.querySelector(selector) };
   const agentId = state.agentId;
+  // A new tree takes the place of the one before. A question that is refused changes nothing.
+  if (state.parentId === null) {
+    nodes.clear();
+    tree.replaceChildren();
+  }
   node.part('.cancel').onclick = () => send({ type: 'user-intervention', agentId, status: 'cancelled' });
   node.part('.answer').onsubmit = (event) => {
     event.preventDefault();
@@ -81,8 +86,6 @@ function markFinalAnswer() {
 
 byId('master').onsubmit = (event) => {
   event.preventDefault();
-  nodes.clear();
-  tree.replaceChildren();
   problem.textContent = '';
   send({ type: 'start-agent', prompt: byId('prompt').value });
 };
