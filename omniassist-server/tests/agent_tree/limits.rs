@@ -164,8 +164,9 @@ fn stuck(budget: &Open, work: fn() -> Turn, plan: &'static [&str]) -> Assistant 
     builder(&model).tool(look).token_budget(budget.clone()).build().unwrap()
 }
 
+/// The call ends while another agent asks its user, so that the tree has a reservation for the next one.
 fn calls_a_tool() -> Turn {
-    text("begun").then(call("look", json!({})))
+    Turn::from([text("begun"), Turn::delay(Duration::from_millis(10)), call("look", json!({}))])
 }
 
 #[tokio::test(start_paused = true)]
