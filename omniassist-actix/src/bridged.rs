@@ -72,6 +72,6 @@ impl Responder for BridgedResponse {
     type Body = BoxBody;
 
     fn respond_to(self, request: &HttpRequest) -> HttpResponse {
-        response::of(self.0, request.version()).map_into_boxed_body()
+        response::of(self.0, request::answered_in(request)).map_into_boxed_body()
     }
 }

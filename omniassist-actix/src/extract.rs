@@ -75,7 +75,7 @@ impl FromRequest for AssistantRequest {
 
     fn from_request(request: &HttpRequest, payload: &mut Payload) -> Self::Future {
         let assistant = request.app_data::<web::Data<Assistant>>().cloned();
-        let version = request.version();
+        let version = request::answered_in(request);
         let request = request::whole(request, payload.take(), &[carry::principal]);
         Box::pin(async move {
             let Some(assistant) = assistant else {

@@ -1,6 +1,6 @@
 use std::fmt;
 use std::pin::Pin;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 
 use actix_web::HttpRequest;
 use actix_web::dev::Payload;
@@ -38,7 +38,7 @@ pub(crate) fn whole(
     payload: Payload,
     carried: &[Carry],
 ) -> Option<Request<RequestBody>> {
-    let mut of = Request::new(RequestBody { payload, announced: 0 });
+    let mut of = Request::new(RequestBody { payload, announced: 0, left: None });
     *of.method_mut() = Method::from_bytes(request.method().as_str().as_bytes()).ok()?;
     *of.uri_mut() = Uri::try_from(request.uri().to_string()).ok()?;
     *of.version_mut() = version(request.version());
@@ -49,6 +49,9 @@ pub(crate) fn whole(
     let announced =
         of.headers().get(header::CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse().ok());
     of.body_mut().announced = announced.unwrap_or(0);
+    if offers_socket(request) {
+        of.body_mut().left = announced.or(Some(0));
+    }
     if let Some(peer) = request.peer_addr() {
         of.extensions_mut().insert(PeerAddr(peer));
     }
@@ -56,6 +59,21 @@ pub(crate) fn whole(
         carry(request, of.extensions_mut());
     }
     Some(of)
+}
+
+/// Returns `true` for a request with `Upgrade: websocket`, whatever else it asks for. Actix passes on all that follows as its
+/// payload, whatever length it announces, and writes an answer of unknown length without chunks.
+fn offers_socket(request: &HttpRequest) -> bool {
+    let headers = request.headers();
+    let mut values = headers.get_all(actix::header::UPGRADE).filter_map(|value| value.to_str().ok());
+    request.version() < actix::Version::HTTP_2
+        && !headers.contains_key(actix::header::TRANSFER_ENCODING)
+        && values.any(|value| value.trim().eq_ignore_ascii_case("websocket"))
+}
+
+/// Returns the version of HTTP whose framing the answer has.
+pub(crate) fn answered_in(request: &HttpRequest) -> actix::Version {
+    if offers_socket(request) { actix::Version::HTTP_10 } else { request.version() }
 }
 
 fn version(version: actix::Version) -> Version {
@@ -72,6 +90,8 @@ fn version(version: actix::Version) -> Version {
 pub struct RequestBody {
     payload: Payload,
     announced: u64,
+    /// The rest of a body that actix does not end.
+    left: Option<u64>,
 }
 
 impl Body for RequestBody {
@@ -82,7 +102,20 @@ impl Body for RequestBody {
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, PayloadError>>> {
-        Pin::new(&mut self.payload).poll_next(cx).map(|bytes| bytes.map(|bytes| bytes.map(Frame::data)))
+        if self.left == Some(0) {
+            return Poll::Ready(None);
+        }
+        let polled = ready!(Pin::new(&mut self.payload).poll_next(cx));
+        Poll::Ready(match (polled, &mut self.left) {
+            (Some(Ok(mut bytes)), Some(left)) => {
+                // Actix closes the connection after the answer, so what follows the body is never read.
+                bytes.truncate(usize::try_from(*left).unwrap_or(usize::MAX));
+                *left -= bytes.len() as u64;
+                Some(Ok(Frame::data(bytes)))
+            }
+            (None, Some(_)) => Some(Err(PayloadError::Incomplete(None))),
+            (polled, _) => polled.map(|bytes| bytes.map(Frame::data)),
+        })
     }
 
     fn size_hint(&self) -> SizeHint {

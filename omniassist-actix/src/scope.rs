@@ -75,7 +75,7 @@ async fn answer(
     if crate::socket::is_wanted(&request) {
         return crate::socket::answer(service, &carried, request, payload.into_inner()).await;
     }
-    let version = request.version();
+    let version = request::answered_in(&request);
     match request::below_scope(&request, payload.into_inner(), &carried) {
         Some(request) => response::of(service.handle(request).await, version),
         None => response::bad_request(),

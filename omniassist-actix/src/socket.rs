@@ -2,8 +2,8 @@
 //! request goes on.
 
 use actix_web::dev::Payload;
-use actix_web::http::header::{CONNECTION, UPGRADE};
-use actix_web::http::{ConnectionType, Version};
+use actix_web::http::header::{CONNECTION, HeaderName, UPGRADE};
+use actix_web::http::{ConnectionType, Method};
 use actix_web::{HttpRequest, HttpResponse};
 use omniassist_server::http::{AssistantService, SocketUpgrade};
 use tokio::io::duplex;
@@ -16,10 +16,14 @@ use crate::upgraded::Upgraded;
 /// The bytes that wait between actix's connection and the assistant, in each direction.
 const BUFFER: usize = 64 * 1024;
 
-/// Returns `true` for a request that wants a WebSocket.
+/// Returns `true` for a request that wants a WebSocket. The payload of every other one is its body, whatever it wants to
+/// upgrade to.
 pub(crate) fn is_wanted(request: &HttpRequest) -> bool {
-    let value = request.headers().get(UPGRADE).and_then(|value| value.to_str().ok());
-    value.is_some_and(|value| value.eq_ignore_ascii_case("websocket"))
+    let has_word = |name: HeaderName, word: &str| {
+        let values = request.headers().get_all(name).filter_map(|value| value.to_str().ok());
+        values.flat_map(|value| value.split(',')).any(|value| value.trim().eq_ignore_ascii_case(word))
+    };
+    request.method() == Method::GET && has_word(CONNECTION, "upgrade") && has_word(UPGRADE, "websocket")
 }
 
 /// Answers a request that wants a WebSocket.
@@ -29,7 +33,7 @@ pub(crate) async fn answer(
     request: HttpRequest,
     payload: Payload,
 ) -> HttpResponse<ResponseBody> {
-    let version: Version = request.version();
+    let version = request::answered_in(&request);
     // The payload is what comes after the upgrade.
     let Some(mut of) = request::below_scope(&request, Payload::None, carried) else {
         return response::bad_request();

@@ -61,3 +61,29 @@ async fn http_1_0_has_no_chunks() {
         assert!(body.starts_with("id: 0\n") && body.ends_with("data: [DONE]\n\n"), "{body}");
     }
 }
+
+/// Actix does not end the payload of a request with `Upgrade: websocket`, whatever its length, method and `Connection` are.
+#[actix_web::test]
+async fn a_body_beside_an_upgrade_has_its_length() {
+    let model = ScriptedProvider::new().otherwise(|_| text("Hello"));
+    let assistant = Assistant::builder(model).allow_anonymous().build().unwrap();
+    let server = serve(move |app| {
+        app.service(scope("/assistant", assistant.clone()));
+    });
+    let body = asking("hi");
+    let head = format!("host: localhost\r\ncontent-type: application/json\r\ncontent-length: {}", body.len());
+    for connection in ["", "connection: upgrade\r\n"] {
+        for behind in ["", "x", "GET /assistant/manifest.json HTTP/1.1\r\nhost: localhost\r\n\r\n"] {
+            let request = format!(
+                "POST /assistant HTTP/1.1\r\nupgrade: websocket\r\n{connection}{head}\r\n\r\n{body}{behind}"
+            );
+            let seen = Raw::send(server.address, &request).await.end().await;
+            assert!(!seen.contains("chunked"), "the connection ends the body: {seen}");
+            assert!(seen.starts_with("HTTP/1.1 200 OK") && seen.contains("data: [DONE]"), "{seen}");
+            assert_eq!(seen.matches("HTTP/1.1 ").count(), 1, "what follows is no request: {seen}");
+        }
+    }
+    let empty = "POST /assistant HTTP/1.1\r\nhost: localhost\r\nupgrade: websocket\r\ncontent-type: application/json\r\n\r\n";
+    let seen = Raw::send(server.address, empty).await.end().await;
+    assert!(seen.starts_with("HTTP/1.1 400 "), "{seen}");
+}

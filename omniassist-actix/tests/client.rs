@@ -64,6 +64,13 @@ impl Raw {
         Self(socket)
     }
 
+    /// Sends these bytes.
+    pub(crate) async fn send(address: SocketAddr, bytes: &str) -> Self {
+        let mut socket = TcpStream::connect(address).await.unwrap();
+        socket.write_all(bytes.as_bytes()).await.unwrap();
+        Self(socket)
+    }
+
     /// Posts on the same connection.
     pub(crate) async fn again(&mut self, path: &str, body: &str) {
         let length = body.len();

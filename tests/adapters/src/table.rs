@@ -60,6 +60,7 @@ cases! {
         a_tree_from_its_start_to_its_end,
         the_upgrade_passes_the_checks_of_every_route,
         a_message_that_is_too_large_closes_with_1009,
+        a_post_that_offers_an_upgrade_keeps_its_body,
         a_client_that_is_gone_ends_its_agents,
         a_slow_reader_slows_the_agents_down,
         draining_closes_with_1001,

@@ -12,7 +12,7 @@ use tokio_tungstenite::tungstenite::{Error, Message};
 use tokio_tungstenite::{WebSocketStream, client_async};
 
 use crate::host::{Host, USER};
-use crate::stage::{assistant, closed, says};
+use crate::stage::{assistant, closed, run, says};
 use crate::transport::Transport;
 use crate::wire::{Ask, soon};
 
@@ -136,10 +136,23 @@ pub(crate) async fn a_message_that_is_too_large_closes_with_1009(on: Transport) 
         return;
     }
     let mut client = open(&host, "/assistant/ws", &[]).await.unwrap();
-    client.send(Message::text(" ".repeat(256 * 1024))).await.unwrap();
+    client.send(Message::text(" ".repeat(1024 * 1024))).await.unwrap();
     assert_eq!(next(&mut client).await["type"], "error");
-    let _ = client.send(Message::text(" ".repeat(256 * 1024 + 1))).await;
+    let _ = client.send(Message::text(" ".repeat(1024 * 1024 + 1))).await;
     assert_eq!(closed_with(&mut client).await, 1009);
+}
+
+/// The body of a request that offers an upgrade, and is no `GET` or does not ask for it, is its body.
+pub(crate) async fn a_post_that_offers_an_upgrade_keeps_its_body(on: Transport) {
+    let host = Host::start(on, &quiet(assistant(says("Hello"))).build().unwrap()).await;
+    if on.is_http2() {
+        return;
+    }
+    for connection in ["upgrade", "keep-alive"] {
+        let ask = run("/assistant").header("upgrade", "websocket").header("connection", connection);
+        let answer = host.ask(&ask).await.whole().await;
+        assert_eq!((answer.status(), answer.words().as_str()), (200, "Hello"), "{connection}");
+    }
 }
 
 pub(crate) async fn a_client_that_is_gone_ends_its_agents(on: Transport) {
