@@ -155,7 +155,7 @@
 //! The request passes the same checks as every other one. A page cannot send an `Authorization` with a WebSocket; it offers
 //! the subprotocol `omniassist.bearer.{token}` instead, with the token in base64url, and the hook of
 //! [`authenticate`](crate::AssistantBuilder::authenticate) sees it as `Authorization: Bearer`. The answer does not repeat the
-//! token, and a browser closes a connection whose answer names no subprotocol, so the page offers another one as well:
+//! token, and a browser closes a connection whose answer names no subprotocol. The page therefore offers another one as well:
 //! `omniassist.agents` for the frames as they are, or `omniassist.agents.v1`, which numbers them and adds fields.
 //!
 //! A tree occupies one of the [`max_runs_per_principal`](Limits::max_runs_per_principal), and passes rate limits and budgets,

@@ -160,7 +160,7 @@ fn stuck(budget: &Open, work: fn() -> Turn, plan: &'static [&str]) -> Assistant 
         (Call::Block, "a b?") => Some(Turn::delay(Duration::from_millis(20)).then(ask("Which year?"))),
         _ => None,
     });
-    let look = Tool::new("look", "Looks for ever", || pending::<Result<&'static str, ToolError>>());
+    let look = Tool::new("look", "Looks for ever", pending::<Result<&'static str, ToolError>>);
     builder(&model).tool(look).token_budget(budget.clone()).build().unwrap()
 }
 
