@@ -60,7 +60,8 @@ pub struct Limits {
     /// Bytes of the tool schemas of one request to a provider that does not follow `$ref`, with each reference replaced
     /// by its target. Default 1 MiB; a request with more is not sent, and the run fails.
     pub max_inlined_schema_bytes: usize,
-    /// Model calls since the last user message, including those of resubmissions. Default 16.
+    /// Model calls since the last user message, including those of resubmissions. Default 16. A server that hands
+    /// conversations off counts those of each agent.
     pub max_steps: u32,
     /// Consecutive turns without a valid tool call (unknown tool, arguments that do not parse or are invalid) before
     /// the run ends. Default 2.

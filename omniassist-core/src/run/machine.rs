@@ -190,6 +190,12 @@ impl RunMachine {
         }
     }
 
+    /// Returns the number of model calls since the last user message, with the one that is due to be answered.
+    #[must_use]
+    pub fn steps(&self) -> u32 {
+        self.state.steps
+    }
+
     pub(super) fn begin_turn(&mut self) {
         self.state.phase = Phase::Model;
         self.state.steps = self.state.steps.saturating_add(1);

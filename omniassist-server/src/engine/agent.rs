@@ -148,8 +148,8 @@ impl Agent {
         self
     }
 
-    /// Sets how many model calls one question may take. Default: as for the
-    /// [assistant](super::AssistantBuilder::max_steps).
+    /// Sets how many model calls one question may take, or the agent's part of it since the last
+    /// [handoff](super::AssistantBuilder::hands_off). Default: as for the [assistant](super::AssistantBuilder::max_steps).
     pub fn max_steps(mut self, steps: u32) -> Self {
         self.max_steps = Some(steps);
         self

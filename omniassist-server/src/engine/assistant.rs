@@ -285,13 +285,14 @@ impl Assistant {
         let run = run.with_files(setup.files.clone());
         let continued = request.messages.last().filter(|message| message.role == Role::Assistant).cloned();
         let suspended = self.take_suspended(&mut request, &run);
-        let handoffs = if branch.is_none() { self.handoffs(&mut request) } else { None };
+        let before = self.before(&request.messages);
+        let handoffs = if branch.is_none() { self.handoffs(&mut request, before.left()) } else { None };
+        // A call that hands off would have no effect.
+        let tools = if before.left() == 0 { self.without_handoffs(&tools) } else { tools };
         let new_id = Text::from(format!("msg_{id}"));
         let message_id = continued.as_ref().map_or_else(|| new_id.clone(), |message| message.id.clone());
         let mut config = RunConfig::with_limits(new_id, &setup.config.limits);
-        if let Some(steps) = self.agent.as_ref().and_then(|agent| agent.settings.max_steps) {
-            config.max_steps = steps;
-        }
+        config.max_steps = self.max_steps();
         let due = due_approvals(&request, &tools);
         let call = self.call(&request, &tools);
         let unasked = request.messages.last().filter(|_| continued.is_some());
@@ -306,9 +307,7 @@ impl Assistant {
             config.call_id_suffix = branch.call_id_suffix();
         }
         let mut driver = Driver::new(setup, run, queue, tools, call, request, config, preparation, branch);
-        if let Some(handoffs) = handoffs {
-            driver.hand_off_with(handoffs);
-        }
+        driver.hand_off_with(handoffs, before.steps);
         (driver, continued, message_id)
     }
 

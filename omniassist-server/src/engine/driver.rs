@@ -81,6 +81,9 @@ pub(super) struct Driver {
     branch: Option<Box<Branch>>,
     /// Set for a run whose agent can hand off.
     handoffs: Option<Box<Handoffs>>,
+    /// The model calls since the last user message after which the agent takes no more. Before the run begins, those of the
+    /// agents that had the conversation before.
+    step_limit: u32,
 }
 
 enum Stage {
@@ -140,12 +143,14 @@ impl Driver {
             gate: None,
             branch: branch.map(Box::new),
             handoffs: None,
+            step_limit: 0,
         }
     }
 
-    /// Lets the agent of the run hand the conversation off.
-    pub(super) fn hand_off_with(&mut self, handoffs: Handoffs) {
-        self.handoffs = Some(Box::new(handoffs));
+    /// Lets the agent of the run hand the conversation off. The steps of agents before it do not count as its own.
+    pub(super) fn hand_off_with(&mut self, handoffs: Option<Handoffs>, steps_before: u32) {
+        self.handoffs = handoffs.map(Box::new);
+        self.step_limit = steps_before;
     }
 
     /// Delays the preparation of the run until `first` is complete.
@@ -331,9 +336,10 @@ impl Driver {
         }
         config.context = prepared.context;
         config.refused_approvals = prepared.refused_approvals;
+        let own_steps = self.limit_steps(&mut config);
         let mut machine = RunMachine::start(&request, config, &self.tools, &mut self.events);
         if self.gate.is_some() {
-            machine = self.recover(machine);
+            machine = self.recover(machine, own_steps);
         }
         self.stage = Stage::Running(Box::new(machine));
         if !prepared.metadata.is_empty() {

@@ -22,7 +22,7 @@ use crate::tool::{Args, Json, Tool, ToolError, ToolSnapshot};
 /// The beginning of the names of the tools that hand off.
 const PREFIX: &str = "transfer_to_";
 
-/// The number of times that a run changes its agent.
+/// The number of times that a question changes its agent.
 const MOST: u32 = 4;
 
 /// The arguments of a tool that hands off.
@@ -69,9 +69,52 @@ pub(super) fn in_messages(messages: &[Message]) -> impl Iterator<Item = &str> {
     let last = messages.len().wrapping_sub(1);
     let answers = messages.iter().enumerate().filter(|(_, message)| message.role == Role::Assistant);
     answers.flat_map(move |(index, message)| {
-        let settled = if index == last { message.last_step() } else { message.parts.len() };
-        message.parts.iter().take(settled).filter_map(target)
+        message.parts.iter().take(settled(message, index == last)).filter_map(target)
     })
+}
+
+/// Returns the number of parts of a message whose calls hand off.
+fn settled(message: &Message, is_last: bool) -> usize {
+    if is_last { message.last_step() } else { message.parts.len() }
+}
+
+fn is_start(part: &Part) -> bool {
+    matches!(part, Part::StepStart)
+}
+
+/// The part of a question that is answered before the agent that has the conversation.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Before {
+    /// The steps of the agents before it.
+    pub(super) steps: u32,
+    handoffs: u32,
+}
+
+impl Before {
+    /// Reads the messages after the last one of the user. Calls that lead to no agent are of other tools.
+    pub(super) fn read(messages: &[Message], is_agent: impl Fn(&str) -> bool) -> Self {
+        let (mut before, mut steps) = (Self::default(), 0);
+        let question = messages.iter().rposition(|message| message.role == Role::User).map_or(0, |at| at + 1);
+        let answers = messages.iter().enumerate().skip(question);
+        for (index, message) in answers.filter(|(_, message)| message.role == Role::Assistant) {
+            let settled = settled(message, index + 1 == messages.len());
+            let mut own = 0;
+            for (at, part) in message.parts.iter().enumerate() {
+                own += u32::from(is_start(part));
+                let taken = steps + own.max(1);
+                if at < settled && before.steps < taken && target(part).is_some_and(&is_agent) {
+                    before = Self { steps: taken, handoffs: before.handoffs + 1 };
+                }
+            }
+            steps += own.max(u32::from(!message.parts.is_empty()));
+        }
+        before
+    }
+
+    /// Returns the number of handoffs that the question may still have.
+    pub(super) fn left(self) -> u32 {
+        MOST.saturating_sub(self.handoffs)
+    }
 }
 
 fn target(part: &Part) -> Option<&str> {
@@ -83,6 +126,9 @@ fn target(part: &Part) -> Option<&str> {
         _ => None,
     }
 }
+
+/// The name of the data that tells clients of a handoff.
+pub(super) const DATA: &str = "agent-handoff";
 
 /// Returns the calls of the last turn that hand off, with their agents.
 fn in_last_turn(transcript: &[TranscriptItem]) -> Vec<(&Text, &str)> {
@@ -108,6 +154,8 @@ pub(super) struct HandedOff {
     pub(super) run: RunContext,
     pub(super) call: Call,
     pub(super) tools: ToolSnapshot,
+    /// The model calls that the agent may take.
+    pub(super) max_steps: u32,
 }
 
 /// The preparation of a run for another agent, as a future.
@@ -116,7 +164,7 @@ pub(super) type HandingOff = Pin<Box<dyn Future<Output = Result<HandedOff, NotPr
 /// Prepares runs for the agents to which others hand off.
 pub(super) trait Successors: Send + Sync {
     /// Returns the preparation for the agent that has the conversation after handoffs. `None` if it is that of the run.
-    /// After the last handoff of a run, the agent cannot hand off.
+    /// After the last handoff of a question, the agent cannot hand off.
     fn hand_off(
         &self,
         to: &[&str],
@@ -143,8 +191,8 @@ pub(super) struct Due {
 }
 
 impl Handoffs {
-    pub(super) fn new(successors: Arc<dyn Successors>, request: RunRequest) -> Self {
-        Self { successors, request, left: MOST, preparing: None }
+    pub(super) fn new(successors: Arc<dyn Successors>, request: RunRequest, left: u32) -> Self {
+        Self { successors, request, left, preparing: None }
     }
 
     /// Begins the handoff that the last turn asks for. Returns `false` if there is none.

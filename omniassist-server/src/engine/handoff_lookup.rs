@@ -11,7 +11,7 @@ use omniassist_core::run::ToolCatalog;
 use omniassist_core::{Error, JsonText, RunRequest, Text, ToolSide, ToolSpec, Verifier};
 
 use super::agent::NamedAgent;
-use super::handoff::{self, HandedOff, HandingOff, Handoffs, Successors};
+use super::handoff::{self, Before, HandedOff, HandingOff, Handoffs, Successors};
 use super::preparation::NotPrepared;
 use super::{Assistant, verification};
 use crate::tool::ToolSnapshot;
@@ -138,15 +138,29 @@ impl Assistant {
         Ok(PossibleTools(tools))
     }
 
-    /// Returns the handoffs of a run of this agent. `None` if it does not hand off.
-    pub(super) fn handoffs(&self, request: &mut RunRequest) -> Option<Handoffs> {
-        if self.successors().is_empty() {
+    /// Returns the part of the question that is answered already, up to the handoff to this agent.
+    pub(super) fn before(&self, messages: &[Message]) -> Before {
+        match self.has_members() {
+            true => Before::read(messages, |to| self.member(to).is_some()),
+            false => Before::default(),
+        }
+    }
+
+    /// Returns the model calls of one question that this agent may take.
+    pub(super) fn max_steps(&self) -> u32 {
+        let own = self.agent.as_ref().and_then(|agent| agent.settings.max_steps);
+        own.unwrap_or(self.setup.config.limits.max_steps)
+    }
+
+    /// Returns the handoffs of a run of this agent, at most `left`. `None` if it does not hand off.
+    pub(super) fn handoffs(&self, request: &mut RunRequest, left: u32) -> Option<Handoffs> {
+        if self.successors().is_empty() || left == 0 {
             return None;
         }
         let messages = std::mem::take(&mut request.messages);
         let without_messages = request.clone();
         request.messages = messages;
-        Some(Handoffs::new(Arc::new(self.clone()), without_messages))
+        Some(Handoffs::new(Arc::new(self.clone()), without_messages, left))
     }
 
     /// Keeps the names of handoffs for the server: the result of a client's tool of this name would move the conversation. They
@@ -218,12 +232,13 @@ impl Assistant {
         let tools = if is_last { self.without_handoffs(&tools) } else { tools };
         let call = self.call(request, &tools);
         let planning = self.planning(request, &call, &tools, None);
-        let (setup, agent) = (Arc::clone(&self.setup), self.agent.clone());
+        let (setup, agent, max_steps) = (Arc::clone(&self.setup), self.agent.clone(), self.max_steps());
         let prepared = panics::catch_async("the preparation of an agent", async move {
-            let mut next = HandedOff { run, call, tools };
+            let mut next = HandedOff { run, call, tools, max_steps };
             if let Some(planning) = planning {
                 let plan = planning.plan(&setup.config.run_hooks, &setup.tools, &next.run).await?;
                 (next.call, next.tools) = (plan.call, plan.tools);
+                next.max_steps = plan.max_steps.unwrap_or(max_steps);
             }
             next.call.offer(&next.tools);
             next.call.system =

@@ -347,7 +347,7 @@ async fn a_conversation_leaves_an_agent_that_its_caller_may_no_longer_use() {
     assert_eq!(prompts(&model), ["You help.", "You are hr.", "You are hr.", "You help."]);
 }
 
-/// A run changes its agent at most 4 times.
+/// A question changes its agent at most 4 times.
 #[tokio::test]
 async fn a_run_that_goes_back_and_forth_ends_with_an_answer() {
     let model = ScriptedProvider::new().otherwise(|payload| {

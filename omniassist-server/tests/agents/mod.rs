@@ -3,6 +3,7 @@
 mod asked;
 mod asking;
 mod handoff;
+mod handoff_steps;
 mod loaded;
 mod rights;
 mod stored;

@@ -7,6 +7,7 @@ use omniassist_core::journal::{self, Content, Record};
 use omniassist_core::run::{Action, Input, RunMachine};
 use omniassist_core::{KeptAnswer, RunEvent, Text};
 
+use super::handoff::steps_since_handoff;
 use super::{Driver, Stage};
 use crate::engine::gate::{Due, Gate};
 use crate::failpoint;
@@ -76,10 +77,11 @@ impl Driver {
         self.settle();
     }
 
-    /// Rebuilds a run that was interrupted from its journal. `machine` is the one that its request gives.
-    pub(super) fn recover(&mut self, machine: RunMachine) -> RunMachine {
+    /// Rebuilds a run that was interrupted from its journal. `machine` is the one that its request gives, and `own_steps` the
+    /// limit of its agent.
+    pub(super) fn recover(&mut self, machine: RunMachine, own_steps: u32) -> RunMachine {
         let Some(records) = self.gate.as_mut().and_then(|gate| gate.journal.take()) else { return machine };
-        let at_work = agents_at_work(&records);
+        let (at_work, since_handoff) = (agents_at_work(&records), steps_since_handoff(&records));
         match journal::fold(machine.clone(), records) {
             Ok(recovered) => {
                 failpoint::hit("gate.folded");
@@ -90,6 +92,10 @@ impl Driver {
                 if let Some(gate) = &mut self.gate {
                     gate.interrupted = recovered.interrupted.into_iter().collect();
                     gate.fetch = recovered.kept;
+                }
+                if let Some(steps) = since_handoff {
+                    let before = recovered.machine.steps().saturating_sub(steps);
+                    self.step_limit = before.saturating_add(own_steps);
                 }
                 recovered.machine
             }

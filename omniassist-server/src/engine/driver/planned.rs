@@ -50,6 +50,9 @@ impl Driver {
 
     /// Calls the model, after the functions of the host that prepare its calls.
     pub(super) fn ask_model(&mut self, transcript: Arc<[TranscriptItem]>) {
+        if self.ends_at_limit() {
+            return;
+        }
         if self.setup.config.step_hooks.is_empty() {
             self.call_model(transcript);
         } else {
