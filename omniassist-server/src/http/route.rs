@@ -193,6 +193,14 @@ impl Route {
         }
     }
 
+    /// Returns `true` for a path of no route, also below an agent.
+    pub(super) fn is_unknown(&self) -> bool {
+        match self {
+            Self::Agent(_, route) => route.is_unknown(),
+            route => matches!(route, Self::Unknown(_)),
+        }
+    }
+
     /// Returns the methods that the route takes.
     pub(super) fn methods(&self) -> &'static [Method] {
         const POST: &[Method] = &[Method::POST];

@@ -123,6 +123,13 @@ impl AssistantService {
             socket::take_bearer(&mut parts);
         }
         self.assistant.access().identify(&mut parts).await?;
+        // Checked first, so that a request of no route loads no agent.
+        if route.is_unknown() {
+            return Err(Rejection::not_found());
+        }
+        if !route.methods().contains(&parts.method) {
+            return Err(Rejection::method_not_allowed(route.methods()));
+        }
         let agent;
         let (assistant, route) = match route {
             Route::Agent(name, route) => {
@@ -132,10 +139,6 @@ impl AssistantService {
             route => (&self.assistant, route),
         };
         let request = Request::from_parts(parts, body);
-        let is_known = !matches!(route, Route::Unknown(_));
-        if is_known && !route.methods().contains(request.method()) {
-            return Err(Rejection::method_not_allowed(route.methods()));
-        }
         let mut response = match route {
             Route::Run => PostedRun::read_admitted(request, assistant).await?.respond_opened(assistant).await,
             Route::Completion => completion::complete(assistant, request).await,

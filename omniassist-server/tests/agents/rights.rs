@@ -22,10 +22,8 @@ async fn an_agent_that_the_caller_does_not_see_is_one_that_does_not_exist() {
     let chat = json!({ "model": "omniassist/AGENT", "messages": [{ "role": "user", "content": "Hi" }] });
     let forms = [
         (Method::POST, "/agents/AGENT", question()),
-        (Method::GET, "/agents/AGENT", json!({})),
         (Method::POST, "/api/run/AGENT", question()),
         (Method::POST, "/agents/AGENT/ag-ui", ag_ui.clone()),
-        (Method::POST, "/agents/AGENT/nowhere", json!({})),
         (Method::POST, "/agents/AGENT/c/stop", json!({})),
         (Method::GET, "/agents/AGENT/c/stream", json!({})),
         (Method::GET, "/agents/AGENT/manifest.json", json!({})),
@@ -45,6 +43,14 @@ async fn an_agent_that_the_caller_does_not_see_is_one_that_does_not_exist() {
         assert_ne!(ask("boss", "hr").await, unknown, "{path}");
     }
     assert!(model.payloads().is_empty(), "nothing but `hr` was asked");
+    // These are refused before the agent is known.
+    for (method, path) in [(Method::GET, "/agents/AGENT"), (Method::POST, "/agents/AGENT/nowhere")] {
+        let ask = async |user, agent| {
+            send(&assistant, user, method.clone(), &path.replace("AGENT", agent), None).await
+        };
+        let own = ask("boss", "hr").await;
+        assert!(ask("ada", "hr").await == own && ask("ada", "nobody").await == own, "{path}");
+    }
 }
 
 /// Contract A.2, 18: an agent has the tools of its own list only.

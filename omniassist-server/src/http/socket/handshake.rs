@@ -23,13 +23,13 @@ pub(in crate::http) async fn accept(
     assistant: &Assistant,
     mut parts: Parts,
 ) -> Result<Response<AssistantBody>, Rejection> {
+    let key = key(&parts)?;
+    assistant.check_open()?;
     let agent = match query_value(&parts.uri, "agent") {
         Some(name) => Some(agents::visible(assistant, name, &parts.extensions).await?),
         None => None,
     };
     let assistant = agent.as_ref().unwrap_or(assistant);
-    let key = key(&parts)?;
-    assistant.check_open()?;
     let place = place(assistant, &parts)?;
     let upgrade = Upgrade::take(&mut parts.extensions).ok_or_else(upgrade_required)?;
     let mut response = Response::new(AssistantBody::whole(""));
