@@ -9,7 +9,7 @@ use omniassist_core::{Limits, ModelOptions, Text, check_tool_name};
 
 use super::hook::RunHook;
 use super::prompt::IntoSystemPrompt;
-use crate::agent_config::RESERVED;
+use crate::agent_config::{Kind, RESERVED};
 use crate::provider::LlmProvider;
 use crate::tool::{DeferAbove, StateMap, Tool, Tools};
 use crate::visibility::Visibility;
@@ -251,20 +251,21 @@ pub(super) fn register(
     Ok(named)
 }
 
-/// Adds the tools by which a model asks agents, or hands the conversation off to them.
+/// Adds the tools by which a model asks agents, or hands the conversation off to them. `whose` says who names them, for an error.
 pub(super) fn add_tools(
     tools: &Tools,
     names: &[Text],
     agents: &NamedAgents,
     tool: impl Fn(&Agent) -> Tool,
+    whose: &str,
 ) -> Result<()> {
     for name in names {
-        let agent = agents.get(name);
-        let unknown = || {
-            let tool = "a model asks it, or hands the conversation off to it";
-            Error::configuration(format!("there is no agent {:?}, but {tool}", &**name))
-        };
-        tools.register(tool_of(agent.ok_or_else(unknown)?, &tool))?;
+        let agent = agents.get(name).ok_or_else(|| {
+            let known = agents.keys().cloned().collect();
+            let reason = Kind::Unknown { what: "agent", name: name.clone(), known };
+            Error::configuration(format!("{whose}: {reason}"))
+        })?;
+        tools.register(tool_of(agent, &tool))?;
     }
     Ok(())
 }

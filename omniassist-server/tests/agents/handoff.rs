@@ -403,9 +403,22 @@ async fn an_asked_agent_does_not_hand_off() {
 #[test]
 fn a_handoff_to_no_agent_is_refused() {
     let builder = || Assistant::builder(answering());
-    let unknown = builder().hands_off(["nobody"]).build().unwrap_err().to_string();
-    assert!(unknown.contains("nobody"), "{unknown}");
     let sales = |name: &str| Agent::new(name.to_owned(), "Sells.");
+    let both = || builder().agent(sales("sales")).agent(sales("clerk"));
+    let known = "there is no agent \"nobody\"; there are: clerk, sales";
+    for (builder, whose) in [
+        (both().hands_off(["nobody"]), "the handoffs of the assistant"),
+        (both().delegates(["sales", "nobody"]), "the delegates of the assistant"),
+        (both().agent(sales("own").hands_off(["nobody"])), "the handoffs of the agent \"own\""),
+        (both().agent(sales("own").delegates(["nobody"])), "the delegates of the agent \"own\""),
+    ] {
+        let unknown = builder.build().unwrap_err().to_string();
+        let known =
+            if whose.contains("own") { known.replace("clerk", "clerk, own") } else { known.to_owned() };
+        assert!(unknown.contains(&format!("{whose}: {known}")), "{unknown}");
+    }
+    let none = builder().hands_off(["nobody"]).build().unwrap_err().to_string();
+    assert!(none.contains("none is registered"), "{none}");
     let longest = "a".repeat(64 - "transfer_to_".len());
     assert!(builder().agent(sales(&longest)).hands_off([longest.clone()]).build().is_ok());
     let longer = format!("{longest}a");

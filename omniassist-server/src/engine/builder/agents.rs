@@ -100,11 +100,14 @@ impl AssistantBuilder {
     pub(super) fn checked_agents(agents: Vec<Agent>, tools: &Tools, config: &Config) -> Result<NamedAgents> {
         let agents = agent::register(agents, tools.state(), &config.limits, config.defer_above)?;
         let ask = |agent: &_| delegation::tool(agent).timeout(config.limits.run_timeout);
-        agent::add_tools(tools, &config.delegates, &agents, ask)?;
-        agent::add_tools(tools, &config.hands_off, &agents, handoff::tool)?;
+        let hand_off = handoff::tool;
+        agent::add_tools(tools, &config.delegates, &agents, ask, "the delegates of the assistant")?;
+        agent::add_tools(tools, &config.hands_off, &agents, hand_off, "the handoffs of the assistant")?;
         for agent in agents.values() {
-            agent::add_tools(&agent.tools, &agent.settings.delegates, &agents, ask)?;
-            agent::add_tools(&agent.tools, &agent.settings.hands_off, &agents, handoff::tool)?;
+            let Agent { name, delegates, hands_off, .. } = &agent.settings;
+            let whose = |what| format!("the {what} of the agent {:?}", &**name);
+            agent::add_tools(&agent.tools, delegates, &agents, ask, &whose("delegates"))?;
+            agent::add_tools(&agent.tools, hands_off, &agents, hand_off, &whose("handoffs"))?;
         }
         check_tree(&config.tree)?;
         let delegates = config.delegates.len()
