@@ -63,6 +63,8 @@ pub enum ErrorCode {
     LimitsUnavailable,
     /// An agent of the host cannot be loaded at present.
     AgentsUnavailable,
+    /// The configuration of an agent of the host has an error.
+    AgentInvalid,
     /// The server has reached its limit of concurrent runs.
     Overloaded,
     /// The server is shutting down and starts no further runs.
@@ -93,6 +95,7 @@ impl ErrorCode {
             Self::TokenBudgetExceeded => "token_budget_exceeded",
             Self::LimitsUnavailable => "limits_unavailable",
             Self::AgentsUnavailable => "agents_unavailable",
+            Self::AgentInvalid => "agent_invalid",
             Self::Overloaded => "overloaded",
             Self::ShuttingDown => "shutting_down",
             Self::Internal => "internal",
@@ -240,6 +243,13 @@ impl Error {
         Self::new(ErrorCode::AgentsUnavailable).until(retry_after)
     }
 
+    /// Creates the error of an agent whose configuration is invalid. It may be corrected after `retry_after`. Clients do not
+    /// learn what is wrong.
+    #[must_use]
+    pub fn agent_invalid(retry_after: Duration) -> Self {
+        Self::new(ErrorCode::AgentInvalid).until(retry_after)
+    }
+
     /// Creates the error of a server that has reached its limit of concurrent runs. Clients do not learn the limit.
     #[must_use]
     pub fn overloaded(retry_after: Duration) -> Self {
@@ -295,6 +305,7 @@ impl Error {
             self.inner.code,
             ErrorCode::LimitsUnavailable
                 | ErrorCode::AgentsUnavailable
+                | ErrorCode::AgentInvalid
                 | ErrorCode::StoreUnavailable
                 | ErrorCode::Overloaded
                 | ErrorCode::ShuttingDown
@@ -411,6 +422,9 @@ impl fmt::Display for Error {
             }
             ErrorCode::AgentsUnavailable => {
                 f.write_str("the agent cannot be loaded now; send the request again later")?;
+            }
+            ErrorCode::AgentInvalid => {
+                f.write_str("the configuration of the agent is invalid; its operator has to correct it")?;
             }
             ErrorCode::Internal => f.write_str("an internal error occurred")?,
             ErrorCode::Overloaded => f.write_str("the server is busy; send the request again")?,

@@ -80,7 +80,14 @@ use crate::one_line;
 pub struct AgentConfig {
     pub(super) head: Head,
     pub(super) form: Form,
-    file: Option<PathBuf>,
+    file: Option<Source>,
+}
+
+/// The file of a configuration, with a hash of its text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Source {
+    path: PathBuf,
+    content: u64,
 }
 
 /// The keys that both forms have.
@@ -205,7 +212,7 @@ impl AgentConfig {
             let keys = Value::Object(rest);
             // The title and the description are part of the head, and only a node stands for another agent.
             let [_, _, own @ .., _] = Settings::KEYS;
-            check_keys(&keys, &own, "", true)?;
+            check_keys(&keys, &[&HEAD[..], &own].concat(), "", true)?;
             Form::Short(Box::new(read(keys, "")?))
         };
         Ok(Self { head, form, file: None })
@@ -217,12 +224,12 @@ impl AgentConfig {
     ///
     /// Returns an error if the configuration has another id.
     #[cfg(feature = "agent-files")]
-    pub(super) fn of_file(mut self, id: &str, file: &Path) -> Result<Self, AgentConfigError> {
+    pub(super) fn of_file(mut self, id: &str, file: &Path, content: u64) -> Result<Self, AgentConfigError> {
         if self.head.id.is_empty() {
             self.head.id = id.into();
         }
         self.check_id(id)?;
-        self.file = Some(file.to_owned());
+        self.file = Some(Source { path: file.to_owned(), content });
         Ok(self)
     }
 
@@ -230,7 +237,7 @@ impl AgentConfig {
     pub(crate) fn name_in(&self, error: AgentConfigError) -> AgentConfigError {
         let error = error.with_id(self.head.id.clone());
         match &self.file {
-            Some(file) => error.in_file(file),
+            Some(file) => error.in_file(&file.path).of_content(file.content),
             None => error,
         }
     }

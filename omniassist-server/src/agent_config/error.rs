@@ -4,6 +4,10 @@ use std::path::{Path, PathBuf};
 
 use omniassist_core::Text;
 
+use super::cache::Unavailable;
+use super::noted::hash;
+use crate::one_line;
+
 /// The most names that an error lists.
 const LISTED: usize = 20;
 
@@ -21,6 +25,9 @@ struct Inner {
     file: Option<PathBuf>,
     /// The id of the configuration.
     id: Text,
+    /// A hash of the text of the file, so that the log tells each version once.
+    content: u64,
+    is_logged: bool,
     source: Option<Box<dyn StdError + Send + Sync>>,
 }
 
@@ -29,10 +36,16 @@ struct Inner {
 pub(crate) enum Kind {
     /// The text is not JSON or TOML. The source says where.
     Syntax,
+    /// The file cannot be read. The source says why.
+    #[cfg(feature = "agent-files")]
+    Unreadable,
+    /// The folder does not exist.
+    #[cfg(feature = "agent-files")]
+    NoFolder,
     /// A value has another type, or is missing. The source says which.
     Shape,
-    /// A key that has no meaning, and the one that is perhaps meant.
-    UnknownKey(Option<&'static str>),
+    /// A key that has no meaning, the one that is perhaps meant, and those that there are.
+    UnknownKey { meant: Option<&'static str>, known: Vec<&'static str> },
     /// The type of a node.
     UnknownType(Text),
     /// The type of a node, or the kind of an edge, that this version cannot run.
@@ -45,7 +58,7 @@ pub(crate) enum Kind {
     Name(Text),
     /// The configuration has another id than the one that was asked for.
     OtherId { asked: Text, id: Text },
-    /// A text that is empty.
+    /// A text that is missing, or empty.
     Empty,
     /// A limit of configurations.
     TooMany { what: &'static str, most: usize },
@@ -64,7 +77,8 @@ pub(crate) enum Kind {
 
 impl AgentConfigError {
     pub(crate) fn new(path: impl Into<String>, kind: Kind) -> Self {
-        Self { inner: Box::new(Inner { kind, path: path.into(), file: None, id: Text::new(), source: None }) }
+        let (file, id, content, is_logged, source) = Default::default();
+        Self { inner: Box::new(Inner { kind, path: path.into(), file, id, content, is_logged, source }) }
     }
 
     pub(crate) fn with_source(mut self, source: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
@@ -76,6 +90,49 @@ impl AgentConfigError {
     pub(super) fn with_id(mut self, id: Text) -> Self {
         self.inner.id = id;
         self
+    }
+
+    /// Adds a hash of the text of the file.
+    pub(super) fn of_content(mut self, content: u64) -> Self {
+        self.inner.content = content;
+        self
+    }
+
+    /// Marks the error as one that the log has.
+    #[cfg(feature = "agent-files")]
+    pub(super) fn logged(mut self) -> Self {
+        self.inner.is_logged = true;
+        self
+    }
+
+    /// Returns the id of the configuration. It is empty if it is not known.
+    pub(crate) fn id(&self) -> &Text {
+        &self.inner.id
+    }
+
+    /// Returns a hash of the error and of the version of its file. The names that there are do not count: they change with
+    /// other agents.
+    pub(crate) fn fingerprint(&self) -> u64 {
+        let Inner { content, path, .. } = &*self.inner;
+        match &self.inner.kind {
+            Kind::Unknown { what, name, .. } => hash((content, path, what, name)),
+            _ => hash((content, one_line::chain(self).to_string())),
+        }
+    }
+
+    pub(crate) fn is_logged(&self) -> bool {
+        self.inner.is_logged
+    }
+
+    /// Returns what the error means for those who want to use the agent.
+    pub(crate) fn reason(&self) -> Unavailable {
+        match self.inner.kind {
+            #[cfg(feature = "agent-files")]
+            Kind::NoFolder => Unavailable::NoSource,
+            #[cfg(feature = "agent-files")]
+            Kind::Unreadable => Unavailable::Failing,
+            _ => Unavailable::Invalid,
+        }
     }
 
     /// Adds the file of the configuration. Default: none.
@@ -120,26 +177,27 @@ impl fmt::Display for Kind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Syntax => f.write_str("the text cannot be read"),
+            #[cfg(feature = "agent-files")]
+            Self::Unreadable => f.write_str("it cannot be read"),
+            #[cfg(feature = "agent-files")]
+            Self::NoFolder => f.write_str("there is no such folder, and so none of its agents"),
             Self::Shape => f.write_str("the value does not fit"),
-            Self::UnknownKey(None) => f.write_str("this key has no meaning here"),
-            Self::UnknownKey(Some(meant)) => write!(f, "this key has no meaning; write {meant:?}"),
+            Self::UnknownKey { meant: Some(meant), .. } => {
+                write!(f, "this key has no meaning; write {meant:?}")
+            }
+            Self::UnknownKey { meant: None, known } => {
+                f.write_str("this key has no meaning here")?;
+                list(known.iter().copied(), f)
+            }
             Self::UnknownType(name) => {
                 write!(f, "there is no type {:?} of nodes; there are: agent, tool", &**name)
             }
             Self::NotAvailable(name) => write!(f, "{:?} is not available in this build", &**name),
             Self::Unknown { what, name, known } => {
                 write!(f, "there is no {what} {:?}", &**name)?;
-                if known.is_empty() {
-                    return write!(f, "; none is registered");
-                }
-                f.write_str("; there are: ")?;
-                for (at, name) in known.iter().take(LISTED).enumerate() {
-                    let comma = if at == 0 { "" } else { ", " };
-                    write!(f, "{comma}{}", &**name)?;
-                }
-                match known.len().saturating_sub(LISTED) {
-                    0 => Ok(()),
-                    more => write!(f, " and {more} more"),
+                match known.is_empty() {
+                    true => f.write_str("; none is registered"),
+                    false => list(known.iter().map(Text::as_str), f),
                 }
             }
             Self::Twice(name) => write!(f, "{:?} is taken", &**name),
@@ -151,7 +209,7 @@ impl fmt::Display for Kind {
             Self::OtherId { asked, id } => {
                 write!(f, "the configuration of {:?} has another id, {:?}", &**asked, &**id)
             }
-            Self::Empty => f.write_str("the text is empty"),
+            Self::Empty => f.write_str("the text is missing or empty"),
             Self::TooMany { what, most } => write!(f, "at most {most} {what} are allowed"),
             Self::NoEntry => f.write_str(
                 "no single agent answers: give one the id of the configuration, or let edges lead to all others",
@@ -162,6 +220,20 @@ impl fmt::Display for Kind {
             Self::TwoFiles => f.write_str("the agent has a TOML file and a JSON file"),
             Self::Refused => f.write_str("the agent cannot be registered"),
         }
+    }
+}
+
+/// Lists the names that there are.
+fn list<'a>(names: impl ExactSizeIterator<Item = &'a str>, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    f.write_str("; there are: ")?;
+    let more = names.len().saturating_sub(LISTED);
+    for (at, name) in names.take(LISTED).enumerate() {
+        let comma = if at == 0 { "" } else { ", " };
+        write!(f, "{comma}{name}")?;
+    }
+    match more {
+        0 => Ok(()),
+        more => write!(f, " and {more} more"),
     }
 }
 

@@ -54,21 +54,27 @@ pub trait AgentLoader: Send + Sync + 'static {
     ///
     /// # Errors
     ///
-    /// Returns an error if the configuration cannot be read. The last good one is used then, if there is one, and clients
-    /// get 503 `agents_unavailable` otherwise.
+    /// Returns an error if the configuration cannot be read. The last good one is used then, if there is one. Clients get 503
+    /// otherwise: `agent_invalid` for an [`AgentConfigError`], also as a source, and `agents_unavailable` for others.
     fn load<'a>(&'a self, id: &'a str, principal: &'a Principal) -> AgentFuture<'a, Option<AgentConfig>>;
 
     /// Returns the agents that the user may use, for lists such as `GET /agents`. Leave out internal ones.
     ///
     /// # Errors
     ///
-    /// As for [`load`](Self::load).
+    /// Returns an error if there is no list now. The last good one is used then; without one, lists have the agents of code only.
     fn list<'a>(&'a self, principal: &'a Principal) -> AgentFuture<'a, Vec<AgentSummary>>;
 
-    /// Returns `true` if the agents depend on the user. With `false`, what was loaded for one user is used for all others.
-    /// Default: `true`.
+    /// Returns `true` if the agents depend on the user. With `false`, what was loaded for one user is used for all others, and
+    /// lists leave out agents that cannot be used. Default: `true`.
     fn is_per_principal(&self) -> bool {
         true
+    }
+
+    /// Returns the configurations that can be read without waiting for a future, or their errors. They are checked when the
+    /// assistant is [built](crate::AssistantBuilder::build), and errors are logged. Default: none.
+    fn at_build(&self) -> Vec<Result<AgentConfig, AgentConfigError>> {
+        Vec::new()
     }
 }
 

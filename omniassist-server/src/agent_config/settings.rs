@@ -98,7 +98,8 @@ pub(super) fn check_keys(
     for key in map.keys().filter(|key| !known.contains(&key.as_str())) {
         let meant = known.iter().find(|known| plain(known) == plain(key)).copied();
         if is_strict || meant.is_some() {
-            return Err(AgentConfigError::new(join(at, key), Kind::UnknownKey(meant)));
+            let known = known.to_vec();
+            return Err(AgentConfigError::new(join(at, key), Kind::UnknownKey { meant, known }));
         }
     }
     Ok(())

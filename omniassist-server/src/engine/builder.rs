@@ -443,6 +443,9 @@ impl AssistantBuilder {
         }
         let agents = Self::checked_agents(self.agents, &tools, &config)?;
         let loaded = self.catalog.map(|catalog| Self::loaded(catalog, &tools, &config)).transpose()?;
+        if let Some(loaded) = &loaded {
+            loaded.check(&agents);
+        }
         let (verifier, seals): (Arc<dyn Verifier>, _) = match self.verifier {
             Some(verifier) => (verifier, None),
             None => {

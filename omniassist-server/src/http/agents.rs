@@ -22,22 +22,19 @@ struct AgentEntry<'a> {
 }
 
 /// Returns the agents that the caller sees, as they are listed.
-pub(super) async fn entries(assistant: &Assistant, extensions: &Extensions) -> Result<Value, Rejection> {
-    let agents = assistant.reachable_agents(extensions).await?;
+pub(super) async fn entries(assistant: &Assistant, extensions: &Extensions) -> Value {
+    let agents = assistant.reachable_agents(extensions).await;
     let entry = |agent: &AgentSummary| {
         let AgentSummary { id, name, description } = agent;
         json!(AgentEntry { id, name: name.as_deref(), description })
     };
-    Ok(agents.iter().map(entry).collect())
+    agents.iter().map(entry).collect()
 }
 
 /// Answers `GET /agents`.
-pub(super) async fn list(
-    assistant: &Assistant,
-    extensions: &Extensions,
-) -> Result<Response<AssistantBody>, Rejection> {
-    let agents = entries(assistant, extensions).await?;
-    Ok(reply::json(StatusCode::OK, &json!({ "agents": agents })))
+pub(super) async fn list(assistant: &Assistant, extensions: &Extensions) -> Response<AssistantBody> {
+    let agents = entries(assistant, extensions).await;
+    reply::json(StatusCode::OK, &json!({ "agents": agents }))
 }
 
 /// Returns an agent that the caller sees.

@@ -35,7 +35,7 @@ pub(super) async fn answer<B: Body>(
 ) -> Result<Response<AssistantBody>, Rejection> {
     let (mut parts, body) = request.into_parts();
     match route {
-        CopilotKitRoute::Info => Ok(reply::json(StatusCode::OK, &info(assistant, &parts.extensions).await?)),
+        CopilotKitRoute::Info => Ok(reply::json(StatusCode::OK, &info(assistant, &parts.extensions).await)),
         CopilotKitRoute::Threads => copilotkit_threads::list(assistant, &parts.extensions, &parts.uri).await,
         CopilotKitRoute::Thread(thread) => {
             let body = receive::posted(assistant, &mut parts, body).await?;
@@ -139,7 +139,7 @@ async fn single(
         value.ok_or_else(|| Error::invalid_field(path, "a string", "nothing"))
     };
     let action = match envelope.method.as_deref() {
-        Some("info") => return Ok(reply::json(StatusCode::OK, &info(assistant, &extensions).await?)),
+        Some("info") => return Ok(reply::json(StatusCode::OK, &info(assistant, &extensions).await)),
         Some("agent/run") => AgentAction::Run,
         Some("agent/connect") => AgentAction::Connect,
         Some("agent/suggest") => AgentAction::Suggest,
@@ -234,13 +234,13 @@ fn agent_info(name: &str, description: &str) -> Value {
 }
 
 /// Returns the description of the runtime, with the agents that the caller sees. It promises routes of threads if there is a store, and no web sockets.
-async fn info(assistant: &Assistant, extensions: &Extensions) -> Result<Value, Rejection> {
+async fn info(assistant: &Assistant, extensions: &Extensions) -> Value {
     let is_stored = assistant.stores().is_some();
     let endpoints = json!({
         "list": is_stored, "inspect": false, "mutations": is_stored, "realtimeMetadata": false,
     });
     let mut all = Map::from_iter([(agents::DEFAULT.to_owned(), agent_info(agents::DEFAULT, ""))]);
-    let agents = assistant.reachable_agents(extensions).await?;
+    let agents = assistant.reachable_agents(extensions).await;
     all.extend(agents.iter().map(|agent| (agent.id.to_string(), agent_info(&agent.id, &agent.description))));
     let mut info = json!({
         "version": VERSION,
@@ -257,5 +257,5 @@ async fn info(assistant: &Assistant, extensions: &Extensions) -> Result<Value, R
         let single = json!({"resourceOperations": true, "threadEndpoints": endpoints});
         info.insert("singleRoute".to_owned(), single);
     }
-    Ok(info)
+    info
 }

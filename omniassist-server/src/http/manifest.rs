@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::route::{CopilotKitRoute, Route};
-use super::{Rejection, agents, copilotkit};
+use super::{agents, copilotkit};
 use crate::Assistant;
 use crate::tool::RegisteredTool;
 
@@ -41,19 +41,15 @@ impl<'a> ToolEntry<'a> {
 
 /// Returns the document of `GET /manifest.json`: the tools and agents that the caller sees, and the dialects with their
 /// routes. The document of an agent has its name, and paths below it.
-///
-/// # Errors
-///
-/// Returns an error if the agents cannot be loaded.
-pub(super) async fn manifest(assistant: &Assistant, extensions: &Extensions) -> Result<Value, Rejection> {
+pub(super) async fn manifest(assistant: &Assistant, extensions: &Extensions) -> Value {
     let tools = assistant.visible_tools(extensions);
     let tools: Vec<_> = tools.registered().map(ToolEntry::of).collect();
     let (provider, model) = assistant.model();
     let (key, agents) = match assistant.as_agent() {
         Some((name, _)) => ("agent", json!(&**name)),
-        None => ("agents", agents::entries(assistant, extensions).await?),
+        None => ("agents", agents::entries(assistant, extensions).await),
     };
-    Ok(json!({
+    json!({
         key: agents,
         "name": "omniassist",
         "version": env!("CARGO_PKG_VERSION"),
@@ -61,7 +57,7 @@ pub(super) async fn manifest(assistant: &Assistant, extensions: &Extensions) -> 
         "model": model,
         "tools": tools,
         "dialects": dialects(assistant),
-    }))
+    })
 }
 
 /// Returns the dialects with the routes that begin a run.

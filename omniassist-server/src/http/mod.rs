@@ -112,7 +112,8 @@
 //! | 429 | `rate_limited`; below `/v1` `rate_limit_exceeded` | The [rate limit](crate::throttle) refuses the run |
 //! | 429 | `token_budget_exceeded` | The principal has no [tokens](crate::throttle) left |
 //! | 503 | `limits_unavailable` | A [rate limit or token budget](crate::throttle) cannot be checked |
-//! | 503 | `agents_unavailable` | The host's [loader of agents](crate::agent_config) fails, or the agent's configuration has an error, and none from before is known |
+//! | 503 | `agents_unavailable` | The host's [loader of agents](crate::agent_config) fails, and no version of the agent from before is known |
+//! | 503 | `agent_invalid` | The configuration of the agent has an error, and no version from before is known |
 //! | 503 | `store_unavailable` | The store of conversations cannot be used |
 //! | 429 | `too_many_sockets` | The principal has [`max_sockets_per_principal`](Limits::max_sockets_per_principal) WebSockets open |
 //! | 503 | `overloaded` | [`max_runs`](Limits::max_runs) runs are under way, or [`max_sockets`](Limits::max_sockets) WebSockets are open |

@@ -27,7 +27,7 @@ pub(super) async fn models(
     let model = &assistant.openai_endpoint().model;
     let mut data = vec![model_entry(model)];
     if assistant.as_agent().is_none() {
-        let agents = assistant.reachable_agents(extensions).await?;
+        let agents = assistant.reachable_agents(extensions).await;
         data.extend(agents.iter().map(|agent| model_entry(&format!("{model}/{}", agent.id))));
     }
     Ok(reply::json(StatusCode::OK, &json!({ "object": "list", "data": data })))

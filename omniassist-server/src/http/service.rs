@@ -150,10 +150,10 @@ impl AssistantService {
                 resume::stream(assistant, chat_id.as_deref(), &request.into_parts().0).await
             }
             Route::StoredRun(route) => stored_run::answer(assistant, route, request).await,
-            Route::Agents => agents::list(assistant, &request.into_parts().0.extensions).await,
+            Route::Agents => Ok(agents::list(assistant, &request.into_parts().0.extensions).await),
             Route::Manifest => {
                 let extensions = request.into_parts().0.extensions;
-                Ok(reply::json(StatusCode::OK, &manifest::manifest(assistant, &extensions).await?))
+                Ok(reply::json(StatusCode::OK, &manifest::manifest(assistant, &extensions).await))
             }
             Route::Types => {
                 let tools = assistant.visible_tools(request.extensions());

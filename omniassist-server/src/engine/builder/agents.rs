@@ -27,6 +27,8 @@ impl AssistantBuilder {
     /// [`AgentLoader`](crate::agent_config::AgentLoader), or an [`AgentCatalog`] with the tools that they can name. Default:
     /// none. See [`agent_config`](crate::agent_config).
     ///
+    /// [`build`](Self::build) logs the errors of [files](crate::agent_config::AgentLoader::at_build), and does not fail for them.
+    ///
     /// The model of the assistant itself asks agents of the builder only.
     pub fn agents(mut self, catalog: impl Into<AgentCatalog>) -> Self {
         self.catalog = Some(catalog.into());

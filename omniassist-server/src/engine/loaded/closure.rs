@@ -1,5 +1,6 @@
 //! A configuration, and those of the agents that it asks.
 
+use std::collections::BTreeSet;
 use std::error::Error as StdError;
 
 use omniassist_core::Text;
@@ -63,17 +64,29 @@ pub(super) async fn load(
                 true => loader.load(&named.name, principal).await?,
                 false => None,
             };
-            let unknown = || Kind::Unknown {
-                what: "agent",
-                name: named.name.clone(),
-                known: code.keys().cloned().collect(),
+            let Some(config) = config else {
+                let known = known(loader, principal, code, &parts).await;
+                return Err(failed(Kind::Unknown { what: "agent", name: named.name, known }).into());
             };
-            let config = config.ok_or_else(|| failed(unknown()))?;
             parts.push(Part::new(config, &named.name)?);
         }
         at += 1;
     }
     Ok(Some(parts))
+}
+
+/// Returns the names of the agents that a configuration can ask, for an error.
+async fn known(
+    loader: &dyn AgentLoader,
+    principal: &Principal,
+    code: &NamedAgents,
+    parts: &[Part],
+) -> Vec<Text> {
+    let mut known: BTreeSet<Text> = code.keys().cloned().collect();
+    known.extend(parts.iter().map(|part| part.config.id().into()));
+    let listed = loader.list(principal).await.unwrap_or_default();
+    known.extend(listed.into_iter().map(|agent| agent.id));
+    known.into_iter().collect()
 }
 
 /// Returns the names of agents that a configuration asks, and that are neither in its graph nor in code.

@@ -12,8 +12,11 @@ use crate::engine::agent::NamedAgent;
 use crate::{Principal, RunContext};
 
 impl From<Unavailable> for Error {
-    fn from(Unavailable: Unavailable) -> Self {
-        Self::agents_unavailable(RETRY)
+    fn from(reason: Unavailable) -> Self {
+        match reason {
+            Unavailable::Failing | Unavailable::NoSource => Self::agents_unavailable(RETRY),
+            Unavailable::Invalid => Self::agent_invalid(RETRY),
+        }
     }
 }
 
@@ -28,6 +31,10 @@ impl Assistant {
     /// Returns an error if the agent cannot be loaded, and was not before
     /// ([`is_unavailable`](omniassist_core::Error::is_unavailable)).
     pub async fn agent_for(&self, name: &str, principal: &Principal) -> Result<Option<Self>, Error> {
+        Ok(self.find(name, principal).await?)
+    }
+
+    async fn find(&self, name: &str, principal: &Principal) -> Result<Option<Self>, Unavailable> {
         if let Some(agent) = self.agent(name) {
             return Ok(Some(agent));
         }
@@ -38,7 +45,7 @@ impl Assistant {
         Ok(team.and_then(|team| Self { team: Some(team), ..self.clone() }.member(name)))
     }
 
-    /// Returns an agent, if the sender of a request with these extensions reaches it.
+    /// Returns an agent, if the sender of a request with these extensions reaches it. A loader without a source has none.
     ///
     /// # Errors
     ///
@@ -51,30 +58,28 @@ impl Assistant {
         let principal = extensions.get::<Principal>().cloned().unwrap_or_default();
         let is_visible =
             |agent: &Arc<NamedAgent>| agent.is_visible(|| RunContext::of_caller(extensions.clone()));
-        let agent = self.agent_for(name, &principal).await?;
+        let agent = match self.find(name, &principal).await {
+            Err(Unavailable::NoSource) => None,
+            agent => agent?,
+        };
         Ok(agent.filter(|agent| agent.agent.as_ref().is_some_and(is_visible)))
     }
 
-    /// Returns the agents that the sender of a request with these extensions reaches, by name.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the loader cannot list its agents, and could not before.
-    pub(crate) async fn reachable_agents(&self, extensions: &Extensions) -> Result<Vec<AgentSummary>, Error> {
+    /// Returns the agents that the sender of a request with these extensions reaches, by name. While the loader fails, they are
+    /// those of code, and those that it has listed before.
+    pub(crate) async fn reachable_agents(&self, extensions: &Extensions) -> Vec<AgentSummary> {
         let mut agents = BTreeMap::new();
         if let Some(loaded) = &self.setup.loaded {
             let principal = extensions.get::<Principal>().cloned().unwrap_or_default();
-            let listed = loaded.list(&principal).await?;
-            let listed = listed.iter().filter(|agent| is_agent_name(&agent.id));
-            let listed = listed.filter(|agent| !self.setup.agents.contains_key(&agent.id));
-            agents.extend(listed.map(|agent| (agent.id.clone(), agent.clone())));
+            let listed = loaded.list(&principal, &self.setup.agents).await;
+            agents.extend(listed.iter().map(|agent| (agent.id.clone(), agent.clone())));
         }
         for agent in self.visible_agents(extensions) {
             if let Some((name, description)) = agent.as_agent() {
                 agents.insert(name.clone(), AgentSummary::new(name.clone(), description.clone()));
             }
         }
-        Ok(agents.into_values().collect())
+        agents.into_values().collect()
     }
 
     /// Returns the agent that a run of a user belongs to: the assistant itself for `None`.

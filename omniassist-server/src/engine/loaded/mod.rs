@@ -1,6 +1,7 @@
 //! The agents of the host's loader.
 
 mod assemble;
+mod check;
 mod closure;
 mod lookup;
 mod source;

@@ -1,4 +1,5 @@
 use std::collections::BTreeMap;
+use std::error::Error as StdError;
 use std::future::Future;
 use std::io;
 use std::sync::Arc;
@@ -9,7 +10,10 @@ use tokio::time::timeout;
 
 use super::assemble::{Bonds, Kit};
 use super::closure::{self, BoxError};
-use crate::agent_config::{AgentCatalog, AgentConfig, AgentLoader, AgentSummary, Cache, Unavailable};
+use crate::agent_config::{
+    AgentCatalog, AgentConfig, AgentConfigError, AgentLoader, AgentSummary, Cache, Noted, Unavailable,
+    is_agent_name,
+};
 use crate::engine::agent::NamedAgents;
 use crate::engine::config::Config;
 use crate::observe::Observers;
@@ -24,12 +28,17 @@ const KEPT: usize = 1024;
 
 /// The agents of the host's loader.
 pub(in crate::engine) struct Loaded {
-    loader: Arc<dyn AgentLoader>,
-    kit: Kit,
+    pub(super) loader: Arc<dyn AgentLoader>,
+    pub(super) kit: Kit,
     observers: Observers,
-    agents: Cache<(Option<Principal>, Text), Version>,
+    agents: Cache<Key, Version>,
     lists: Cache<Option<Principal>, Arc<[AgentSummary]>>,
+    /// What the log has about each agent, and with `None` about the loader.
+    noted: Noted<Option<Key>>,
 }
+
+/// An agent, of one user or of all.
+type Key = (Option<Principal>, Text);
 
 /// A version of an agent, and the configurations that it was made of.
 #[derive(Clone)]
@@ -68,7 +77,8 @@ impl Loaded {
             bonds,
         };
         let (agents, lists) = (Cache::new(ttl, KEPT), Cache::new(ttl, KEPT));
-        Ok(Self { loader, kit, observers: config.observers.clone(), agents, lists })
+        let (observers, noted) = (config.observers.clone(), Noted::default());
+        Ok(Self { loader, kit, observers, agents, lists, noted })
     }
 
     /// Returns an agent of a user, with all of its configuration. `None` if there is none, or the user may not use it.
@@ -85,7 +95,11 @@ impl Loaded {
         let key = (self.key(principal), name.into());
         let load = |before| async move {
             let loaded = within(self.load(name, principal, code, before)).await;
-            loaded.map_err(|error| self.report(name, &*error))
+            if loaded.is_ok() {
+                self.noted.forget(&None);
+                self.noted.forget(&Some((self.key(principal), name.into())));
+            }
+            loaded.map_err(|error| self.report(self.key(principal), name, &*error))
         };
         Ok(self.agents.get(&key, load).await?.map(|version| version.team))
     }
@@ -109,17 +123,56 @@ impl Loaded {
         Ok(Some(Version { configs, team }))
     }
 
-    /// Returns the agents that a user may use.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if they cannot be listed, and were not before.
-    pub(super) async fn list(&self, principal: &Principal) -> Result<Arc<[AgentSummary]>, Unavailable> {
+    /// Returns the agents that a user may use, and that code does not have. There are none if they cannot be listed, and were
+    /// not before.
+    pub(super) async fn list(&self, principal: &Principal, code: &NamedAgents) -> Arc<[AgentSummary]> {
         let load = |_| async move {
             let listed = within(self.loader.list(principal)).await;
-            listed.map(|listed| Some(listed.into())).map_err(|error| self.report("", &*error))
+            let listed = listed.map_err(|error| self.report(self.key(principal), "", &*error))?;
+            self.noted.forget(&None);
+            Ok(Some(self.usable(listed, principal, code).await.into()))
         };
-        Ok(self.lists.get(&self.key(principal), load).await?.unwrap_or_default())
+        let listed = self.lists.get(&self.key(principal), load).await;
+        listed.ok().flatten().unwrap_or_default()
+    }
+
+    /// Leaves out agents whose name is not valid or belongs to code, and those that all users have and that cannot be loaded.
+    async fn usable(
+        &self,
+        mut listed: Vec<AgentSummary>,
+        principal: &Principal,
+        code: &NamedAgents,
+    ) -> Vec<AgentSummary> {
+        listed.retain(|agent| is_agent_name(&agent.id) && !self.is_shadowed(&agent.id, code));
+        if self.loader.is_per_principal() || listed.len() > KEPT {
+            return listed;
+        }
+        let mut unusable = Vec::new();
+        let check = async {
+            for agent in &listed {
+                if !self.agents.has(&(None, agent.id.clone()))
+                    && !matches!(self.team(&agent.id, principal, code).await, Ok(Some(_)))
+                {
+                    unusable.push(agent.id.clone());
+                }
+            }
+        };
+        // After this time, those that were not checked are listed.
+        let _ = timeout(LONGEST, check).await;
+        listed.retain(|agent| !unusable.contains(&agent.id));
+        listed
+    }
+
+    /// Returns `true` if an agent of code has the name of one of the loader, and warns of it once.
+    pub(super) fn is_shadowed(&self, agent: &Text, code: &NamedAgents) -> bool {
+        let is_shadowed = code.contains_key(agent);
+        if is_shadowed && self.noted.is_new(Some((None, agent.clone())), "shadowed") {
+            tracing::warn!(
+                agent = agent.as_str(),
+                "a configured agent has the name of one in code, and is not used"
+            );
+        }
+        is_shadowed
     }
 
     /// Returns the user as a part of a key: an agent of one must not reach another.
@@ -127,11 +180,41 @@ impl Loaded {
         self.loader.is_per_principal().then(|| principal.clone())
     }
 
-    fn report(&self, agent: &str, error: &(dyn std::error::Error + 'static)) -> Unavailable {
-        tracing::error!(agent, error = %one_line::chain(error), "an agent cannot be loaded");
+    fn report(&self, of: Option<Principal>, agent: &str, error: &(dyn StdError + 'static)) -> Unavailable {
         self.observers.agent_not_loaded(agent, error);
-        Unavailable
+        self.log(of, agent, error)
     }
+
+    /// Logs an error, unless it is the last one already. An error of the loader is one for all agents.
+    pub(super) fn log(
+        &self,
+        of: Option<Principal>,
+        agent: &str,
+        error: &(dyn StdError + 'static),
+    ) -> Unavailable {
+        let config = config_error(error);
+        let reason = config.map_or(Unavailable::Failing, AgentConfigError::reason);
+        let key = (reason == Unavailable::Invalid).then(|| (of, agent.into()));
+        let text = one_line::chain(error).to_string();
+        let is_logged = config.is_some_and(AgentConfigError::is_logged);
+        let fingerprint = config.map(AgentConfigError::fingerprint);
+        if !is_logged && self.noted.is_new(key, fingerprint.map_or(Err(&text), Ok)) {
+            tracing::error!(agent, error = %text, "an agent cannot be loaded");
+        }
+        reason
+    }
+}
+
+/// Returns the error of a configuration among an error and its sources.
+fn config_error<'a>(error: &'a (dyn StdError + 'static)) -> Option<&'a AgentConfigError> {
+    let mut next = Some(error);
+    while let Some(error) = next {
+        if let Some(config) = error.downcast_ref() {
+            return Some(config);
+        }
+        next = error.source();
+    }
+    None
 }
 
 /// Awaits a loader. It may take 5 s, and a panic is an error.

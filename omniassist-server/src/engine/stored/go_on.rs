@@ -168,7 +168,7 @@ impl Assistant {
                 }
                 Err(answer)
             }
-            Failed::Refused(error) if error.code() == ErrorCode::AgentsUnavailable => {
+            Failed::Refused(error) if is_of_agent(&error) => {
                 self.wait_for_agent(stores, claimed, kept);
                 Err(error)
             }
@@ -201,7 +201,7 @@ impl Assistant {
                 let again = assistant.continue_leg(&stores, claimed.clone(), extensions.clone(), None);
                 match Box::pin(again).await {
                     Ok(view) => return view.detach(),
-                    Err(Failed::Refused(error)) if error.code() == ErrorCode::AgentsUnavailable => {}
+                    Err(Failed::Refused(error)) if is_of_agent(&error) => {}
                     Err(_) => break,
                 }
             }
@@ -304,6 +304,11 @@ fn ended(stores: &Arc<Stores>, claimed: Claimed) -> View {
     let end = RunEvent::Finish { reason: FinishReason::Interrupted, usage: Usage::default() };
     let (run, scope) = (claimed.writer.run, claimed.head.scope);
     View::new(stores, scope, run, VecDeque::from([end]), Position::default(), None)
+}
+
+/// Returns `true` for the error of an agent that may be loaded later.
+fn is_of_agent(error: &Error) -> bool {
+    matches!(error.code(), ErrorCode::AgentsUnavailable | ErrorCode::AgentInvalid)
 }
 
 /// The reason why a run was not continued.

@@ -34,7 +34,11 @@ async fn refused(config: Value) -> String {
         .unwrap();
     let (status, body) = run(&assistant, "ada", "sales").await;
     assert_eq!(status, StatusCode::SERVICE_UNAVAILABLE, "{body}");
-    assert!(body.contains("agents_unavailable") && !body.contains("sales"), "{body}");
+    assert!(
+        body.contains("agent_invalid") && body.contains("the configuration of the agent is invalid"),
+        "{body}"
+    );
+    assert!(!body.contains("sales"), "{body}");
     assert!(model.payloads().is_empty());
     told.only()
 }
@@ -59,7 +63,11 @@ async fn what_does_not_fit_is_named_by_its_path() {
         (short(&json!({ "tools": "count" })), "tools", "invalid type"),
         (short(&json!({ "tools": [7] })), "tools[0]", "invalid type"),
         (short(&json!({ "provider": "large" })), "provider", "no provider \"large\"; there are: small"),
-        (short(&json!({ "delegates": ["nobody"] })), "delegates[0]", "no agent \"nobody\"; there are: clerk"),
+        (
+            short(&json!({ "delegates": ["nobody"] })),
+            "delegates[0]",
+            "no agent \"nobody\"; there are: clerk, other, sales",
+        ),
         (short(&json!({ "delegates": ["a/b"] })), "delegates[0]", "no agent \"a/b\""),
         (
             short(&json!({ "delegates": ["other", "count"], "tools": ["count"] })),
@@ -75,7 +83,12 @@ async fn what_does_not_fit_is_named_by_its_path() {
         (short(&json!({ "prompt": "For {{ship}}." })), "prompt", "no placeholder \"ship\"; there are: shop"),
         (short(&json!({ "prompt": "For {{shop." })), "prompt", "has no `}}`"),
         (short(&json!({ "max_steps": 3 })), "max_steps", "write \"maxSteps\""),
-        (short(&json!({ "promt": "You sell." })), "promt", "no meaning"),
+        (
+            short(&json!({ "promt": "You sell." })),
+            "promt",
+            "no meaning here; there are: id, version, name, description, internal, prompt, model, provider, maxSteps, budget, \
+             tools, delegates, handsOff",
+        ),
         (short(&json!({ "maxSteps": 0 })), "maxSteps", "nonzero"),
         (short(&json!({ "maxSteps": -1 })), "maxSteps", "invalid value"),
         (short(&json!({ "budget": { "tokens": 0 } })), "budget.tokens", "nonzero"),
@@ -83,7 +96,7 @@ async fn what_does_not_fit_is_named_by_its_path() {
         (short(&json!({ "budget": { "seconds": 0 } })), "budget.seconds", "nonzero"),
         (short(&json!({ "budget": { "cost": 5 } })), "budget.cost", "unknown field"),
         (short(&json!({ "version": 1.5 })), "version", "whole number"),
-        (json!({ "id": "sales" }), "description", "empty"),
+        (json!({ "id": "sales" }), "description", "is missing"),
         (json!({ "id": "sales", "description": " " }), "description", "empty"),
         (json!({ "id": "marketing", "description": "Sells." }), "id", "\"sales\" has another id"),
         (json!([1]), "", "invalid type"),

@@ -6,6 +6,7 @@ mod errors;
 mod files;
 mod handoff;
 mod limits;
+mod lists;
 mod stored;
 
 use std::collections::BTreeMap;
