@@ -172,10 +172,10 @@ mod tests {
             ((Ok(Some(1)), 1), (Ok(Some(2)), 1))
         );
         for key in ["x", "y", "x", "y"] {
-            get(key, failed).await;
+            assert!(get(key, failed).await.0.is_err());
         }
         assert_eq!((get("x", failed).await.1, get("y", failed).await.1), (0, 0));
-        get("z", failed).await;
+        assert!(get("z", failed).await.0.is_err());
         assert_eq!((get("y", failed).await.1, get("z", failed).await.1, get("x", failed).await.1), (0, 0, 1));
         assert_eq!((get("a", failed).await, get("b", failed).await), ((Ok(Some(1)), 0), (Ok(Some(2)), 0)));
 

@@ -198,7 +198,7 @@ impl Loaded {
         let text = one_line::chain(error).to_string();
         let is_logged = config.is_some_and(AgentConfigError::is_logged);
         let fingerprint = config.map(AgentConfigError::fingerprint);
-        if !is_logged && self.noted.is_new(key, fingerprint.map_or(Err(&text), Ok)) {
+        if !is_logged && self.noted.is_new(key, fingerprint.ok_or(&text)) {
             tracing::error!(agent, error = %text, "an agent cannot be loaded");
         }
         reason
