@@ -1,9 +1,22 @@
 //! An assistant whose agents are in tables. Each customer has its own.
 //!
-//! Run `OPENAI_API_KEY=… cargo run -p agent-tables`, and post messages to `/assistant/api/run/sales` with the header
-//! `x-customer: ann`. Change the prompt in `target/agents.db` with the `sqlite3` shell: it is used after 30 s.
+//! ```sh
+//! OPENAI_API_KEY=sk-… cargo run -p agent-tables
+//!
+//! # In another terminal: the agents of the customer `ann`, and a question to one of them.
+//! curl http://127.0.0.1:3000/assistant/agents -H 'x-customer: ann'
+//! curl -N http://127.0.0.1:3000/assistant/api/run/sales -H 'x-customer: ann' -H 'content-type: application/json' \
+//!   -d '{"messages": [{"id": "m1", "role": "user", "parts": [{"type": "text", "text": "Any discount?"}]}]}'
+//!
+//! # Another prompt. It is used after 30 s; the server logs the new version, or what is wrong with it.
+//! sqlite3 agents.sqlite3 "update node set data = json_set(data, '$.prompt', 'You advise.') where agent = 'sales' and id = 'a';
+//!   update agent set version = version + 1 where id = 'sales'"
+//! ```
+//!
+//! Requests without the header get 401, and other customers have no agent.
 
 use std::error::Error;
+use std::io::{self, Write};
 
 use agent_tables::TableAgents;
 use axum::Router;
@@ -11,6 +24,7 @@ use omniassist_axum::tool::BrowserTools;
 use omniassist_axum::{AgentCatalog, Assistant, AuthRequest, OpenAiProvider, Principal, Tool, ToolError};
 use serving::{serve_axum, stopped};
 use tokio::net::TcpListener;
+use tracing_subscriber::EnvFilter;
 
 /// The agent of the customer `ann`, unless she has one.
 const AGENTS: &str = r#"
@@ -28,12 +42,14 @@ async fn discount() -> Result<&'static str, ToolError> {
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {
-    let agents = TableAgents::open("target/agents.db")?;
+    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("info"));
+    tracing_subscriber::fmt().with_env_filter(filter).with_writer(io::stderr).init();
+    let agents = TableAgents::open("agents.sqlite3")?;
     agents.execute(AGENTS)?;
     let catalog = AgentCatalog::new(agents)
         .tool(Tool::new("discount", "Returns the current discount", discount))
         .tools(BrowserTools::all())
-        .placeholder("shop", "Lamps Ltd.");
+        .placeholder("shop", "Bright Lamps");
     let assistant = Assistant::builder(OpenAiProvider::from_env()?)
         .agents(catalog)
         // In place of a login.
@@ -44,6 +60,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         .build()?;
     let app = Router::new().nest_service("/assistant", omniassist_axum::router(assistant.clone()));
     let listener = TcpListener::bind("127.0.0.1:3000").await?;
+    writeln!(io::stdout(), "listening on http://{}", listener.local_addr()?)?;
     let connections = serve_axum(listener, stopped(), app).await;
     assistant.shutdown().await;
     connections.shutdown().await;
