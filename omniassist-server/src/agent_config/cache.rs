@@ -43,7 +43,7 @@ pub(crate) enum Unavailable {
     Failing,
     /// The loader has no source, such as the folder of its files, so it has no value at all.
     NoSource,
-    /// What was loaded has an error.
+    /// The configuration that was loaded has an error.
     Invalid,
 }
 

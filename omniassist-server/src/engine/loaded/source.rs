@@ -33,7 +33,7 @@ pub(in crate::engine) struct Loaded {
     observers: Observers,
     agents: Cache<Key, Version>,
     lists: Cache<Option<Principal>, Arc<[AgentSummary]>>,
-    /// What the log has about each agent, and with `None` about the loader.
+    /// The last error of each agent that the log has, and with `None` that of the loader.
     noted: Noted<Option<Key>>,
 }
 
