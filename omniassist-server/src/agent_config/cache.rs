@@ -42,6 +42,7 @@ pub(crate) enum Unavailable {
     /// The loader fails.
     Failing,
     /// The loader has no source, such as the folder of its files, so it has no value at all.
+    #[cfg_attr(not(feature = "agent-files"), allow(dead_code, reason = "only a folder can be missing"))]
     NoSource,
     /// The configuration that was loaded has an error.
     Invalid,
