@@ -64,9 +64,9 @@ impl AssistantBuilder {
     /// After the call, the run goes on with the prompt, the tools and the model of that agent, and it answers in the same
     /// message. Later posts to the same route reach it too, because the posted conversation has the call: a client cannot
     /// forge its result. The functions of [`prepare`](Self::prepare) are called again for the agent, with
-    /// [`RunContext::agent`](crate::RunContext::agent). A question changes its agent at most 4 times, and
-    /// [`max_steps`](Agent::max_steps) counts the steps of each agent from the handoff to it. Clients receive `{from, to}` as
-    /// data of the kind `agent-handoff`.
+    /// [`RunContext::agent`](crate::RunContext::agent). A question changes its agent at most 4 times. A server that
+    /// takes over a run allows it 4 more. [`max_steps`](Agent::max_steps) counts the steps of each agent from the handoff to
+    /// it. Clients receive `{from, to}` as data of the kind `agent-handoff`.
     ///
     /// A client whose format does not return the server's tool calls, as that of OpenAI's clients, reaches the assistant
     /// again with each post, and so does one whose messages come from a [`history_loader`](Self::history_loader) that leaves
