@@ -36,6 +36,9 @@ impl Agents {
     /// As many agents as [`TreeLimits::parallel`](omniassist_core::tree::TreeLimits::parallel) allows work at the same time, and
     /// more wait. Dropping the future stops the agent.
     ///
+    /// The agent cannot wait for the user, because the tool cannot go on later: its calls that need an approval or a form do not
+    /// run. An agent that a model [asks](crate::AssistantBuilder::delegates) can.
+    ///
     /// # Errors
     ///
     /// Returns an error for the model if there is no such agent, or if a limit of the tree does not allow to ask it. An agent
