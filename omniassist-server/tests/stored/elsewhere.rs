@@ -398,6 +398,42 @@ fn a_step_that_was_never_written_is_withdrawn() {
     });
 }
 
+/// An instance that was suspended does not know that another one has taken over its run.
+#[test]
+fn an_instance_that_was_suspended_does_not_show_its_own_text_to_a_viewer_of_the_next_one() {
+    let store = MemoryStore::new();
+    let runtime = || Builder::new_current_thread().enable_all().start_paused(true).build().unwrap();
+    let (suspended, next) = (runtime(), runtime());
+    let build = |turn: Turn| {
+        Assistant::builder(ScriptedProvider::new().turn(turn)).store(store.clone()).build().unwrap()
+    };
+    let words = ["first one", "first two", "first three", "first four", "first five"];
+    let first = build(Turn::text_chunks(words).then(Turn::pending()));
+    let other = build(Turn::text("The second try").then(Turn::pending()));
+    let (run, _body) = suspended.block_on(async {
+        let response = AssistantService::new(first.clone()).handle(request(&ask("m1", "Go"))).await;
+        let run = response.headers()["x-omniassist-run"].to_str().unwrap().to_owned();
+        let mut body = response.into_body();
+        read_until(&mut body, "five").await;
+        (run, body)
+    });
+    let last = next.block_on(async {
+        tokio::time::advance(Duration::from_secs(7)).await;
+        let mut body = get(&other, &format!("/runs/{run}/events?ai-sdk=7")).await.into_body();
+        let seen = read_until(&mut body, "second").await;
+        seen.lines().filter_map(|line| line.strip_prefix("id: ")).next_back().unwrap().to_owned()
+    });
+    assert!(last.starts_with("2."), "{last}");
+    suspended.block_on(async {
+        let mut body = get(&first, &format!("/runs/{run}/events?after={last}&ai-sdk=7")).await.into_body();
+        let mut read = String::new();
+        while let Ok(Some(Ok(frame))) = tokio::time::timeout(Duration::from_secs(1), body.frame()).await {
+            read += str::from_utf8(frame.data_ref().unwrap()).unwrap();
+        }
+        assert!(!read.contains("first"), "{read}");
+    });
+}
+
 type Change = dyn Fn(AssistantBuilder) -> AssistantBuilder;
 
 async fn slow_step(_: &mut StepPlan) -> Result<(), Refusal> {

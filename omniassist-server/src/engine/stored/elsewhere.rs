@@ -37,7 +37,7 @@ impl Assistant {
         stores: &Arc<Stores>,
         head: &RunHead,
     ) -> Result<Option<ShownLeg>, Error> {
-        if let Some(leg) = stores.live(head.run) {
+        if let Some(leg) = stores.live_in(head) {
             return Ok(Some(leg.shown));
         }
         if head.state != RunState::Running || head.instance.is_none_or(|other| other == stores.instance) {

@@ -83,7 +83,7 @@ impl Assistant {
         let mut looks = CLAIM_LOOKS;
         loop {
             let Some(head) = head_of(stores, scope, run).await.map_err(failed)? else { return Ok(None) };
-            if let Some(leg) = stores.live(run) {
+            if let Some(leg) = stores.live_in(&head) {
                 // A viewer would be cut at once, and a client that comes back at once would read the journal in a loop.
                 if leg.shown.tail.is_broken() {
                     return Err(Error::store_unavailable(refused::RETRY));

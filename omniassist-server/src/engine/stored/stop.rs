@@ -74,7 +74,7 @@ impl Assistant {
         reason: &'static str,
     ) -> Result<(), StoreError> {
         let grace = self.limits().supersede_grace;
-        if let Some(leg) = stores.live(head.run) {
+        if let Some(leg) = stores.live_in(head) {
             (leg.abort)(Text::from_static(reason));
             let _ = timeout(grace, leg.over.cancelled()).await;
         } else if matches!(head.state, RunState::Queued | RunState::Running) {

@@ -18,7 +18,8 @@ use super::tail::Tail;
 use super::watched::Watched;
 use crate::CancellationToken;
 use crate::store::{
-    Change, ConversationStore, InstanceId, Notice, RunId, RunStore, Saved, Scope, TailCache, Wake, Writer,
+    Change, ConversationStore, InstanceId, Notice, RunHead, RunId, RunStore, Saved, Scope, TailCache, Wake,
+    Writer,
 };
 use crate::sync::lock;
 
@@ -141,6 +142,12 @@ impl Stores {
 
     pub(super) fn live(&self, run: RunId) -> Option<LiveLeg> {
         lock(&self.live).get(&run).cloned()
+    }
+
+    /// Returns the leg of a run that this process drives. A process that was suspended may still have the leg of an earlier
+    /// epoch: another instance has taken the run over, and counts its events in another way.
+    pub(super) fn live_in(&self, head: &RunHead) -> Option<LiveLeg> {
+        self.live(head.run).filter(|leg| leg.shown.tail.epoch() >= head.epoch)
     }
 
     /// Aborts a run that this process drives.
