@@ -1,12 +1,13 @@
 //! The agents of a conversation that waited for the user.
 
 use std::collections::BTreeMap;
+use std::mem;
 
 use omniassist_core::message::{Message, Part, ProviderMetadata, Role, ToolPart};
 use omniassist_core::{RunRequest, Text};
 
 use super::Assistant;
-use super::tree::{Suspended, take_asked};
+use super::tree::Suspended;
 use crate::RunContext;
 use crate::seal::open_state;
 
@@ -75,4 +76,36 @@ impl Assistant {
         }
         suspended
     }
+}
+
+/// Removes the calls of asked agents from a message, with the steps that have no other part. Returns these calls.
+fn take_asked(message: &mut Message) -> Vec<ToolPart> {
+    if message.tools().all(|call| call.asked_by().is_none()) {
+        return Vec::new();
+    }
+    let mut taken = Vec::new();
+    let mut kept: Vec<Part> = Vec::with_capacity(message.parts.len());
+    // The number of calls that were taken since the last start of a step.
+    let mut in_step = 0;
+    for part in mem::take(&mut message.parts) {
+        match part {
+            Part::Tool(call) if call.asked_by().is_some() => {
+                in_step += 1;
+                taken.push(call);
+                continue;
+            }
+            Part::StepStart if in_step > 0 && matches!(kept.last(), Some(Part::StepStart)) => {
+                kept.pop();
+                in_step = 0;
+            }
+            Part::StepStart => in_step = 0,
+            _ => {}
+        }
+        kept.push(part);
+    }
+    if in_step > 0 && matches!(kept.last(), Some(Part::StepStart)) {
+        kept.pop();
+    }
+    message.parts = kept;
+    taken
 }

@@ -1,6 +1,6 @@
 //! The calls of an asked agent that wait for the user.
 
-use omniassist_core::message::{Message, MessageCollector, Part, ProviderMetadata, ToolState};
+use omniassist_core::message::{Message, MessageCollector, ProviderMetadata, ToolState};
 use omniassist_core::{Limits, RunEvent, Text};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -145,36 +145,4 @@ impl Asking {
         }
         Some(questions)
     }
-}
-
-/// Removes the calls of asked agents from a message, with the steps that have no other part. Returns these calls.
-pub(in crate::engine) fn take_asked(message: &mut Message) -> Vec<omniassist_core::message::ToolPart> {
-    if message.tools().all(|call| call.asked_by().is_none()) {
-        return Vec::new();
-    }
-    let mut taken = Vec::new();
-    let mut kept: Vec<Part> = Vec::with_capacity(message.parts.len());
-    // The number of calls that were taken since the last start of a step.
-    let mut in_step = 0;
-    for part in std::mem::take(&mut message.parts) {
-        match part {
-            Part::Tool(call) if call.asked_by().is_some() => {
-                in_step += 1;
-                taken.push(call);
-                continue;
-            }
-            Part::StepStart if in_step > 0 && matches!(kept.last(), Some(Part::StepStart)) => {
-                kept.pop();
-                in_step = 0;
-            }
-            Part::StepStart => in_step = 0,
-            _ => {}
-        }
-        kept.push(part);
-    }
-    if in_step > 0 && matches!(kept.last(), Some(Part::StepStart)) {
-        kept.pop();
-    }
-    message.parts = kept;
-    taken
 }

@@ -9,7 +9,7 @@ mod seat;
 mod shown;
 mod spending;
 
-pub(super) use asking::{Suspended, take_asked};
+pub(super) use asking::Suspended;
 pub(super) use branch::{Asked, Begin, Branch};
 pub(super) use child::Work;
 pub(super) use ready::MOST;
