@@ -167,6 +167,15 @@ impl Ledger {
         });
     }
 
+    /// Counts model calls and tokens of an agent before its run was recovered.
+    pub fn count(&mut self, node: NodeId, calls: u32, tokens: u64) {
+        self.calls = self.calls.saturating_sub(calls);
+        if let Some(node) = self.nodes.get_mut(node.0) {
+            node.calls = node.calls.saturating_sub(calls);
+        }
+        self.for_path(node, |node| node.spent = node.spent.saturating_add(tokens));
+    }
+
     /// Returns the tokens that an agent and all below it have used.
     #[must_use]
     pub fn spent(&self, node: NodeId) -> u64 {

@@ -366,8 +366,8 @@ impl Origin {
     }
 
     /// Creates the identity of a run that another one has asked for.
-    pub(super) fn asked(branch: Branch) -> Self {
-        Self { branch: Some(branch), ..Self::new() }
+    pub(super) fn asked(id: Uuid, branch: Branch) -> Self {
+        Self { id, has_stored_answers: false, branch: Some(branch) }
     }
 }
 

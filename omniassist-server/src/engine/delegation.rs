@@ -29,7 +29,8 @@ pub(super) fn tool(Agent { name, description, .. }: &Agent) -> Tool {
         let asked = asked.clone();
         async move { agents.delegate(asked, task.into()).await.map(Json) }
     };
-    Tool::new(name.clone(), description.clone(), ask)
+    // The records of the agent tell what it has done.
+    Tool::new(name.clone(), description.clone(), ask).idempotent()
 }
 
 impl Begin for Assistant {
@@ -57,8 +58,17 @@ impl Begin for Assistant {
         let poster = Poster::anonymous(0);
         verify::history(&mut request, poster, &tools, &TrustHistory).map_err(ToolError::internal)?;
         request.unaccepted = unaccepted.unwrap_or_default();
-        let (mut driver, _, message_id) =
-            agent.driver(request, extensions, tools, prepare, Carried::default(), Origin::asked(branch));
+        let (mut driver, _, message_id) = agent.driver(
+            request,
+            extensions,
+            tools,
+            prepare,
+            Carried::default(),
+            Origin::asked(asked.id, branch),
+        );
+        if let Some(journal) = asked.journal {
+            driver.store_asked(journal);
+        }
         if let Some(sealer) = asked.sealer {
             driver.seal_as(sealer);
         }

@@ -5,6 +5,7 @@ mod asking;
 mod handoff;
 mod handoff_steps;
 mod loaded;
+mod restored;
 mod rights;
 mod stored;
 

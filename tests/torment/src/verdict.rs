@@ -8,7 +8,7 @@ use crate::killed::Case;
 use crate::ledger::Effect;
 use crate::shape::Shape;
 use crate::store::{Store, runs, scope};
-use crate::{answers, next, plain_text};
+use crate::{agents, answers, next, plain_text};
 
 /// Returns the violations of a case that has ended.
 pub(crate) async fn violations<S: Store>(
@@ -30,7 +30,10 @@ pub(crate) async fn violations<S: Store>(
     let messages: Vec<Value> =
         bodies.iter().map(|message| serde_json::from_slice(&message.body).unwrap()).collect();
     let calls = calls(&messages);
-    check_effects(effects, &calls, is_given_up, &mut found);
+    let (of_agents, of_run): (Vec<_>, Vec<_>) =
+        effects.iter().cloned().partition(|effect| case.shape.orders_of_agents().contains(&&*effect.order));
+    check_effects(&of_run, &calls, is_given_up, &mut found);
+    agents::check(case.shape, &messages, &of_agents, lines, is_given_up, &mut found);
     if !is_given_up {
         answers::check(case.shape, &messages, &mut found);
         check_calls(case.shape, &calls, &mut found);

@@ -1,7 +1,7 @@
 //! The last leg of a stored run, and the message that it continues.
 
 use omniassist_core::Text;
-use omniassist_core::journal::{Content, Record};
+use omniassist_core::journal::{Content, Record, of_run};
 use omniassist_core::message::{Message, MessageCollector};
 
 use super::answers::{Answer, answers_of, apply_answers};
@@ -42,7 +42,7 @@ impl LastLeg {
             leg.records.extend(records);
             leg.at = at;
             // The end of a leg is the last event of its segment.
-            let last = leg.records.iter().rev().find_map(|record| match &record.content {
+            let last = of_run(&leg.records).rev().find_map(|content| match content {
                 Content::Event(event) => Some(event.is_terminal()),
                 Content::Deltas(_) => Some(false),
                 _ => None,
@@ -64,8 +64,8 @@ impl LastLeg {
     pub(super) fn collector(&self) -> MessageCollector {
         let earlier = self.earlier.clone();
         let mut collector = earlier.map_or_else(MessageCollector::new, MessageCollector::continuing);
-        for record in &self.records {
-            match &record.content {
+        for content in of_run(&self.records) {
+            match content {
                 Content::Event(event) => collector.apply(event),
                 Content::Deltas(deltas) => collector.apply(&deltas.merged()),
                 _ => {}

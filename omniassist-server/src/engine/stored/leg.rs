@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use http::Extensions;
-use omniassist_core::journal::{Content, Record};
+use omniassist_core::journal::{Content, Record, of_run};
 use omniassist_core::message::{Message, Role};
 use omniassist_core::{JsonText, RunRequest, Text};
 
@@ -117,8 +117,8 @@ impl Assistant {
         let earlier = continued.clone().map(Arc::new);
         let new = || Message { id: message_id, role: Role::Assistant, parts: Vec::new(), metadata: None };
         let mut recorder = Recorder::new(leg.at.events, continued.unwrap_or_else(new));
-        for record in records.iter().flatten() {
-            match &record.content {
+        for content in of_run(records.as_deref().unwrap_or_default()) {
+            match content {
                 Content::Event(event) => recorder.replay(event),
                 Content::Deltas(deltas) => recorder.replay(&deltas.merged()),
                 _ => {}

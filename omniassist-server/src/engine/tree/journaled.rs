@@ -1,0 +1,111 @@
+//! The agents of a stored run: their records are part of its journal, and another server restores them.
+
+use std::mem;
+use std::sync::Arc;
+
+use omniassist_core::event::{AgentState, AgentStatus};
+use omniassist_core::journal::{Content, Record};
+use omniassist_core::tree::AgentBudget;
+use omniassist_core::{RunEvent, Text, Usage};
+
+use super::branch::Branch;
+use super::ready::bit;
+use crate::engine::agent_records::{AgentRecords, interrupted};
+use crate::sync::lock;
+use crate::throttle::Spent;
+
+impl Branch {
+    /// Makes the agents below write records. `earlier` has those of a run that was interrupted.
+    pub(in crate::engine) fn store_with(&mut self, earlier: AgentRecords) {
+        self.journal = Some(Arc::new(earlier));
+    }
+
+    /// Restores the place of an agent in the tree from the records of its own run.
+    pub(in crate::engine) fn restore(&mut self, own: &[Record]) {
+        let Some(journal) = self.journal.clone() else { return };
+        let mut ledger = lock(&self.tree.ledger);
+        for content in own.iter().map(|record| &record.content) {
+            if let Content::Turn(turn) = content {
+                let calls = u32::from(turn.is_of_model());
+                ledger.count(self.node, calls, tokens(turn.usage()));
+            }
+        }
+        for state in journal.below(self.agent_id.as_ref()) {
+            match state.status {
+                AgentStatus::Running => {}
+                // The limits count the agents that have ended too.
+                _ => {
+                    if let Ok(node) = ledger.open(self.node, AgentBudget::default()) {
+                        ledger.count(node, 0, tokens(state.usage));
+                        ledger.close(node);
+                    }
+                }
+            }
+            self.restored.push(state.clone());
+        }
+    }
+
+    /// Removes and returns the id of the agent that a call had asked before the run was interrupted.
+    pub(super) fn take_restored(&mut self, call_id: &Text) -> Option<Text> {
+        let at = self.restored.iter().rposition(|state| state.tool_call_id == *call_id)?;
+        Some(self.restored.remove(at).agent_id)
+    }
+
+    /// Returns the ends of the agents at work that a call had asked and does not ask again, with those below them.
+    pub(in crate::engine) fn end_restored(&mut self, call: Option<&Text>) -> Vec<RunEvent> {
+        let is_of_call = |state: &mut AgentState| call.is_none_or(|call| state.tool_call_id == *call);
+        let left: Vec<_> = self.restored.extract_if(.., is_of_call).collect();
+        let mut ends = Vec::new();
+        for state in left {
+            self.end_with_those_below(state, &mut ends);
+        }
+        ends
+    }
+
+    fn end_with_those_below(&self, state: AgentState, ends: &mut Vec<RunEvent>) {
+        if state.status != AgentStatus::Running {
+            return;
+        }
+        for below in self.journal.iter().flat_map(|journal| journal.below(Some(&state.agent_id))) {
+            self.end_with_those_below(below.clone(), ends);
+        }
+        ends.push(interrupted(state));
+    }
+
+    /// Returns `true` if agents have records for the journal.
+    pub(in crate::engine) fn has_records(&self) -> bool {
+        self.recording != 0 || !self.last_records.is_empty()
+    }
+
+    /// Appends the records of the agents. Returns `true` if one of them waits until its records are durable.
+    pub(in crate::engine) fn take_records(&mut self, out: &mut Vec<Record>) -> bool {
+        out.append(&mut self.last_records);
+        let recording = mem::take(&mut self.recording);
+        for (slot, child) in self.children.iter_mut().enumerate() {
+            if recording & bit(slot) != 0
+                && let Some(child) = child
+                && child.take_records(out)
+            {
+                self.gated |= bit(slot);
+            }
+        }
+        self.gated != 0
+    }
+
+    /// Lets the agents go on whose records are durable.
+    pub(in crate::engine) fn open_gates(&mut self) {
+        let gated = mem::take(&mut self.gated);
+        for (slot, child) in self.children.iter_mut().enumerate() {
+            if gated & bit(slot) != 0
+                && let Some(child) = child
+            {
+                child.open_gate();
+            }
+        }
+        self.woken |= gated;
+    }
+}
+
+fn tokens(usage: Option<Usage>) -> u64 {
+    Spent::new(usage.unwrap_or_default(), false).tokens()
+}
