@@ -46,6 +46,9 @@
 //! | time of hand-overs | `beat` in `engine/stored/lease.rs` does not look again after as many runs as it has room for |
 //! | listeners of the servers | `listen` in `hints.rs` of `omniassist-postgres` keeps a second connection |
 //! | keys of Redis | `KEEP` of 60 s in `writer.rs` of `omniassist-redis` |
+//! | one effect of an agent's call | `Recorded::take` leaves out the start of tools |
+//! | each agent is stored once | `Branch::take_restored` finds none |
+//! | agents that viewers saw are stored | the state `running` is no consequence |
 //! | encrypted content | `key_of_chat` of `Encrypted` returns no key for a new conversation |
 //!
 //! That the search for encrypted content finds any is shown by the other cases, where it must.

@@ -8,7 +8,7 @@ use omniassist_server::core::{LlmEvent, LlmPayload, TranscriptItem};
 use omniassist_server::provider::from_fn;
 use omniassist_server::testing::{ScriptedProvider, Turn};
 use omniassist_server::tool::{Tool, ToolContext, ToolError};
-use omniassist_server::{Agent, Approval, AssistantBuilder, LlmProvider, failpoint};
+use omniassist_server::{Agent, Approval, AssistantBuilder, LlmProvider, SealKeys, failpoint};
 use serde_json::{Value, json};
 
 use crate::{ledger, moments};
@@ -56,6 +56,8 @@ pub(crate) enum Shape {
     Agents,
     /// An agent that asks two others, beside a call of its own.
     Nested,
+    /// An agent whose call somebody approves.
+    Asked,
 }
 
 /// The order of the agents whose tool may run again.
@@ -75,7 +77,7 @@ impl Shape {
     ];
 
     /// The shapes with agents.
-    pub(crate) const AGENTS: [Self; 2] = [Self::Agents, Self::Nested];
+    pub(crate) const AGENTS: [Self; 3] = [Self::Agents, Self::Nested, Self::Asked];
 
     pub(crate) fn all() -> impl Iterator<Item = Self> {
         Self::PLAIN.into_iter().chain(Self::AGENTS)
@@ -93,6 +95,7 @@ impl Shape {
             Self::Port => "port",
             Self::Agents => "agents",
             Self::Nested => "nested",
+            Self::Asked => "asked",
         }
     }
 
@@ -107,6 +110,7 @@ impl Shape {
             Self::Steps | Self::Queue => &[&[("refund", "a")], &[("refund", "b")]],
             Self::Agents => &[&[("worker", "refund-a"), ("worker", "charge-b"), ("refund", "c")]],
             Self::Nested => &[&[("leader", "all")]],
+            Self::Asked => &[&[("worker", "pay-a")]],
         }
     }
 
@@ -114,12 +118,18 @@ impl Shape {
     pub(crate) const fn agents(self) -> &'static [(&'static str, Option<&'static str>)] {
         match self {
             Self::Agents => &[("worker", None), ("worker", None)],
+            Self::Asked => &[("worker", None)],
             Self::Nested => &[("leader", None), ("worker", Some("leader")), ("worker", Some("leader"))],
             _ => &[],
         }
     }
 
-    /// Returns the orders on which agents act.
+    /// Returns `true` if somebody approves a call. The call of an agent is then stored among those of the run.
+    pub(crate) const fn is_approved(self) -> bool {
+        matches!(self, Self::Approval | Self::Asked)
+    }
+
+    /// Returns the orders on which agents act by calls that are not stored.
     pub(crate) const fn orders_of_agents(self) -> &'static [&'static str] {
         match self {
             Self::Agents => &["a", IDEMPOTENT_ORDER],
@@ -234,7 +244,9 @@ pub(crate) fn equip(
         tools.fold(Agent::new(name, "Acts on orders."), |agent, tool| agent.tool(tool))
     };
     let builder = tools(ledger, case, tempo).into_iter().fold(builder, |builder, tool| builder.tool(tool));
-    let builder = builder.agent(agent("worker")).agent(agent("leader").delegates(["worker"]));
+    // The client of another process keeps the state of an agent that waits.
+    let keys = SealKeys::parse(&format!("torment:{}", "5e".repeat(32))).unwrap();
+    let builder = builder.seal_keys(keys).agent(agent("worker")).agent(agent("leader").delegates(["worker"]));
     builder.delegates(["worker", "leader"])
 }
 

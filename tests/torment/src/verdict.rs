@@ -100,7 +100,8 @@ pub(crate) fn check_effects(
 
 /// Checks that each call of the shape is stored once, with an outcome.
 pub(crate) fn check_calls(shape: Shape, calls: &[&Value], found: &mut Vec<String>) {
-    let wanted: usize = shape.steps().iter().map(|step| step.len()).sum();
+    let of_run: usize = shape.steps().iter().map(|step| step.len()).sum();
+    let wanted = of_run + usize::from(shape == Shape::Asked);
     let settled = calls
         .iter()
         .filter(|call| matches!(call["state"].as_str(), Some("output-available" | "output-error")));
