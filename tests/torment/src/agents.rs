@@ -7,12 +7,12 @@ use serde_json::Value;
 use crate::ledger::Effect;
 use crate::shape::{IDEMPOTENT_ORDER, Shape};
 
-/// Checks the agents of a case that has ended, and their effects.
-pub(crate) fn check(
+/// Checks the agents of a case that has ended, and the effects of their calls. `shown` are the events that viewers saw.
+pub(crate) fn check<'v>(
     shape: Shape,
     messages: &[Value],
     effects: &[Effect],
-    lines: &[String],
+    shown: impl Iterator<Item = &'v Value>,
     is_given_up: bool,
     found: &mut Vec<String>,
 ) {
@@ -38,15 +38,14 @@ pub(crate) fn check(
     if !left.is_empty() {
         found.push(format!("agents have not ended: {left:?}"));
     }
-    let shown: BTreeSet<String> = lines
-        .iter()
-        .filter_map(|line| serde_json::from_str::<Value>(line.strip_prefix("data: ")?).ok())
+    let shown: BTreeSet<&str> = shown
         .filter(|event| event["type"] == "data-agent")
-        .map(|event| word(&event["data"], "agentId").to_owned())
+        .map(|event| word(&event["data"], "agentId"))
         .collect();
-    for id in shown.iter().filter(|id| !names.contains_key(id.as_str())) {
+    for id in shown.into_iter().filter(|id| !names.contains_key(id)) {
         found.push(format!("a viewer saw the agent {id}, and it is not stored"));
     }
+    let (effects, _) = by_agents(shape, effects);
     let stored = Value::from(messages.to_vec()).to_string();
     let is_unknown = stored.contains("not known whether");
     for order in shape.orders_of_agents() {
@@ -63,6 +62,11 @@ pub(crate) fn check(
             found.push(format!("the result of the order {order} is lost: {same:?}"));
         }
     }
+}
+
+/// Separates the effects of calls that are not stored from those of the others.
+pub(crate) fn by_agents(shape: Shape, effects: &[Effect]) -> (Vec<Effect>, Vec<Effect>) {
+    effects.iter().cloned().partition(|effect| shape.orders_of_agents().contains(&&*effect.order))
 }
 
 fn word<'v>(value: &'v Value, key: &str) -> &'v str {

@@ -30,6 +30,9 @@ const LEAD: usize = 2;
 const SHORT: usize = 4;
 const LONG: usize = 50;
 
+/// The keys that the servers share.
+const KEYS: &str = "torment:5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a";
+
 /// The beginning of the task of an agent.
 const TASK: &str = "task-";
 
@@ -244,8 +247,7 @@ pub(crate) fn equip(
         tools.fold(Agent::new(name, "Acts on orders."), |agent, tool| agent.tool(tool))
     };
     let builder = tools(ledger, case, tempo).into_iter().fold(builder, |builder, tool| builder.tool(tool));
-    // The client of another process keeps the state of an agent that waits.
-    let keys = SealKeys::parse(&format!("torment:{}", "5e".repeat(32))).unwrap();
+    let keys = SealKeys::parse(KEYS).unwrap();
     let builder = builder.seal_keys(keys).agent(agent("worker")).agent(agent("leader").delegates(["worker"]));
     builder.delegates(["worker", "leader"])
 }

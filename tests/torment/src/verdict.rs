@@ -30,18 +30,17 @@ pub(crate) async fn violations<S: Store>(
     let messages: Vec<Value> =
         bodies.iter().map(|message| serde_json::from_slice(&message.body).unwrap()).collect();
     let calls = calls(&messages);
-    let (of_agents, of_run): (Vec<_>, Vec<_>) =
-        effects.iter().cloned().partition(|effect| case.shape.orders_of_agents().contains(&&*effect.order));
-    check_effects(&of_run, &calls, is_given_up, &mut found);
-    agents::check(case.shape, &messages, &of_agents, lines, is_given_up, &mut found);
+    let data = lines.iter().filter_map(|line| line.strip_prefix("data: "));
+    let shown: Vec<Value> = data.filter_map(|data| serde_json::from_str(data).ok()).collect();
+    check_effects(&agents::by_agents(case.shape, effects).1, &calls, is_given_up, &mut found);
+    agents::check(case.shape, &messages, effects, shown.iter(), is_given_up, &mut found);
     if !is_given_up {
         answers::check(case.shape, &messages, &mut found);
         check_calls(case.shape, &calls, &mut found);
         plain_text::check(case.path.parent().unwrap(), &messages, case.is_encrypted, &mut found);
     }
     let text = Value::from(messages.clone()).to_string();
-    let data = lines.iter().filter_map(|line| line.strip_prefix("data: "));
-    for event in data.filter_map(|data| serde_json::from_str::<Value>(data).ok()) {
+    for event in &shown {
         let shown = match event["type"].as_str() {
             Some("tool-output-available") => &event["output"],
             Some("tool-approval-request") => &event["toolCallId"],
