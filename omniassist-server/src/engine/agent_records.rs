@@ -4,14 +4,29 @@ use std::collections::BTreeMap;
 
 use omniassist_core::event::{AgentState, AgentStatus};
 use omniassist_core::journal::{Content, Record};
+use omniassist_core::message::{Message, MessageCollector};
 use omniassist_core::{RunEvent, Text};
 
-/// The records of the agents of a run that was interrupted. Those of a run that begins are none.
+/// The agents of a stored run, from the journal of its last leg.
 #[derive(Debug, Default)]
 pub(super) struct AgentRecords {
+    /// The records of agents at work. A leg that begins has none.
     records: BTreeMap<Text, Vec<Record>>,
     /// The latest state of each agent, parents first.
     states: Vec<AgentState>,
+    /// The agents that waited for the user before the leg.
+    waiting: WaitingAgents,
+}
+
+/// Agents that wait for the user, by the calls that asked them.
+pub(super) type WaitingAgents = BTreeMap<Text, WaitingAgent>;
+
+/// An agent that waits for the user.
+#[derive(Debug, Clone)]
+pub(super) struct WaitingAgent {
+    pub(super) agent_id: Text,
+    /// The message of the agent, with the calls that wait.
+    pub(super) message: Message,
 }
 
 impl AgentRecords {
@@ -30,6 +45,39 @@ impl AgentRecords {
             own.push(Record { head, content });
         }
         (own, of_agents)
+    }
+
+    /// Adds the agents that waited for the user before the leg. Default: none.
+    pub(super) fn after(self, waiting: WaitingAgents) -> Self {
+        Self { waiting, ..self }
+    }
+
+    /// Returns the agents that waited for the user before the leg.
+    pub(super) fn waiting(&self) -> &WaitingAgents {
+        &self.waiting
+    }
+
+    /// Returns the agents that wait for the user at the end of the leg. Their calls are answered in the message with this id.
+    pub(super) fn into_waiting(self, message_id: &Text) -> WaitingAgents {
+        let Self { mut records, states, waiting } = self;
+        let waits = states.into_iter().filter(|state| state.status == AgentStatus::Waiting);
+        let mut agents = WaitingAgents::new();
+        for AgentState { agent_id, tool_call_id, .. } in waits {
+            let earlier = waiting.get(&tool_call_id).filter(|earlier| earlier.agent_id == agent_id);
+            let mut collector = earlier.map_or_else(MessageCollector::new, |earlier| {
+                MessageCollector::continuing(earlier.message.clone())
+            });
+            for record in records.remove(&agent_id).unwrap_or_default() {
+                match record.content {
+                    Content::Event(event) => collector.apply(&event),
+                    Content::Deltas(deltas) => collector.apply(&deltas.merged()),
+                    _ => {}
+                }
+            }
+            let message = Message { id: message_id.clone(), ..collector.into_message() };
+            agents.insert(tool_call_id, WaitingAgent { agent_id, message });
+        }
+        agents
     }
 
     fn take_state(&mut self, state: &AgentState) {

@@ -8,7 +8,7 @@ use omniassist_server::core::{LlmEvent, LlmPayload, TranscriptItem};
 use omniassist_server::provider::from_fn;
 use omniassist_server::testing::{ScriptedProvider, Turn};
 use omniassist_server::tool::{Tool, ToolContext, ToolError};
-use omniassist_server::{Agent, Approval, AssistantBuilder, LlmProvider, SealKeys, failpoint};
+use omniassist_server::{Agent, Approval, AssistantBuilder, LlmProvider, failpoint};
 use serde_json::{Value, json};
 
 use crate::{ledger, moments};
@@ -29,9 +29,6 @@ impl Tempo {
 const LEAD: usize = 2;
 const SHORT: usize = 4;
 const LONG: usize = 50;
-
-/// The keys that the servers share.
-const KEYS: &str = "torment:5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a";
 
 /// The beginning of the task of an agent.
 const TASK: &str = "task-";
@@ -59,7 +56,7 @@ pub(crate) enum Shape {
     Agents,
     /// An agent that asks two others, beside a call of its own.
     Nested,
-    /// An agent whose call somebody approves.
+    /// An agent of an agent whose call somebody approves.
     Asked,
 }
 
@@ -113,7 +110,7 @@ impl Shape {
             Self::Steps | Self::Queue => &[&[("refund", "a")], &[("refund", "b")]],
             Self::Agents => &[&[("worker", "refund-a"), ("worker", "charge-b"), ("refund", "c")]],
             Self::Nested => &[&[("leader", "all")]],
-            Self::Asked => &[&[("worker", "pay-a")]],
+            Self::Asked => &[&[("leader", "pay")]],
         }
     }
 
@@ -121,7 +118,7 @@ impl Shape {
     pub(crate) const fn agents(self) -> &'static [(&'static str, Option<&'static str>)] {
         match self {
             Self::Agents => &[("worker", None), ("worker", None)],
-            Self::Asked => &[("worker", None)],
+            Self::Asked => &[("leader", None), ("worker", Some("leader"))],
             Self::Nested => &[("leader", None), ("worker", Some("leader")), ("worker", Some("leader"))],
             _ => &[],
         }
@@ -230,6 +227,7 @@ fn answer_of_agent(task: &str, turn: &str, results: &[&TranscriptItem]) -> Turn 
     let order = task.split('.').next().unwrap_or_default();
     let calls: &[(&str, &str)] = match order.split_once('-') {
         Some((tool, order)) => &[(tool, order)],
+        None if order == "pay" => &[("worker", "pay-a")],
         None => &[("worker", "refund-a"), ("worker", "charge-b"), ("refund", "c")],
     };
     calls_of(calls, turn).fold(Turn::text(format!("t{turn}")), Turn::then)
@@ -247,8 +245,7 @@ pub(crate) fn equip(
         tools.fold(Agent::new(name, "Acts on orders."), |agent, tool| agent.tool(tool))
     };
     let builder = tools(ledger, case, tempo).into_iter().fold(builder, |builder, tool| builder.tool(tool));
-    let keys = SealKeys::parse(KEYS).unwrap();
-    let builder = builder.seal_keys(keys).agent(agent("worker")).agent(agent("leader").delegates(["worker"]));
+    let builder = builder.agent(agent("worker")).agent(agent("leader").delegates(["worker"]));
     builder.delegates(["worker", "leader"])
 }
 

@@ -9,7 +9,6 @@ use omniassist_core::{EventBuf, KeptAnswer, RunEvent, Text};
 
 use super::handoff::steps_since_handoff;
 use super::{Driver, Stage};
-use crate::engine::agent_records::AgentRecords;
 use crate::engine::gate::{Due, Gate};
 use crate::engine::tree::Branch;
 use crate::failpoint;
@@ -19,13 +18,9 @@ use crate::store::ModelUsage;
 const NO_TOOL: &str = "This tool is not available any more; it was not run.";
 
 impl Driver {
-    /// Makes the run a stored one. `journal` has the records of a run that was interrupted, and of its agents.
+    /// Makes the run a stored one. `journal` has the records of a run that was interrupted.
     pub(in crate::engine) fn store_with(&mut self, journal: Option<Vec<Record>>) {
-        let (own, of_agents) = journal.map(AgentRecords::split).unzip();
-        if let Some(branch) = &mut self.branch {
-            branch.store_with(of_agents.unwrap_or_default());
-        }
-        self.close_gate(Gate { journal: own, kept: Some(KeptAnswer::default()), ..Gate::default() });
+        self.close_gate(Gate { journal, kept: Some(KeptAnswer::default()), ..Gate::default() });
     }
 
     /// Makes the run of an asked agent a part of a stored one. `journal` has its records if it was interrupted.
@@ -63,6 +58,16 @@ impl Driver {
             waits |= branch.take_records(&mut gate.records);
         }
         (waits || !gate.records.is_empty()).then(|| (mem::take(&mut gate.records), waits))
+    }
+
+    /// Leaves the records of agents that have ended: one may wait for the user.
+    pub(super) fn end_gate(&mut self) {
+        let Some(gate) = &mut self.gate else { return };
+        let mut records = mem::take(&mut gate.records);
+        if let Some(branch) = &mut self.branch {
+            records.append(&mut branch.take_last_records());
+        }
+        **gate = Gate { records, ..Gate::default() };
     }
 
     /// Returns the part of the next model call that concerns an answer which another process can fetch.

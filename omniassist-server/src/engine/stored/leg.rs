@@ -14,6 +14,7 @@ use super::stores::{LiveLeg, Stores};
 use super::tail::Tail;
 use super::task::Task;
 use crate::engine::admission::Admission;
+use crate::engine::agent_records::{AgentRecords, WaitingAgents};
 use crate::engine::assistant::Origin;
 use crate::engine::history::Carried;
 use crate::engine::meter::Meter;
@@ -35,6 +36,8 @@ pub(super) struct Start {
     pub(super) posted: Option<Vec<Message>>,
     /// `None` for a run that the server continues itself.
     pub(super) admission: Option<Admission>,
+    /// The agents that waited for the user before the leg.
+    pub(super) waiting: WaitingAgents,
 }
 
 /// A leg that is ready to begin. Dropping it releases what the run has reserved.
@@ -74,7 +77,7 @@ impl Assistant {
         has_stored_answers: bool,
     ) -> Result<Built, omniassist_core::Error> {
         let setup = &self.setup;
-        let Start { request, extensions, tools, carried, posted, admission } = start;
+        let Start { request, extensions, tools, carried, posted, admission, waiting } = start;
         let (chat_id, state) = (request.chat_id.clone(), request.state.clone());
         let principal = extensions.get::<Principal>().cloned().unwrap_or_default();
         let meter = match (&admission, &setup.config.budget) {
@@ -85,7 +88,9 @@ impl Assistant {
             }
             (None, None) => None,
         };
-        let origin = Origin { id: run.uuid(), has_stored_answers, branch: None };
+        let (own, agents) = records.clone().map(AgentRecords::split).unzip();
+        let agents = Some(agents.unwrap_or_default().after(waiting));
+        let origin = Origin { id: run.uuid(), has_stored_answers, branch: None, agents };
         let (mut driver, continued, message_id) =
             self.driver(request, extensions, tools, prepare, carried, origin);
         if let Some(seals) = &setup.seals {
@@ -94,7 +99,7 @@ impl Assistant {
                 sealer.lifetime(setup.config.limits.approval_lifetime).agent(self.agent_name().cloned());
             driver.seal_with(sealer, continued.as_ref(), &message_id);
         }
-        driver.store_with(records.clone());
+        driver.store_with(own);
         if let Some(meter) = meter {
             driver.meter_with(meter);
         }

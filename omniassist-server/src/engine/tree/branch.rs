@@ -131,9 +131,15 @@ pub(in crate::engine) struct Branch {
 
 impl Branch {
     /// Creates a tree with its root.
-    pub(in crate::engine) fn root(begin: Arc<dyn Begin>, limits: TreeLimits) -> Self {
+    pub(in crate::engine) fn root(
+        begin: Arc<dyn Begin>,
+        limits: TreeLimits,
+        stored: Option<Arc<AgentRecords>>,
+    ) -> Self {
         let ledger = Arc::new(Mutex::new(Ledger::new(limits)));
-        Self::new(Arc::new(Tree { begin, limits, ledger }), Ledger::ROOT, None, 0)
+        let mut branch = Self::new(Arc::new(Tree { begin, limits, ledger }), Ledger::ROOT, None, 0);
+        branch.journal = stored;
+        branch
     }
 
     /// Creates the branch of one of several runs of an agent.
@@ -328,7 +334,8 @@ impl Branch {
         branch.journal = agents;
         let asking = sealer.as_ref().map(|sealer| {
             let continued = suspended.as_ref().map(|suspended| &suspended.message);
-            Box::new(Asking::new(sealer.for_asked(&ask.call_id), continued))
+            let sealer = sealer.for_asked(&ask.call_id);
+            Box::new(Asking::new(sealer, continued, branch.journal.is_some()))
         });
         let abilities = if sealer.is_some() { self.abilities } else { ClientAbilities::none() };
         let id = shown.run_id();

@@ -15,9 +15,14 @@ use crate::sync::lock;
 use crate::throttle::Spent;
 
 impl Branch {
-    /// Makes the agents below write records. `earlier` has those of a run that was interrupted.
-    pub(in crate::engine) fn store_with(&mut self, earlier: AgentRecords) {
-        self.journal = Some(Arc::new(earlier));
+    /// Returns the agents of the run, if it is stored.
+    pub(in crate::engine) fn stored_agents(&self) -> Option<&Arc<AgentRecords>> {
+        self.journal.as_ref()
+    }
+
+    /// Removes and returns the records of agents that have ended.
+    pub(in crate::engine) fn take_last_records(&mut self) -> Vec<Record> {
+        mem::take(&mut self.last_records)
     }
 
     /// Restores the place of an agent in the tree from the records of its own run.

@@ -9,6 +9,7 @@ use hyper::body::Incoming;
 use hyper::service::service_fn;
 use omniassist_server::core::Limits;
 use omniassist_server::http::AssistantService;
+use omniassist_server::seal::SealKeys;
 use omniassist_server::{Assistant, PeerAddr, Principal};
 use tokio::net::TcpListener;
 use tokio::time::timeout;
@@ -19,6 +20,9 @@ use crate::shape::{self, Tempo};
 
 /// The header with the name of the user.
 pub(crate) const USER: &str = "x-user";
+
+/// The keys that the servers share.
+const KEYS: &str = "torment:5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a";
 
 /// The time between two signs of life of an answer.
 pub(crate) const KEEP_ALIVE: Duration = Duration::from_secs(1);
@@ -44,7 +48,8 @@ pub(crate) fn run(url: &str, ledger: &str, word_ms: &str, tool_ms: &str, redis: 
 async fn serve(url: &str, redis: Option<&str>, ledger: &str, tempo: Tempo) {
     let mut limits = Limits::default();
     limits.keep_alive = KEEP_ALIVE;
-    let builder = Assistant::builder(shape::model(tempo)).limits(limits);
+    let builder =
+        Assistant::builder(shape::model(tempo)).limits(limits).seal_keys(SealKeys::parse(KEYS).unwrap());
     let builder = shape::equip(builder, ledger, None, tempo);
     let assistant = Url::parse(url).add_to(redis, builder).await.build().unwrap();
     let service = AssistantService::new(assistant.clone());
