@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use http::Extensions;
+use omniassist_core::message::ToolState;
 use omniassist_core::{ContextMessage, JsonText, Message, RunEvent, RunRequest, Text, check_tool_name};
 use serde::Serialize;
 use serde_json::Value;
@@ -233,6 +234,18 @@ impl RunContext {
     #[must_use]
     pub fn messages(&self) -> &[Message] {
         &self.inner.messages
+    }
+
+    /// Returns `true` if the last message of the conversation approves the call. An approval that is not accepted counts too:
+    /// its call does not run.
+    pub(crate) fn is_approved(&self, call_id: &Text) -> bool {
+        let last = self.inner.messages.last();
+        last.into_iter().flat_map(Message::tools).any(|tool| match &tool.state {
+            ToolState::ApprovalResponded { approval, .. } => {
+                tool.call_id == *call_id && approval.is_approved()
+            }
+            _ => false,
+        })
     }
 
     /// Returns the context messages of the host, followed by those of the client.

@@ -67,6 +67,17 @@ pub enum AgentStatus {
     Cancelled,
 }
 
+impl AgentDelta {
+    /// Returns the piece of text. `None` for any other part.
+    #[must_use]
+    pub fn text(&self) -> Option<&str> {
+        match self {
+            Self::Text { delta } => Some(delta),
+            _ => None,
+        }
+    }
+}
+
 /// A part of the work of an agent. Clients show it and do not keep it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", rename_all_fields = "camelCase")]

@@ -35,7 +35,9 @@ impl Merge {
                 self.release(&DeltaOf::Input(call_id.clone()));
             }
             RunEvent::AgentState(state) if state.status == AgentStatus::Running => {
-                self.begin_again(&state.agent_id);
+                if self.begins_again(&state.agent_id) {
+                    return;
+                }
             }
             RunEvent::AgentState(state) => self.release(&DeltaOf::Agent(state.agent_id.clone())),
             RunEvent::StepReset => return self.withdraw(),
@@ -70,17 +72,21 @@ impl Merge {
         }
     }
 
-    /// Removes what an agent has shown before its state `running`, with which its text begins.
-    fn begin_again(&mut self, agent_id: &Text) {
+    /// Removes what an agent wrote before its state `running`, with which its text begins. Returns `false` if the agent begins.
+    fn begins_again(&mut self, agent_id: &Text) -> bool {
         self.held.retain(|(held, _)| !matches!(held, DeltaOf::Agent(id) if id == agent_id));
-        let is_of_agent = |event: &RunEvent| match event {
-            RunEvent::AgentDelta { agent_id: id, .. } => id == agent_id,
-            RunEvent::AgentState(state) => state.agent_id == *agent_id,
-            _ => false,
-        };
-        let before = self.out.iter().take(self.kept).filter(|event| is_of_agent(event)).count();
-        self.kept = self.kept.saturating_sub(before);
-        self.out.retain(|event| !is_of_agent(event));
+        let is_delta =
+            |event: &RunEvent| matches!(event, RunEvent::AgentDelta { agent_id: id, .. } if id == agent_id);
+        let is_state =
+            |event: &RunEvent| matches!(event, RunEvent::AgentState(state) if state.agent_id == *agent_id);
+        let kept = self.out.iter().take(self.kept).filter(|event| is_delta(event)).count();
+        self.kept = self.kept.saturating_sub(kept);
+        let mut has_begun = false;
+        // Its first state stays before those of the agents below it.
+        self.out.retain(|event| {
+            !is_delta(event) && (!is_state(event) || !std::mem::replace(&mut has_begun, true))
+        });
+        has_begun
     }
 
     fn release_all(&mut self) {

@@ -95,6 +95,46 @@ fn an_agent_that_begins_anew_has_another_message() {
 }
 
 #[test]
+fn a_client_that_comes_back_gets_the_beginnings_of_the_agents_at_work() {
+    let events = [
+        begin(),
+        state("a", None, AgentStatus::Running),
+        state("b", Some("a"), AgentStatus::Running),
+        writes("b", "Deep"),
+        state("c", Some("a"), AgentStatus::Running),
+        state("c", Some("a"), AgentStatus::Completed),
+        writes("b", "er"),
+        state("b", Some("a"), AgentStatus::Completed),
+        state("a", None, AgentStatus::Completed),
+        // Another server asks an agent again that had ended.
+        state("c", Some("a"), AgentStatus::Running),
+        end(),
+    ];
+    let shown: Vec<Value> = snapshot::caught_up(Version::V1, &events, 6)
+        .lines()
+        .filter_map(|line| serde_json::from_str(line.strip_prefix("data: ")?).ok())
+        .collect();
+    let words = |event: &Value| {
+        let keys = ["type", "subagentRunId", "parentSubagentRunId", "delta"];
+        keys.iter().filter_map(|key| event[*key].as_str()).collect::<Vec<_>>().join(" ")
+    };
+    let messages = shown.iter().find(|event| event["type"] == "MESSAGES_SNAPSHOT").unwrap();
+    let expected = [
+        "SUBAGENT_STARTED a",
+        "SUBAGENT_STARTED b a",
+        "TEXT_MESSAGE_START b",
+        "TEXT_MESSAGE_CONTENT b Deep",
+        "TEXT_MESSAGE_CONTENT b er",
+        "TEXT_MESSAGE_END b",
+        "SUBAGENT_FINISHED b",
+        "SUBAGENT_FINISHED a",
+        "RUN_FINISHED",
+    ];
+    let after: Vec<_> = shown.iter().skip_while(|event| *event != messages).skip(1).map(words).collect();
+    assert_eq!(after, expected);
+}
+
+#[test]
 fn agents_at_work_are_closed_when_the_run_ends() {
     let ends = [
         RunEvent::Abort { reason: "stopped".into() },

@@ -1,6 +1,5 @@
 use std::collections::HashMap;
 
-use omniassist_core::message::ToolState;
 use omniassist_core::transcript::ToolCall;
 use omniassist_core::{JsonText, RunEvent, Text};
 
@@ -68,7 +67,7 @@ impl RunAudit {
 
     /// Returns the records of a call whose tool may start.
     pub(crate) fn call_due(&mut self, call: &ToolCall) -> CallAudit {
-        let approved_by = self.is_approved(&call.id).then(|| self.run.principal().clone());
+        let approved_by = self.run.is_approved(&call.id).then(|| self.run.principal().clone());
         let audit = CallAudit::new(&self.log, &self.run, call, approved_by);
         self.due.insert(call.id.clone(), audit.clone());
         audit
@@ -103,17 +102,6 @@ impl RunAudit {
         let name = tool.map(|tool| tool.name.clone()).unwrap_or_default();
         let input = tool.and_then(|tool| tool.state.input());
         self.log.call(call_id, &name, input.unwrap_or(&JsonText::EMPTY_OBJECT))
-    }
-
-    /// Returns `true` if the posted message approves the call.
-    fn is_approved(&self, call_id: &Text) -> bool {
-        let posted = self.run.messages().last();
-        posted.into_iter().flat_map(|message| message.tools()).any(|tool| match &tool.state {
-            ToolState::ApprovalResponded { approval, .. } => {
-                tool.call_id == *call_id && approval.is_approved()
-            }
-            _ => false,
-        })
     }
 }
 

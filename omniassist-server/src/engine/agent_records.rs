@@ -7,10 +7,9 @@ use omniassist_core::journal::{Content, Record};
 use omniassist_core::message::{Message, MessageCollector};
 use omniassist_core::{RunEvent, Text};
 
-/// The agents of a stored run, from the journal of its last leg.
+/// The agents of a stored run, from the journal of its last leg. Empty for a new run.
 #[derive(Debug, Default)]
 pub(super) struct AgentRecords {
-    /// The records of agents at work. A leg that begins has none.
     records: BTreeMap<Text, Vec<Record>>,
     /// The latest state of each agent, parents first.
     states: Vec<AgentState>,
@@ -87,14 +86,19 @@ impl AgentRecords {
         }
     }
 
-    /// Returns the records of an agent. `None` if it has none.
-    pub(super) fn of(&self, agent_id: &str) -> Option<Vec<Record>> {
-        self.records.get(agent_id).cloned()
+    /// Returns the records of an agent.
+    pub(super) fn of(&self, agent_id: &str) -> Vec<Record> {
+        self.records.get(agent_id).cloned().unwrap_or_default()
     }
 
-    /// Returns the ends of the agents at work, for a run that does not go on.
+    /// Returns `true` if the run has asked agents.
+    pub(super) fn has_agents(&self) -> bool {
+        !self.states.is_empty()
+    }
+
+    /// Returns the ends of the agents at work, for a run that does not go on. Those below end before those above.
     pub(super) fn into_ends(self) -> impl Iterator<Item = RunEvent> {
-        let at_work = self.states.into_iter().filter(|state| state.status == AgentStatus::Running);
+        let at_work = self.states.into_iter().rev().filter(|state| state.status == AgentStatus::Running);
         at_work.map(interrupted)
     }
 

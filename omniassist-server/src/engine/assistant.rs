@@ -289,6 +289,8 @@ impl Assistant {
             Some(branch) => branch.stored_agents().cloned(),
             None => agents.map(Arc::new),
         };
+        // Their ends are shown, even if the agent asks none any more.
+        let had_agents = agents.as_ref().is_some_and(|agents| agents.has_agents());
         let suspended = self.take_suspended(&mut request, &run, agents.as_deref());
         let before = self.before(&request.messages);
         let handoffs = if branch.is_none() { self.handoffs(&mut request, before.left()) } else { None };
@@ -306,7 +308,7 @@ impl Assistant {
             setup.config.may_have_window().then(|| Box::new(Posted { tools: tools.clone(), carried }));
         let preparation = prepare(Arc::clone(&setup), self.agent.clone(), run.clone(), due, planning, posted);
         let root = || Branch::root(Arc::new(self.clone()), setup.config.tree, agents);
-        let mut branch = branch.or_else(|| self.has_members().then(root));
+        let mut branch = branch.or_else(|| (self.has_members() || had_agents).then(root));
         if let Some(branch) = &mut branch {
             branch.wait_with(request.abilities, suspended);
             config.call_id_suffix = branch.call_id_suffix();
@@ -373,8 +375,8 @@ impl Origin {
     }
 
     /// Creates the identity of a run that another one has asked for.
-    pub(super) fn asked(id: Uuid, branch: Branch) -> Self {
-        Self { id, has_stored_answers: false, branch: Some(branch), agents: None }
+    pub(super) fn asked(id: Uuid, has_stored_answers: bool, branch: Branch) -> Self {
+        Self { id, has_stored_answers, branch: Some(branch), agents: None }
     }
 }
 

@@ -29,7 +29,7 @@ pub(super) fn tool(Agent { name, description, .. }: &Agent) -> Tool {
         let asked = asked.clone();
         async move { agents.delegate(asked, task.into()).await.map(Json) }
     };
-    // The records of the agent tell what it has done.
+    // Running the call again repeats no work: the agent is restored from its records.
     Tool::new(name.clone(), description.clone(), ask).idempotent()
 }
 
@@ -64,7 +64,7 @@ impl Begin for Assistant {
             tools,
             prepare,
             Carried::default(),
-            Origin::asked(asked.id, branch),
+            Origin::asked(asked.id, parent.is_answered_by_store(), branch),
         );
         if let Some(journal) = asked.journal {
             driver.store_asked(journal);

@@ -56,7 +56,7 @@ pub(super) struct Driver {
     stepping: Option<Stepping>,
     refusal: Option<Box<Refusal>>,
     has_begun: bool,
-    /// `true` after the first model call. Calls that run before it were approved by a user.
+    /// `true` after the first model call.
     has_asked: bool,
     stage: Stage,
     events: EventBuf<RunEvent>,

@@ -201,6 +201,13 @@ impl RunTrace {
         };
     }
 
+    /// Adds the usage of model calls, and of runs of asked agents, that another server has counted.
+    pub(crate) fn count_earlier(&mut self, own: &Usage, adopted: &Usage) {
+        self.usage.add(own);
+        self.usage.add(adopted);
+        self.adopted.add(adopted);
+    }
+
     /// Returns the usage of the runs that were added.
     pub(crate) fn adopted(&self) -> Usage {
         self.adopted

@@ -25,8 +25,8 @@ pub struct AgentReport {
     /// The outcome.
     pub status: AgentStatus,
     /// The reason for another outcome than completion: the name of a limit, the code of a failure, `empty`, `length`, `other`,
-    /// `stopped`, or `interrupted` if the server stopped. `state_too_long` means that the agent of a run without a store had to wait for the
-    /// client cannot keep its state.
+    /// `stopped`, or `interrupted` if the server stopped. `state_too_long` means that the agent of a run without a store had
+    /// to wait for the user, and its client cannot keep its state.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<Text>,
     /// The answer, or the part of it that was written. It is cut at 32 KiB, or where the budget of the asking agent would not

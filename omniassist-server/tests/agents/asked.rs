@@ -66,6 +66,32 @@ fn output(events: &[RunEvent]) -> Value {
 }
 
 #[tokio::test]
+async fn a_run_that_is_stopped_ends_the_agents_below_its_own() {
+    let reached = Arc::new(tokio::sync::Notify::new());
+    let notify = Arc::clone(&reached);
+    let leaf = ScriptedProvider::new().turn_with(move |_| {
+        notify.notify_one();
+        Turn::pending()
+    });
+    let helper = Agent::new("helper", "Helps.").provider(leaf);
+    let middle = ScriptedProvider::new().turn(ask("helper", "Help"));
+    let worker = Agent::new("worker", "Works.").provider(middle).delegates(["helper"]);
+    let builder = Assistant::builder(ScriptedProvider::new().turn(ask("worker", "Work")));
+    let assistant = builder.agent(worker).agent(helper).delegates(["worker"]).build().unwrap();
+    let run = assistant.run(RunRequest::prompt("Go"));
+    let handle = run.handle();
+    let stop = async {
+        reached.notified().await;
+        handle.abort("Enough.");
+    };
+    let (events, ()) = futures_util::join!(run.collect::<Vec<RunEvent>>(), stop);
+    let ends =
+        states(&events).into_iter().skip(2).map(|state| (state["name"].clone(), state["status"].clone()));
+    let expected = [(json!("helper"), json!("cancelled")), (json!("worker"), json!("cancelled"))];
+    assert_eq!(ends.collect::<Vec<_>>(), expected);
+}
+
+#[tokio::test]
 async fn a_model_asks_an_agent_that_sees_its_task_only() {
     let parent = ScriptedProvider::new().turn(ask("researcher", "How tall is it?")).turn(text("8,849 m."));
     let child = ScriptedProvider::new().turn(call("atlas", json!({}))).turn(text("It is 8,849 m tall."));

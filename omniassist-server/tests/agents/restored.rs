@@ -2,10 +2,13 @@
 
 use std::sync::Arc;
 
+use std::time::Duration;
+
 use omniassist_server::core::tree::TreeLimits;
-use omniassist_server::store::{MemoryStore, RunState};
+use omniassist_server::core::{Day, Limits, ToolChoice};
+use omniassist_server::store::{MemoryStore, Page, RunState};
 use omniassist_server::testing::Turn;
-use omniassist_server::tool::{Agents, ToolContext};
+use omniassist_server::tool::{Agents, Approval, ToolContext, ToolDecision};
 use tokio::sync::Notify;
 
 use super::*;
@@ -234,7 +237,7 @@ fn the_limits_of_a_tree_count_what_was_used_before() {
 
     // Each further call asks for another one.
     let model = ScriptedProvider::new().otherwise(|payload| match payload.tool_choice {
-        omniassist_server::core::ToolChoice::None => text("It is so."),
+        ToolChoice::None => text("It is so."),
         _ => call("refund", json!({ "again": true })),
     });
     let parent = reporting();
@@ -243,4 +246,119 @@ fn the_limits_of_a_tree_count_what_was_used_before() {
     let agents = agents_in(&stored(&store));
     assert_eq!(agents[0]["status"], "incomplete", "{agents:?}");
     assert_eq!(agents[0]["reason"], "model_calls", "{agents:?}");
+}
+
+#[test]
+fn an_agent_that_waits_takes_one_place_in_its_tree() {
+    let (store, effects) = (MemoryStore::new(), Effects::default());
+    let build =
+        |parent: &ScriptedProvider, clerk: &ScriptedProvider, auditor: &ScriptedProvider, is_stuck| {
+            let pay = tool("pay").requires_approval(Approval::always());
+            let clerk = Agent::new("clerk", "Pays.").provider(clerk.clone()).tool(pay);
+            let audit = effects.tool("audit", is_stuck);
+            let auditor = Agent::new("auditor", "Audits.").provider(auditor.clone()).tool(audit);
+            let builder = Assistant::builder(parent.clone()).store(store.clone()).agent(clerk).agent(auditor);
+            builder.delegates(["clerk", "auditor"]).tree(TreeLimits::default().children(2)).build().unwrap()
+        };
+    let parent = ScriptedProvider::new().turn(delegate("clerk").then(delegate("auditor")));
+    let clerk = ScriptedProvider::new().turn(call("pay", json!({})));
+    let auditor = ScriptedProvider::new().turn(call("audit", json!({})));
+    begin_and_stop(build(&parent, &clerk, &auditor, true), &effects.reached);
+
+    let (clerk, auditor) = (ScriptedProvider::new(), ScriptedProvider::new().turn(text("It is so.")));
+    assert_eq!(restart(&build(&reporting(), &clerk, &auditor, false), &store), RunState::Waiting);
+    assert_eq!((effects.count(), clerk.payloads().len(), auditor.payloads().len()), (1, 0, 1));
+    let agents = agents_in(&stored(&store));
+    let of = |name: &str| agents.iter().find(|agent| agent["name"] == name).unwrap()["status"].clone();
+    assert_eq!((of("clerk"), of("auditor")), (json!("waiting"), json!("completed")), "{agents:?}");
+}
+
+#[test]
+fn a_call_that_a_hook_holds_for_approval_does_not_run_on_another_server_either() {
+    let (store, effects) = (MemoryStore::new(), Effects::default());
+    let build = |parent: &ScriptedProvider, model: &ScriptedProvider, is_stuck| {
+        let mut limits = Limits::default();
+        limits.max_parallel_tools = 1;
+        let agent = worker(model).tool(effects.tool("first", is_stuck)).tool(effects.tool("second", false));
+        let hold = async |call: ToolContext| {
+            Ok::<_, ToolError>(match call.tool_name().as_str() {
+                "second" => ToolDecision::RequireApproval(None),
+                _ => ToolDecision::Allow,
+            })
+        };
+        let builder = Assistant::builder(parent.clone()).store(store.clone()).agent(agent).limits(limits);
+        builder.delegates(["worker"]).before_tool(hold).build().unwrap()
+    };
+    let parent = ScriptedProvider::new().turn(delegate("worker"));
+    let first = ScriptedProvider::new().turn(call("first", json!({})).then(call("second", json!({}))));
+    begin_and_stop(build(&parent, &first, true), &effects.reached);
+
+    let second = ScriptedProvider::new().turn(text("It is so."));
+    assert_eq!(restart(&build(&reporting(), &second, false), &store), RunState::Waiting);
+    assert_eq!(effects.count(), 1);
+    assert!(stored(&store).contains("approval-requested"));
+}
+
+#[test]
+fn the_tokens_of_an_agent_that_is_interrupted_are_counted_once() {
+    let (store, effects) = (MemoryStore::new(), Effects::default());
+    let usage = |input, output, turn: Turn| turn.then(Turn::usage(input, output));
+    let parent = ScriptedProvider::new().with_model("large").turn(usage(1, 1, delegate("worker")));
+    let first = ScriptedProvider::new().with_model("small");
+    let first = first.turn(usage(1_000, 100, call("refund", json!({}))));
+    begin_and_stop(
+        asking(&parent, worker(&first).tool(effects.tool("refund", true)), &store),
+        &effects.reached,
+    );
+
+    let second = ScriptedProvider::new().with_model("small").turn(usage(2_000, 200, text("It is so.")));
+    let parent = ScriptedProvider::new().with_model("large").otherwise(move |_| usage(1, 1, text("Done.")));
+    let assistant = asking(&parent, worker(&second).tool(effects.tool("refund", false)), &store);
+    assert_eq!(restart(&assistant, &store), RunState::Finished);
+    let page = Page::first(9);
+    let ada = Principal::new("ada");
+    let days = crate::stored::restart::runtime().block_on(async {
+        assistant.usage().unwrap().of(&ada, Day::MIN..=Day::MAX, &page).await.unwrap().days
+    });
+    let small = days.iter().find(|day| &*day.usage.model == "small").unwrap();
+    assert_eq!((small.usage.calls, small.usage.input_tokens), (2, 3_000), "{days:?}");
+    let agents = agents_in(&stored(&store));
+    assert_eq!(agents[0]["usage"]["inputTokens"], 3_000, "{agents:?}");
+}
+
+/// Opens a stored run as version 7 of the AI SDK, and reads until a text. Returns the run and the position of the client.
+async fn read_until(assistant: &Assistant, wanted: &str) -> (String, String) {
+    let request = Request::post("/?ai-sdk=7").header(header::CONTENT_TYPE, "application/json");
+    let mut request = request.body(Full::<Bytes>::from(question().to_string())).unwrap();
+    request.extensions_mut().insert(Principal::new("ada"));
+    let response = AssistantService::new(assistant.clone()).handle(request).await;
+    let run = response.headers()["x-omniassist-run"].to_str().unwrap().to_owned();
+    let (mut read, mut body) = (String::new(), response.into_body());
+    while !read.contains(wanted) {
+        let frame = body.frame().await.expect("the text").unwrap();
+        read.push_str(str::from_utf8(frame.data_ref().unwrap()).unwrap());
+    }
+    let cursor = read.lines().filter_map(|line| line.strip_prefix("id: ")).next_back().unwrap().to_owned();
+    (run, cursor)
+}
+
+/// The text of an agent is written some time after it was shown.
+#[test]
+fn a_page_that_has_more_of_an_agent_than_the_journal_keeps_its_step() {
+    let store = MemoryStore::new();
+    let first = ScriptedProvider::new().turn(Turn::text("Half of it").then(Turn::pending()));
+    let parent = ScriptedProvider::new().turn(delegate("worker"));
+    let server = crate::stored::restart::runtime();
+    let (run, cursor) = server.block_on(read_until(&asking(&parent, worker(&first), &store), "Half of it"));
+    drop(server);
+
+    let second = ScriptedProvider::new().turn(text("It is so."));
+    let assistant = asking(&reporting(), worker(&second), &store);
+    let rest = crate::stored::restart::runtime().block_on(async {
+        tokio::time::advance(Duration::from_secs(7)).await;
+        let path = format!("/runs/{run}/events?ai-sdk=7&after={cursor}");
+        send(&assistant, "ada", Method::GET, &path, None).await.1
+    });
+    assert!(rest.contains("The agent: it is so."), "{rest}");
+    assert!(!rest.contains("reset-step"), "{rest}");
 }

@@ -44,10 +44,11 @@ impl AssistantBuilder {
     ///
     /// A call of it that needs an approval, the input of a form or the output of a front-end tool is shown to the client among
     /// those of the run. The run ends, and the agent goes on with the answer, on any server with the same
-    /// [seal keys](Self::seal_keys). The client keeps the state of the agent, encrypted and of at most 64 KiB. An agent with a
-    /// longer state fails, and so does an agent of a server that does not seal.
+    /// [seal keys](Self::seal_keys), or the same store. Without a store, the client keeps the state of the agent, encrypted and of
+    /// at most 64 KiB. An agent with a longer state fails then, and so does an agent of a server that does not seal.
     ///
-    /// A stored run does not keep the work of an agent: if the server stops, the call counts as one of unknown outcome.
+    /// A stored run keeps the work of agents: another server resumes each one after its last complete turn. An agent that a tool
+    /// of the host has asked ends as `interrupted`.
     ///
     /// Tools can ask agents too, with the extractor [`Agents`](crate::tool::Agents).
     pub fn delegates<I>(mut self, agents: I) -> Self

@@ -13,6 +13,7 @@ use crate::engine::end::End;
 use crate::engine::meter::Meter;
 use crate::engine::tree::Work;
 use crate::seal::Sealer;
+use crate::store::ModelUsage;
 use crate::telemetry::RunTrace;
 use crate::tool::AgentAsk;
 
@@ -94,6 +95,10 @@ impl Work for Driver {
 
     fn trace(&mut self) -> &mut RunTrace {
         &mut self.trace
+    }
+
+    fn take_used(&mut self) -> Vec<ModelUsage> {
+        self.take_used()
     }
 
     fn meter_with(&mut self, meter: Meter) {

@@ -24,7 +24,8 @@ impl Driver {
     }
 
     /// Makes the run of an asked agent a part of a stored one. `journal` has its records if it was interrupted.
-    pub(in crate::engine) fn store_asked(&mut self, journal: Option<Vec<Record>>) {
+    pub(in crate::engine) fn store_asked(&mut self, journal: Vec<Record>) {
+        let journal = Some(journal).filter(|journal| !journal.is_empty());
         self.close_gate(Gate { journal, ..Gate::default() });
     }
 
@@ -87,7 +88,11 @@ impl Driver {
 
     /// Returns the model calls that have ended since the last time.
     pub(in crate::engine) fn take_used(&mut self) -> Vec<ModelUsage> {
-        self.trace.take_used()
+        let mut used = self.trace.take_used();
+        if let Some(branch) = &mut self.branch {
+            used.append(&mut branch.take_used());
+        }
+        used
     }
 
     /// Carries out what waits for the journal.
@@ -110,11 +115,12 @@ impl Driver {
     pub(super) fn recover(&mut self, machine: RunMachine, own_steps: u32) -> RunMachine {
         let Some(records) = self.gate.as_mut().and_then(|gate| gate.journal.take()) else { return machine };
         let since_handoff = steps_since_handoff(&records);
-        if let Some(branch) = &mut self.branch {
-            branch.restore(&records);
-        }
-        match journal::fold(machine.clone(), records) {
+        match journal::fold(machine.clone(), records.clone()) {
             Ok(recovered) => {
+                if let Some(branch) = &mut self.branch {
+                    let (own, of_agents) = branch.restore(&records, &recovered.interrupted);
+                    self.trace.count_earlier(&own, &of_agents);
+                }
                 failpoint::hit("gate.folded");
                 // The journal begins with the events of the start.
                 self.events.drain().for_each(drop);

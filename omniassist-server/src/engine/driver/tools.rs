@@ -69,10 +69,11 @@ impl Driver {
             let Some(tool) = self.tools.to_start(&call.name) else { continue };
             let trace = self.trace.tool(&call);
             let audit = self.recording.as_mut().and_then(|recording| recording.call_due(&call));
+            let is_approved = self.run.is_approved(&call.id);
             let invocation = ToolInvocation::new(call.id, call.arguments, self.run.clone())
                 .traced(trace)
                 .audited(audit)
-                .hooked(self.setup.config.tool_hooks.as_ref(), !self.has_asked);
+                .hooked(self.setup.config.tool_hooks.as_ref(), is_approved);
             self.running.push(self.setup.tools.start(&tool, invocation));
         }
     }

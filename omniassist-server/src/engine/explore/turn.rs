@@ -104,7 +104,6 @@ pub(super) fn limited(limit: Limit) -> Failure {
 struct Turn<'a> {
     tree: &'a Arc<Tree>,
     id: &'a Text,
-    depth: u32,
     driver: Driver,
     text: String,
     last_text: String,
@@ -142,7 +141,7 @@ impl<'a> Turn<'a> {
             tools,
             prepare,
             Carried::default(),
-            Origin::asked(Uuid::now_v7(), branch),
+            Origin::asked(Uuid::now_v7(), false, branch),
         );
         if let Some(meter) = lock(&tree.meter).clone() {
             driver.meter_with(meter);
@@ -151,7 +150,6 @@ impl<'a> Turn<'a> {
         Ok(Self {
             tree,
             id: seat.agent_id(),
-            depth: seat.depth(),
             driver,
             text: String::new(),
             last_text: String::new(),
@@ -249,7 +247,7 @@ impl<'a> Turn<'a> {
         if nodes.get(&id).is_none() {
             let parent = asked.parent_id.unwrap_or_else(|| self.id.clone());
             let mut state = NodeState::begun(id.clone(), Some(parent), asked.task, now_ms());
-            (state.metadata.name, state.metadata.depth) = (asked.name, self.depth + asked.depth);
+            (state.metadata.name, state.metadata.depth) = (asked.name, asked.depth);
             nodes.add(Node::new(state, true));
         }
         match asked.status {

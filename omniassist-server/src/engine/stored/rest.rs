@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use omniassist_core::journal;
-use omniassist_core::{Error, RunEvent};
+use omniassist_core::{Error, RunEvent, Text};
 
 use super::journal::{self as stored_journal, Position};
 use super::queue::was_stopped_in_queue;
@@ -138,8 +138,9 @@ impl Rest {
     /// client has calls of the step.
     pub(crate) fn withdraw_step(&mut self) {
         let after = self.events.get(self.kept..).unwrap_or_default();
+        let kept = self.events.get(..self.kept).unwrap_or_default();
         // The model has not answered the repeated call yet.
-        self.is_withdrawn = !self.is_over && after.is_empty();
+        self.is_withdrawn = !self.is_over && after.is_empty() && !has_open_call(kept);
         let start = match self.events.get(self.kept) {
             Some(RunEvent::StepStart) => Some(self.kept),
             Some(event) if event.is_terminal() => {
@@ -174,6 +175,23 @@ impl Rest {
 /// Returns `true` for events that can follow from those before, without a call of the model or a tool.
 fn follows(event: &RunEvent) -> bool {
     matches!(event, RunEvent::Start { .. } | RunEvent::OutputSeal { .. } | RunEvent::StepFinish { .. })
+}
+
+/// Returns `true` if a call of the last step has no result. The client has no later step then.
+fn has_open_call(events: &[RunEvent]) -> bool {
+    let mut open: Vec<&Text> = Vec::new();
+    for event in events {
+        match event {
+            RunEvent::StepStart | RunEvent::StepReset | RunEvent::StepFinish { .. } => open.clear(),
+            RunEvent::ToolInputAvailable { call_id, provider_executed: false, .. } => open.push(call_id),
+            RunEvent::ToolOutput { call_id, preliminary: false, .. }
+            | RunEvent::ToolError { call_id, .. }
+            | RunEvent::ToolDenied { call_id, .. }
+            | RunEvent::ToolRefused { call_id, .. } => open.retain(|open| *open != call_id),
+            _ => {}
+        }
+    }
+    !open.is_empty()
 }
 
 /// Returns `true` for the events of text, reasoning and arguments that are not complete.

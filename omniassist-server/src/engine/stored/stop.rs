@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use omniassist_core::event::{FinishReason, RunErrorCode, Usage};
-use omniassist_core::journal::{Content, SegmentWriter, of_run};
+use omniassist_core::journal::{Content, SegmentWriter};
 use omniassist_core::message::Message;
 use omniassist_core::{Error, RunEvent, Text};
 use tokio::time::{Instant, sleep, timeout};
@@ -174,8 +174,9 @@ impl Assistant {
             return Ok(None);
         }
         let mut under_way: Vec<&Text> = Vec::new();
-        for content in of_run(&leg.records) {
-            match content {
+        // The message shows calls of agents that were approved.
+        for record in &leg.records {
+            match &record.content {
                 Content::Begun(calls) => under_way.extend(calls),
                 Content::Event(
                     RunEvent::ToolOutput { call_id, preliminary: false, .. }

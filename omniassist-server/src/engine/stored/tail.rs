@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::sync::Mutex;
 use std::task::{Context, Poll, Waker};
 
+use omniassist_core::event::AgentDelta;
 use omniassist_core::{RunEvent, Text};
 use tokio::sync::Notify;
 
@@ -393,7 +394,8 @@ impl Tail {
 fn copy_text(event: &mut RunEvent) {
     if let RunEvent::TextDelta { delta, .. }
     | RunEvent::ReasoningDelta { delta, .. }
-    | RunEvent::ToolInputDelta { delta, .. } = event
+    | RunEvent::ToolInputDelta { delta, .. }
+    | RunEvent::AgentDelta { delta: AgentDelta::Text { delta }, .. } = event
     {
         *delta = Text::from(delta.as_str());
     }

@@ -69,8 +69,8 @@ pub(in crate::engine) struct Asked<'a> {
     pub(in crate::engine) suspended: Option<Suspended>,
     /// The id of the agent's run.
     pub(in crate::engine) id: Uuid,
-    /// `Some` if the run is stored, with the records of an agent that was interrupted.
-    pub(in crate::engine) journal: Option<Option<Vec<Record>>>,
+    /// The records of an agent that was interrupted. Empty for one that begins, `None` if the run is not stored.
+    pub(in crate::engine) journal: Option<Vec<Record>>,
 }
 
 /// An agent whose run has begun.
@@ -80,7 +80,7 @@ struct Opened {
     shown: Shown,
     longest: Duration,
     asking: Option<Box<Asking>>,
-    journal: Option<Option<Vec<Record>>>,
+    journal: Option<Vec<Record>>,
 }
 
 /// The part of a tree that its agents share.
@@ -285,7 +285,7 @@ impl Branch {
                 let waker = self.ready.waker(slot);
                 let mut child = Child::new(node, work, shown, ask.reply, longest, waker, asking);
                 if let Some(earlier) = journal {
-                    child.store_with(earlier.as_deref().unwrap_or_default());
+                    child.store_after(earlier);
                 }
                 match self.children.get_mut(slot) {
                     Some(free) => *free = Some(child),
@@ -324,7 +324,7 @@ impl Branch {
         let agents = self.journal.clone().filter(|_| ask.may_wait);
         let id = agents.as_ref().and_then(|_| self.take_restored(&ask.call_id));
         let id = id.or_else(|| suspended.as_ref().map(|suspended| suspended.agent_id.clone()));
-        let journal = agents.as_ref().map(|agents| id.as_ref().and_then(|id| agents.of(id)));
+        let journal = agents.as_ref().map(|agents| id.as_ref().map(|id| agents.of(id)).unwrap_or_default());
         let shown = Shown::new(ask, id, self.agent_id.clone(), depth);
         let mut branch = Self::new(Arc::clone(&self.tree), node, Some(shown.agent_id().clone()), depth);
         let can_answer = self.abilities.approvals || self.abilities.forms || self.abilities.front_end_tools;
@@ -444,7 +444,7 @@ impl Branch {
             if let Some(mut child) =
                 slot.take_if(|child| call.is_none_or(|call| child.shown.call_id() == call))
             {
-                child.stop();
+                ends.append(&mut child.stop());
                 trace.adopt(child.work.trace());
                 lock(&self.tree.ledger).close(child.node);
                 ends.push(child.report(SHORT_REPORT).shown);

@@ -1,10 +1,11 @@
+use std::collections::VecDeque;
 use std::mem;
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
-use omniassist_core::event::{AgentDelta, AgentStatus};
-use omniassist_core::journal::{Content, DeltaOf, Record};
+use omniassist_core::event::AgentStatus;
+use omniassist_core::journal::{Content, Record};
 use omniassist_core::tree::{Limit, NodeId};
 use omniassist_core::{FinishReason, RunEvent, Text, Usage};
 use tokio::sync::oneshot;
@@ -15,6 +16,7 @@ use super::recorded::Recorded;
 use super::shown::Shown;
 use crate::engine::meter::Meter;
 use crate::panics;
+use crate::store::ModelUsage;
 use crate::telemetry::RunTrace;
 use crate::tool::{AgentReport, ToolError, cap_text};
 
@@ -40,6 +42,9 @@ pub(in crate::engine) trait Work: Send {
 
     /// Returns the trace, for the run that it belongs to.
     fn trace(&mut self) -> &mut RunTrace;
+
+    /// Returns the model calls of a stored run that have ended since the last time.
+    fn take_used(&mut self) -> Vec<ModelUsage>;
 
     /// Counts the tokens of the run for the budget of the host.
     fn meter_with(&mut self, meter: Meter);
@@ -74,8 +79,8 @@ pub(super) struct Child {
     asking: Option<Box<Asking>>,
     /// Set for an agent of a stored run.
     recorded: Option<Box<Recorded>>,
-    /// The text of an agent that goes on, until it was shown.
-    earlier_text: Option<Text>,
+    /// What an agent that goes on has shown before, until it was shown again.
+    earlier: VecDeque<RunEvent>,
     has_panicked: bool,
 }
 
@@ -118,27 +123,24 @@ impl Child {
             end: None,
             asking,
             recorded: None,
-            earlier_text: None,
+            earlier: VecDeque::new(),
             has_panicked: false,
         }
     }
 
-    /// Writes the events of the agent to the journal, after those of an agent that was interrupted.
-    pub(super) fn store_with(&mut self, earlier: &[Record]) {
-        let mut text = String::new();
-        for content in earlier.iter().map(|record| &record.content) {
-            match content {
-                Content::Event(event) => self.take(event),
-                Content::Deltas(deltas) => {
-                    if matches!(deltas.of(), DeltaOf::Text(_)) {
-                        text.push_str(deltas.text());
-                    }
-                    self.take(&deltas.merged());
-                }
-                _ => {}
-            }
+    /// Writes the events of the agent to the journal. `earlier` has the records of an agent that was interrupted.
+    pub(super) fn store_after(&mut self, earlier: Vec<Record>) {
+        for record in earlier {
+            let event = match record.content {
+                Content::Event(event) => event,
+                Content::Deltas(deltas) => deltas.merged(),
+                _ => continue,
+            };
+            self.take(&event);
+            // The run has shown the agents below by their own ids.
+            let shown = self.shown.event(event);
+            self.earlier.extend(shown.filter(|shown| matches!(shown, RunEvent::AgentDelta { .. })));
         }
-        self.earlier_text = (!text.is_empty()).then(|| text.into());
         self.recorded = Some(Box::new(Recorded::new(self.shown.agent_id())));
     }
 
@@ -162,9 +164,8 @@ impl Child {
 
     /// Polls for the next event that the client is shown. Returns `None` at the end.
     pub(super) fn poll_event(&mut self) -> Poll<Option<RunEvent>> {
-        if let Some(delta) = self.earlier_text.take() {
-            let agent_id = self.shown.agent_id().clone();
-            return Poll::Ready(Some(RunEvent::AgentDelta { agent_id, delta: AgentDelta::Text { delta } }));
+        if let Some(shown) = self.earlier.pop_front() {
+            return Poll::Ready(Some(shown));
         }
         if self.has_panicked {
             return Poll::Ready(None);
@@ -246,15 +247,20 @@ impl Child {
         }
     }
 
-    /// Ends the work at once.
-    pub(super) fn stop(&mut self) {
+    /// Ends the work at once. Returns the events of the ends of the agents below.
+    pub(super) fn stop(&mut self) -> Vec<RunEvent> {
         self.stopped_as = Some(AgentStatus::Cancelled);
         self.work.stop(Text::from_static(LEFT));
         // A run that was ended has its last events.
         let cx = &mut Context::from_waker(Waker::noop());
+        let mut ends = Vec::new();
         while let Some(Poll::Ready(Some(event))) = panics::catch("an agent", || self.work.poll_event(cx)) {
             self.take(&event);
+            if let RunEvent::AgentState(_) = event {
+                ends.push(event);
+            }
         }
+        ends
     }
 
     fn finished(&self, reason: &FinishReason, usage: Usage) -> End {

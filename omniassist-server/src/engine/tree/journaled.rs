@@ -5,12 +5,13 @@ use std::sync::Arc;
 
 use omniassist_core::event::{AgentState, AgentStatus};
 use omniassist_core::journal::{Content, Record};
-use omniassist_core::tree::AgentBudget;
+use omniassist_core::tree::{AgentBudget, Ledger, NodeId};
 use omniassist_core::{RunEvent, Text, Usage};
 
 use super::branch::Branch;
 use super::ready::bit;
 use crate::engine::agent_records::{AgentRecords, interrupted};
+use crate::store::ModelUsage;
 use crate::sync::lock;
 use crate::throttle::Spent;
 
@@ -20,34 +21,32 @@ impl Branch {
         self.journal.as_ref()
     }
 
+    /// Returns the model calls of the agents that have ended since the last time.
+    pub(in crate::engine) fn take_used(&mut self) -> Vec<ModelUsage> {
+        self.children.iter_mut().flatten().flat_map(|child| child.work.take_used()).collect()
+    }
+
     /// Removes and returns the records of agents that have ended.
     pub(in crate::engine) fn take_last_records(&mut self) -> Vec<Record> {
         mem::take(&mut self.last_records)
     }
 
-    /// Restores the place of an agent in the tree from the records of its own run.
-    pub(in crate::engine) fn restore(&mut self, own: &[Record]) {
-        let Some(journal) = self.journal.clone() else { return };
+    /// Restores the place of an agent in the tree: what it has used, and the agents that the interrupted calls had asked.
+    /// Returns the usage of the agent's own calls, and that of the agents that are not asked again.
+    pub(in crate::engine) fn restore(&mut self, own: &[Record], interrupted: &[Text]) -> (Usage, Usage) {
+        let mut usage = Usage::default();
+        let (calls, spent) = turns(own);
+        let Some(journal) = self.journal.clone() else { return (spent, usage) };
         let mut ledger = lock(&self.tree.ledger);
-        for content in own.iter().map(|record| &record.content) {
-            if let Content::Turn(turn) = content {
-                let calls = u32::from(turn.is_of_model());
-                ledger.count(self.node, calls, tokens(turn.usage()));
-            }
-        }
+        ledger.count(self.node, calls, tokens(&spent));
         for state in journal.below(self.agent_id.as_ref()) {
-            match state.status {
-                AgentStatus::Running => {}
-                // The limits count the agents that have ended too.
-                _ => {
-                    if let Ok(node) = ledger.open(self.node, AgentBudget::default()) {
-                        ledger.count(node, 0, tokens(state.usage));
-                        ledger.close(node);
-                    }
-                }
+            if interrupted.contains(&state.tool_call_id) {
+                self.restored.push(state.clone());
+            } else {
+                usage.add(&count(&mut ledger, &journal, self.node, state));
             }
-            self.restored.push(state.clone());
         }
+        (spent, usage)
     }
 
     /// Removes and returns the id of the agent that a call had asked before the run was interrupted.
@@ -62,6 +61,9 @@ impl Branch {
         let left: Vec<_> = self.restored.extract_if(.., is_of_call).collect();
         let mut ends = Vec::new();
         for state in left {
+            if let Some(journal) = &self.journal {
+                count(&mut lock(&self.tree.ledger), journal, self.node, &state);
+            }
             self.end_with_those_below(state, &mut ends);
         }
         ends
@@ -111,6 +113,37 @@ impl Branch {
     }
 }
 
-fn tokens(usage: Option<Usage>) -> u64 {
-    Spent::new(usage.unwrap_or_default(), false).tokens()
+/// Counts an agent that is not asked again, with those below it. Returns its usage.
+fn count(ledger: &mut Ledger, journal: &AgentRecords, above: NodeId, state: &AgentState) -> Usage {
+    let (calls, spent) = turns(&journal.of(&state.agent_id));
+    // The usage of an agent has that of those below it.
+    let usage = state.usage.unwrap_or(spent);
+    let Ok(node) = ledger.open(above, AgentBudget::default()) else { return usage };
+    let mut below = 0;
+    for state in journal.below(Some(&state.agent_id)) {
+        below += tokens(&count(ledger, journal, node, state));
+    }
+    // The last turn of an agent has no record.
+    let last = u32::from(state.status != AgentStatus::Running);
+    ledger.count(node, calls + last, tokens(&usage).saturating_sub(below));
+    ledger.close(node);
+    usage
+}
+
+/// Returns the number of model calls of a run, and their usage.
+fn turns(own: &[Record]) -> (u32, Usage) {
+    let (mut calls, mut usage) = (0, Usage::default());
+    for record in own {
+        if let Content::Turn(turn) = &record.content
+            && turn.is_of_model()
+        {
+            calls += 1;
+            usage.add(&turn.usage().unwrap_or_default());
+        }
+    }
+    (calls, usage)
+}
+
+fn tokens(usage: &Usage) -> u64 {
+    Spent::new(*usage, false).tokens()
 }

@@ -32,7 +32,9 @@ impl Recorded {
             | RunEvent::Data { .. }
             | RunEvent::AgentDelta { .. } => return,
             RunEvent::AgentState(state) if state.status == AgentStatus::Running => return,
-            RunEvent::ToolOutput { .. } | RunEvent::ToolError { .. } => self.is_due = true,
+            // The output of a provider's tool is a part of the turn.
+            RunEvent::ToolOutput { provider_executed: false, .. }
+            | RunEvent::ToolError { provider_executed: false, .. } => self.is_due = true,
             _ => {}
         }
         self.events.event(event);

@@ -5,10 +5,10 @@ use bytes::BytesMut;
 use super::encoder::{Encoder, OpenAgent};
 use super::frame;
 use super::view::custom;
-use crate::Text;
 use crate::dialect::ag_ui::Version;
 use crate::dialect::of_agent::OfAgent;
 use crate::event::{AgentDelta, AgentState, AgentStatus};
+use crate::{RunEvent, Text};
 
 /// The kind of the activity that shows an agent.
 const ACTIVITY: &str = "omniassist-agent";
@@ -23,18 +23,19 @@ impl Encoder {
                     .field("content", state)
             });
         }
-        let open = self.agents.iter().position(|agent| agent.id == state.agent_id);
+        let open = self.agents.iter().position(|agent| agent.state.agent_id == state.agent_id);
         match (state.status, open) {
             (AgentStatus::Running, None) => {
-                // A client that came back has not seen the parent begin.
-                let parent =
-                    state.parent_id.as_ref().filter(|id| self.agents.iter().any(|agent| agent.id == **id));
-                frame::write(out, "SUBAGENT_STARTED", |object| {
-                    let object = object.field("subagentRunId", &state.agent_id).field("name", &state.name);
-                    let object = object.field("description", &state.task).some("parentSubagentRunId", parent);
-                    object.field("parentToolCallId", &state.tool_call_id)
+                // The protocol begins no sub-run twice.
+                if self.ended_agents.contains(&state.agent_id) {
+                    return;
+                }
+                self.start_agent(state, out);
+                self.agents.push(OpenAgent {
+                    state: Box::new(state.clone()),
+                    messages: 0,
+                    is_writing: false,
                 });
-                self.agents.push(OpenAgent { id: state.agent_id.clone(), messages: 0, is_writing: false });
             }
             // The agent begins its text anew. The protocol withdraws no text, so this is another message.
             (AgentStatus::Running, Some(at)) => self.end_message(at, out),
@@ -54,7 +55,7 @@ impl Encoder {
     }
 
     pub(super) fn agent_delta(&mut self, agent_id: &Text, delta: &AgentDelta, out: &mut BytesMut) {
-        let open = self.agents.iter_mut().find(|agent| agent.id == *agent_id);
+        let open = self.agents.iter_mut().find(|agent| agent.state.agent_id == *agent_id);
         match (delta, open) {
             (AgentDelta::Text { delta }, Some(agent)) if !delta.is_empty() => {
                 if !std::mem::replace(&mut agent.is_writing, true) {
@@ -75,6 +76,42 @@ impl Encoder {
         }
     }
 
+    /// Writes the agents at work with their text, for a client that has seen none of these events.
+    pub(super) fn show_agents(&mut self, events: &[&RunEvent], out: &mut BytesMut) {
+        for mut agent in std::mem::take(&mut self.agents) {
+            self.start_agent(&agent.state, out);
+            (agent.messages, agent.is_writing) = (0, false);
+            let id = agent.state.agent_id.clone();
+            self.agents.push(agent);
+            let of_agent = |event: &&&RunEvent| match event {
+                RunEvent::AgentState(state) => state.agent_id == id,
+                RunEvent::AgentDelta { agent_id, .. } => *agent_id == id,
+                _ => false,
+            };
+            // The text begins with the last state.
+            let since = events.iter().rev().filter(of_agent).map_while(|event| match event {
+                RunEvent::AgentDelta { delta, .. } => Some(delta),
+                _ => None,
+            });
+            let text: Vec<_> = since.filter_map(AgentDelta::text).collect();
+            let text: String = text.into_iter().rev().collect();
+            if !text.is_empty() {
+                self.agent_delta(&id, &AgentDelta::Text { delta: text.into() }, out);
+            }
+        }
+    }
+
+    fn start_agent(&self, state: &AgentState, out: &mut BytesMut) {
+        // A parent that has ended, or whose beginning the client has not seen, is none.
+        let is_open = |id: &&Text| self.agents.iter().any(|agent| agent.state.agent_id == **id);
+        let parent = state.parent_id.as_ref().filter(is_open);
+        frame::write(out, "SUBAGENT_STARTED", |object| {
+            let object = object.field("subagentRunId", &state.agent_id).field("name", &state.name);
+            let object = object.field("description", &state.task).some("parentSubagentRunId", parent);
+            object.field("parentToolCallId", &state.tool_call_id)
+        });
+    }
+
     /// Closes the agents that are still at work when the run ends.
     pub(super) fn close_agents(&mut self, out: &mut BytesMut) {
         // Those below end before those above.
@@ -87,7 +124,9 @@ impl Encoder {
     /// Closes the message of an agent, and removes the agent.
     fn close_agent(&mut self, at: usize, out: &mut BytesMut) -> Text {
         self.end_message(at, out);
-        self.agents.remove(at).id
+        let id = self.agents.remove(at).state.agent_id;
+        self.ended_agents.push(id.clone());
+        id
     }
 
     fn end_message(&mut self, at: usize, out: &mut BytesMut) {
@@ -95,7 +134,7 @@ impl Encoder {
             && std::mem::take(&mut agent.is_writing)
         {
             frame::write(out, "TEXT_MESSAGE_END", |object| {
-                object.field("messageId", &agent.message_id()).field("subagentRunId", &agent.id)
+                object.field("messageId", &agent.message_id()).field("subagentRunId", &agent.state.agent_id)
             });
         }
     }
@@ -104,8 +143,8 @@ impl Encoder {
 impl OpenAgent {
     fn message_id(&self) -> Text {
         match self.messages {
-            0 | 1 => self.id.clone(),
-            number => format!("{}-{number}", self.id).into(),
+            0 | 1 => self.state.agent_id.clone(),
+            number => format!("{}-{number}", self.state.agent_id).into(),
         }
     }
 }

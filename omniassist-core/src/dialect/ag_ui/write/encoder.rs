@@ -6,7 +6,7 @@ use super::outcome::Ask;
 use crate::Text;
 use crate::dialect::ag_ui::interrupt::Settled;
 use crate::dialect::ag_ui::{Version, ids};
-use crate::event::{BlockId, Usage};
+use crate::event::{AgentState, BlockId, Usage};
 use crate::message::ProviderMetadata;
 
 /// Response headers of an event stream, including those that keep proxies from changing or buffering it.
@@ -60,6 +60,8 @@ pub struct Encoder {
     pub(super) asks: Vec<Ask>,
     /// The agents that the run has asked and that are still at work, each after the one that asked it.
     pub(super) agents: Vec<OpenAgent>,
+    /// The ids of the agents that have ended.
+    pub(super) ended_agents: Vec<Text>,
     pub(super) usage: Usage,
     /// The client's messages, if the encoder can write a snapshot.
     pub(super) copy: Option<Box<ClientCopy>>,
@@ -104,7 +106,7 @@ impl Block {
 /// An agent at work.
 #[derive(Debug, Clone)]
 pub(super) struct OpenAgent {
-    pub(super) id: Text,
+    pub(super) state: Box<AgentState>,
     /// The number of its messages. The first one has the id of the agent.
     pub(super) messages: u32,
     /// `true` if its last message is open.
@@ -160,6 +162,7 @@ impl Encoder {
             calls: Vec::new(),
             asks: Vec::new(),
             agents: Vec::new(),
+            ended_agents: Vec::new(),
             usage: Usage::default(),
             copy: None,
             is_cut: false,

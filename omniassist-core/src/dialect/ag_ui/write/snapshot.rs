@@ -7,6 +7,7 @@ use super::encoder::{Encoder, Stage};
 use super::{frame, view};
 use crate::RunEvent;
 use crate::dialect::DialectEncoder;
+use crate::dialect::ag_ui::Version;
 use crate::journal::message_events;
 use crate::message::{Message, Role};
 
@@ -29,11 +30,12 @@ impl Encoder {
     }
 
     /// Writes the state after these events, for a client that begins to read in the middle of a run: a snapshot of all
-    /// messages, the shared state and activities, and the start of the text that is being written. If the events have the
+    /// messages, the shared state and activities, and the starts of the text that is being written and of the agents at work. If the events have the
     /// end of the run, it follows. The encoder must be new and have a [copy](Self::copying).
     pub fn catch_up<'a>(&mut self, events: impl IntoIterator<Item = &'a RunEvent>, out: &mut BytesMut) {
+        let events: Vec<_> = events.into_iter().collect();
         let (mut unread, mut shown, mut end) = (BytesMut::new(), BytesMut::new(), None);
-        for event in events {
+        for event in events.iter().copied() {
             if event.is_terminal() {
                 end = Some(event);
                 break;
@@ -44,6 +46,11 @@ impl Encoder {
                 event
             {
                 view::write(event, &mut shown);
+            }
+            if let RunEvent::AgentState(state) = event
+                && self.version < Version::V1
+            {
+                self.agent_state(state, &mut shown);
             }
         }
         self.run_started(out);
@@ -58,6 +65,7 @@ impl Encoder {
         for block in &self.blocks {
             block.start(out);
         }
+        self.show_agents(&events, out);
         for (host, call) in calls {
             let function = at(&call, "function");
             frame::write(out, "TOOL_CALL_START", |object| {
