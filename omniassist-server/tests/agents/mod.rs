@@ -7,6 +7,7 @@ mod handoff_steps;
 mod loaded;
 mod rights;
 mod stored;
+mod wakes;
 
 use std::sync::{Arc, Mutex};
 
