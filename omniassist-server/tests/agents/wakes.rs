@@ -6,11 +6,12 @@ use std::task::Poll;
 use std::time::Duration;
 
 use futures_util::{Stream, StreamExt};
+use omniassist_server::core::event::AgentStatus;
 use omniassist_server::core::tree::AgentBudget;
 use omniassist_server::core::{Limits, RunEvent};
 use omniassist_server::testing::Turn;
-use omniassist_server::tool::ToolContext;
-use tokio::time::{Instant, sleep};
+use omniassist_server::tool::{Agents, ToolContext};
+use tokio::time::{Instant, sleep, timeout};
 
 use super::*;
 
@@ -29,9 +30,11 @@ fn reports_after(time: Duration) -> Tool {
 
 /// Returns an agent that writes, is silent for this time, and ends.
 fn silent_for(time: Duration) -> Agent {
-    let model = ScriptedProvider::new()
-        .otherwise(move |_| Turn::text("Half").then(Turn::delay(time)).then(text(".")));
-    Agent::new("worker", "Works.").provider(model)
+    says(Turn::text("Half").then(Turn::delay(time)).then(text(".")))
+}
+
+fn says(turn: Turn) -> Agent {
+    Agent::new("worker", "Works.").provider(ScriptedProvider::new().turn(turn))
 }
 
 /// Returns an assistant whose model calls the tool this many times, and asks the agent.
@@ -49,7 +52,7 @@ fn side_by_side(tool: Tool, times: usize, worker: Agent) -> Assistant {
 async fn outputs(mut run: impl Stream<Item = RunEvent> + Unpin, began: Instant) -> BTreeMap<u64, usize> {
     let mut outputs = BTreeMap::new();
     let mut is_finished = false;
-    while let Some(event) = run.next().await {
+    while let Some(event) = timeout(60 * SECOND, run.next()).await.expect("the run is woken") {
         match event {
             RunEvent::ToolOutput { .. } | RunEvent::Data { .. } => {
                 *outputs.entry(began.elapsed().as_secs()).or_default() += 1;
@@ -72,7 +75,7 @@ async fn tools_are_heard_while_an_agent_is_silent() {
     }
 }
 
-/// The data is taken from its queue by two ways. Neither may forget the task that waits for more.
+/// The text of an agent comes between the data. The run then takes data from the queue, and is still woken for more.
 #[tokio::test(start_paused = true)]
 async fn data_of_the_host_is_heard_while_tools_and_agents_are_silent() {
     let sends = Tool::new("report", "Reports", |call: ToolContext| async move {
@@ -86,7 +89,9 @@ async fn data_of_the_host_is_heard_while_tools_and_agents_are_silent() {
         sleep(5 * SECOND).await;
         Ok::<_, ToolError>("reported")
     });
-    let assistant = side_by_side(sends, 1, silent_for(9 * SECOND));
+    let half = Duration::from_millis(1_500);
+    let talks = Turn::delay(half).then(text("Half")).then(Turn::delay(5 * half)).then(text("."));
+    let assistant = side_by_side(sends, 1, says(talks));
     let shown = outputs(assistant.run(RunRequest::prompt("Go")), Instant::now()).await;
     assert_eq!(shown, [(1, 1), (2, 1), (3, 1), (5, 1), (9, 1)].into());
 }
@@ -113,9 +118,7 @@ async fn the_time_of_an_agent_ends_while_it_writes_and_while_it_is_silent() {
     let talks = words.fold(Turn::new(), Turn::then).then(Turn::pending());
     let endless = (0..900).map(|_| Turn::delay(SECOND).then(text("word"))).fold(Turn::new(), Turn::then);
     for turn in [talks, endless] {
-        let model = ScriptedProvider::new().turn(turn);
-        let budget = AgentBudget::new().time(10 * SECOND);
-        let worker = Agent::new("worker", "Works.").provider(model).budget(budget);
+        let worker = says(turn).budget(AgentBudget::new().time(10 * SECOND));
         let assistant = side_by_side(reports_after(SECOND), 1, worker);
         let shown = outputs(assistant.run(RunRequest::prompt("Go")), Instant::now()).await;
         assert_eq!(shown, [(1, 2), (2, 1), (10, 1)].into());
@@ -134,9 +137,30 @@ async fn no_wake_up_of_another_thread_is_lost() {
             Ok::<_, ToolError>("reported")
         });
         let pieces = Turn::text_chunks((0..20).map(|number| number.to_string()));
-        let worker = Agent::new("worker", "Works.").provider(ScriptedProvider::new().turn(pieces));
-        let run = side_by_side(busy, 4, worker).run(RunRequest::prompt("Go"));
-        let shown = tokio::time::timeout(20 * SECOND, tokio::spawn(outputs(run, Instant::now())));
-        assert!(shown.await.expect("the run goes on").unwrap().into_values().sum::<usize>() >= 5);
+        let run = side_by_side(busy, 4, says(pieces)).run(RunRequest::prompt("Go"));
+        let shown = tokio::spawn(outputs(run, Instant::now())).await.unwrap();
+        assert!(shown.into_values().sum::<usize>() >= 5);
     }
+}
+
+/// The tool goes on, so its end is no reason for that of the agent.
+#[tokio::test(start_paused = true)]
+async fn an_agent_that_nobody_waits_for_ends_while_it_is_silent() {
+    let gives_up = Tool::new("report", "Gives up", async |agents: Agents| {
+        assert!(timeout(SECOND, agents.ask("worker", "Work")).await.is_err());
+        sleep(5 * SECOND).await;
+        Ok::<_, ToolError>("reported")
+    });
+    let model = ScriptedProvider::new().turn(call("report", json!({}))).turn(text("Done."));
+    let builder = Assistant::builder(model).tool(gives_up).agent(silent_for(9 * SECOND));
+    let (mut run, began) = (builder.build().unwrap().run(RunRequest::prompt("Go")), Instant::now());
+    let mut ends = Vec::new();
+    while let Some(event) = run.next().await {
+        if let RunEvent::AgentState(state) = event
+            && state.status != AgentStatus::Running
+        {
+            ends.push((state.status, began.elapsed().as_secs()));
+        }
+    }
+    assert_eq!(ends, [(AgentStatus::Cancelled, 1)]);
 }
