@@ -47,6 +47,7 @@ pub mod tool;
 #[cfg(feature = "__transport")]
 mod transport;
 mod visibility;
+mod wake_flag;
 
 pub use access::{AuthError, AuthRequest, Authenticate, Cors, PeerAddr};
 #[cfg(feature = "agent-files")]

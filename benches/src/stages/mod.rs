@@ -126,6 +126,7 @@ pub(crate) const STAGES: &[Stage] = &[
     token("assistant-stored", "the same with seals and a store in memory", |n| {
         pipe::assistant(n, pipe::History::Stored)
     }),
+    token("assistant-asked", "the same for an agent that a tool of the run asks", agents::served),
     token("run", "a run in process, one text delta", agents::root),
     token("agents-1", "the text of an agent that a tool of the run asks, one delta", |n| agents::asked(n, 1)),
     token("agents-64", "the text of 64 agents at the same time, one delta", |n| agents::asked(n, 64)),

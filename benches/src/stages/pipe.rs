@@ -12,7 +12,7 @@ use omniassist_core::{EventBuf, LlmEvent, RunEvent};
 use omniassist_server::http::PostedRun;
 use omniassist_server::provider::WireDecoder;
 use omniassist_server::store::MemoryStore;
-use omniassist_server::{Assistant, Principal, provider};
+use omniassist_server::{Assistant, AssistantBuilder, LlmProvider, Principal, provider};
 
 use super::decode::Api;
 use super::{Outcome, machine};
@@ -53,14 +53,23 @@ pub(super) enum History {
 /// Measures the engine as it serves a request: the run, its limits and seals, and the response body. A stream with a
 /// chunk ready at every poll replaces the provider's connection, so the body sends large frames.
 pub(super) fn assistant(events: usize, history: History) -> Outcome<usize> {
-    let model = provider::from_fn("bench", move |_| stream::unfold(Answer::new(events), next));
-    let builder = Assistant::builder(model).allow_anonymous();
-    let assistant = match history {
+    let builder = Assistant::builder(model(events));
+    let builder = match history {
         History::Sealed => builder,
         History::Trusted => builder.trust_client_history(),
         History::Stored => builder.store(MemoryStore::new()),
-    }
-    .build()?;
+    };
+    serve(builder, history == History::Stored, b"\"text-delta\"")
+}
+
+/// Returns a model that writes this many deltas.
+pub(super) fn model(deltas: usize) -> impl LlmProvider {
+    provider::from_fn("bench", move |_| stream::unfold(Answer::new(deltas), next))
+}
+
+/// Serves one request, and returns how often the response has this text.
+pub(super) fn serve(builder: AssistantBuilder, is_known: bool, counted: &[u8]) -> Outcome<usize> {
+    let assistant = builder.allow_anonymous().build()?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
         let mut request = http::Request::post("/")
@@ -68,7 +77,7 @@ pub(super) fn assistant(events: usize, history: History) -> Outcome<usize> {
             .body(http_body_util::Full::new(Bytes::from_static(
                 br#"{"id":"chat-1","messages":[{"id":"m1","role":"user","parts":[{"type":"text","text":"Hi"}]}]}"#,
             )))?;
-        if history == History::Stored {
+        if is_known {
             // Runs of anonymous clients are not stored.
             request.extensions_mut().insert(Principal::new("user-7"));
         }
@@ -77,7 +86,7 @@ pub(super) fn assistant(events: usize, history: History) -> Outcome<usize> {
         let (mut deltas, mut ended) = (0, false);
         while let Some(frame) = body.frame().await {
             let Ok(data) = frame?.into_data() else { continue };
-            deltas += memchr::memmem::find_iter(&data, b"\"text-delta\"").count();
+            deltas += memchr::memmem::find_iter(&data, counted).count();
             ended |= data.ends_with(b"data: [DONE]\n\n");
         }
         if ended { Ok(deltas) } else { Err("the response is cut off".into()) }

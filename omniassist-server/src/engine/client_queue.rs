@@ -1,5 +1,5 @@
 use std::sync::Arc;
-use std::task::{Context, Poll, Waker};
+use std::task::{Context, Poll};
 
 use omniassist_core::{Limits, RunEvent};
 
@@ -34,9 +34,9 @@ impl ClientQueue {
     }
 
     pub(super) fn pop(&self) -> Option<RunEvent> {
-        match self.poll(&Context::from_waker(Waker::noop())) {
-            Poll::Ready(event) => Some(event),
-            Poll::Pending => None,
+        match self.0.pop() {
+            Some(Update::Event(event)) => Some(event),
+            _ => None,
         }
     }
 }

@@ -39,6 +39,7 @@ use crate::provider::LlmStream;
 use crate::seal::Sealer;
 use crate::telemetry::RunTrace;
 use crate::tool::{Loaded, RunningTool, ToolSnapshot};
+use crate::wake_flag::WakeFlag;
 use crate::{Cost, RunContext, one_line};
 
 /// Drives the state machine of one run. It owns the model stream and the tools: dropping it closes the stream and cancels
@@ -66,6 +67,8 @@ pub(super) struct Driver {
     model: Option<LlmStream>,
     queued: VecDeque<ToolCall>,
     running: Vec<RunningTool>,
+    /// Set by the updates of running tools, and by events that host code sends.
+    tools_woken: WakeFlag,
     trace: RunTrace,
     metadata: RunMetadata,
     meter: Option<Meter>,
@@ -133,6 +136,7 @@ impl Driver {
             model: None,
             queued: VecDeque::new(),
             running: Vec::new(),
+            tools_woken: WakeFlag::new(),
             trace: RunTrace::none(),
             metadata: RunMetadata::begin(),
             meter: None,
@@ -304,6 +308,10 @@ impl Driver {
         } else if self.handoffs.as_ref().is_some_and(|handoffs| handoffs.is_preparing()) {
             ready!(self.poll_handoff(cx));
         } else if !self.running.is_empty() {
+            // The event of an agent is shown, and changes nothing else.
+            if self.poll_agents(cx).is_ready() {
+                return Poll::Ready(());
+            }
             ready!(self.poll_tools(cx));
         }
         self.act();

@@ -13,10 +13,10 @@ use tokio::time::Instant;
 
 use super::batch::Batch;
 use super::event_source::{EventSource, Watched};
-use super::wake_flag::WakeFlag;
 use crate::bridge::BridgeStream;
 use crate::engine::{Admission, View};
 use crate::timer::Timer;
+use crate::wake_flag::WakeFlag;
 use crate::{Refusal, Run};
 
 /// The initial capacity of a stream's buffer: a few frames of one token each, which then share one allocation.

@@ -253,7 +253,6 @@ mod socket;
 mod stored_run;
 mod suggestions;
 mod threads;
-mod wake_flag;
 
 #[cfg(doc)]
 use omniassist_core::Limits;

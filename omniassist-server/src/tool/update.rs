@@ -148,23 +148,16 @@ impl Updates {
         true
     }
 
+    /// Returns the next update. The task that waits for one is still woken.
+    pub(crate) fn pop(&self) -> Option<Update> {
+        self.lock().pop()
+    }
+
+    /// Returns the next update, and registers the task to wake for it if there is none.
     pub(crate) fn poll(&self, cx: &Context<'_>) -> Poll<Update> {
         let mut shared = self.lock();
-        if std::mem::take(&mut shared.state_changed) {
-            return Poll::Ready(Update::StateChanged);
-        }
-        if let Some(event) = shared.events.pop_front() {
-            shared.event_bytes -= bytes_of(&event);
-            return Poll::Ready(Update::Event(event));
-        }
-        if let Some(value) = shared.pop_progress() {
-            return Poll::Ready(Update::Progress(value));
-        }
-        if let Some(ask) = shared.asked.pop_front() {
-            return Poll::Ready(Update::Asked(ask));
-        }
-        if let Some(result) = shared.result.take() {
-            return Poll::Ready(Update::Done(result));
+        if let Some(update) = shared.pop() {
+            return Poll::Ready(update);
         }
         match &mut shared.waker {
             Some(waker) => waker.clone_from(cx.waker()),
@@ -175,6 +168,23 @@ impl Updates {
 }
 
 impl Shared {
+    fn pop(&mut self) -> Option<Update> {
+        if std::mem::take(&mut self.state_changed) {
+            return Some(Update::StateChanged);
+        }
+        if let Some(event) = self.events.pop_front() {
+            self.event_bytes -= bytes_of(&event);
+            return Some(Update::Event(event));
+        }
+        if let Some(value) = self.pop_progress() {
+            return Some(Update::Progress(value));
+        }
+        if let Some(ask) = self.asked.pop_front() {
+            return Some(Update::Asked(ask));
+        }
+        self.result.take().map(Update::Done)
+    }
+
     fn pop_progress(&mut self) -> Option<JsonText> {
         let value = self.progress.pop_front()?;
         self.progress_bytes -= value.as_str().len();

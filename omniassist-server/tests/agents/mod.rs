@@ -8,6 +8,7 @@ mod loaded;
 mod restored;
 mod rights;
 mod stored;
+mod wakes;
 
 use std::sync::{Arc, Mutex};
 

@@ -10,18 +10,23 @@ use super::Driver;
 use crate::tool::{ToolInvocation, ToolUpdate};
 
 impl Driver {
-    /// Takes one update from the tools.
-    pub(super) fn poll_tools(&mut self, cx: &mut Context<'_>) -> Poll<()> {
-        if let Poll::Ready(event) = self.queue.poll(cx) {
-            self.events.push(event);
-            return Poll::Ready(());
+    /// Takes one update from the tools, or an event that host code sends meanwhile.
+    pub(super) fn poll_tools(&mut self, cx: &Context<'_>) -> Poll<()> {
+        // The text of an agent wakes the run, and no tool.
+        if !self.tools_woken.take(cx) {
+            return Poll::Pending;
         }
-        if self.poll_agents(cx).is_ready() {
+        let cx = &mut Context::from_waker(self.tools_woken.waker());
+        if let Poll::Ready(event) = self.queue.poll(cx) {
+            self.tools_woken.set();
+            self.events.push(event);
             return Poll::Ready(());
         }
         for index in 0..self.running.len() {
             let Some(tool) = self.running.get_mut(index) else { break };
             let Poll::Ready(update) = Pin::new(tool).poll_next(cx) else { continue };
+            // Others may have updates too.
+            self.tools_woken.set();
             match update {
                 Some(ToolUpdate::Progress { call_id, output }) => {
                     self.step(Input::ToolProgress { call_id, output });
@@ -75,6 +80,7 @@ impl Driver {
                 .audited(audit)
                 .hooked(self.setup.config.tool_hooks.as_ref(), is_approved);
             self.running.push(self.setup.tools.start(&tool, invocation));
+            self.tools_woken.set();
         }
     }
 }

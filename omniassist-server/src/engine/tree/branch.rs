@@ -397,7 +397,9 @@ impl Branch {
                 }
             }
         }
-        while self.has_room()
+        // Most often none waits, and the room is counted by a walk over the children.
+        while !self.waiting.is_empty()
+            && self.has_room()
             && let Some(ask) = self.waiting.pop_front()
         {
             // One that is not needed any more, or refused, makes way for the next.

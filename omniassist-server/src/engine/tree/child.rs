@@ -19,6 +19,7 @@ use crate::panics;
 use crate::store::ModelUsage;
 use crate::telemetry::RunTrace;
 use crate::tool::{AgentReport, ToolError, cap_text};
+use crate::wake_flag::WakeFlag;
 
 /// The reason for a stop of an agent whose asking tool has ended.
 const LEFT: &str = "The agent is not needed any more.";
@@ -69,6 +70,8 @@ pub(super) struct Child {
     pub(super) shown: Shown,
     reply: oneshot::Sender<Result<AgentReport, ToolError>>,
     deadline: Pin<Box<Sleep>>,
+    /// Set by the deadline, and by the end of the asking tool.
+    ending: WakeFlag,
     waker: Waker,
     stopped_as: Option<AgentStatus>,
     /// The text of the current step, and of the last one with any.
@@ -116,6 +119,7 @@ impl Child {
             shown,
             reply,
             deadline,
+            ending: WakeFlag::new(),
             waker,
             stopped_as: None,
             text,
@@ -170,12 +174,14 @@ impl Child {
         if self.has_panicked {
             return Poll::Ready(None);
         }
-        let waker = self.waker.clone();
-        let cx = &mut Context::from_waker(&waker);
         loop {
-            let polled = panics::catch("an agent", || self.work.poll_event(cx));
-            match polled.unwrap_or(Poll::Ready(None)) {
-                Poll::Pending if self.has_to_stop(cx) => {}
+            // A panic is an end. An event is written in place, since the boundary would move it twice.
+            let mut polled = Poll::Ready(None);
+            panics::catch("an agent", || {
+                polled = self.work.poll_event(&mut Context::from_waker(&self.waker));
+            });
+            match polled {
+                Poll::Pending if self.has_to_stop() => {}
                 Poll::Pending => return Poll::Pending,
                 Poll::Ready(None) => return Poll::Ready(None),
                 Poll::Ready(Some(event)) => {
@@ -195,10 +201,11 @@ impl Child {
     }
 
     /// Stops the work if nobody waits for it any more, or its time is over. Returns `true` if it did.
-    fn has_to_stop(&mut self, cx: &mut Context<'_>) -> bool {
-        if self.stopped_as.is_some() {
+    fn has_to_stop(&mut self) -> bool {
+        if self.stopped_as.is_some() || !self.ending.take(&Context::from_waker(&self.waker)) {
             return false;
         }
+        let cx = &mut Context::from_waker(self.ending.waker());
         self.stopped_as = if self.reply.poll_closed(cx).is_ready() {
             Some(AgentStatus::Cancelled)
         } else {
