@@ -36,6 +36,7 @@ mod run;
 mod run_metadata;
 mod seals;
 mod setup;
+mod shape;
 mod stored;
 mod suspended;
 mod tree;

@@ -7,6 +7,7 @@ mod handoff_steps;
 mod loaded;
 mod rights;
 mod stored;
+mod typed;
 
 use std::sync::{Arc, Mutex};
 

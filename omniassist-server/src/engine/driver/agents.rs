@@ -3,11 +3,11 @@
 use std::task::{Context, Poll};
 
 use omniassist_core::event::RunErrorCode;
-use omniassist_core::run::Input;
+use omniassist_core::run::{AnswerCheck, Input};
 use omniassist_core::tree::Limit;
 use omniassist_core::{RunEvent, Text};
 
-use super::Driver;
+use super::{Driver, Stage};
 use crate::engine::end::End;
 use crate::engine::meter::Meter;
 use crate::engine::tree::Work;
@@ -61,6 +61,13 @@ impl Driver {
         self.sealer = Some(Box::new(sealer));
     }
 
+    /// Checks the answer with which the run ends. The run must not have begun.
+    pub(in crate::engine) fn check_answer(&mut self, check: AnswerCheck) {
+        if let Stage::Preparing(beginning) = &mut self.stage {
+            beginning.config.answer_check = Some(check);
+        }
+    }
+
     /// Ends the agents that were asked by a call, or by all calls. Returns the events of their ends.
     pub(super) fn end_agents(&mut self, call: Option<&Text>) -> Vec<RunEvent> {
         let Some(branch) = &mut self.branch else { return Vec::new() };
@@ -97,6 +104,10 @@ impl Work for Driver {
 
     fn meter_with(&mut self, meter: Meter) {
         self.meter_with(meter);
+    }
+
+    fn checks_answer(&self) -> bool {
+        matches!(&self.stage, Stage::Preparing(beginning) if beginning.config.answer_check.is_some())
     }
 
     fn limit(&self) -> Option<Limit> {

@@ -25,6 +25,9 @@ const STOPPED: &str = "The agent was stopped.";
 /// The reason for the failure of an agent that cannot wait for the user, because its state is too long for a client.
 const TOO_LONG: &str = "state_too_long";
 
+/// The reason for an answer in JSON that the asking tool cannot get, because it is too long for a report.
+const CUT: &str = "answer_too_long";
+
 /// The run of an agent that works for another one.
 pub(in crate::engine) trait Work: Send {
     /// Polls for the next event. Returns `None` after the terminal one.
@@ -41,6 +44,9 @@ pub(in crate::engine) trait Work: Send {
 
     /// Counts the tokens of the run for the budget of the host.
     fn meter_with(&mut self, meter: Meter);
+
+    /// Returns `true` if the answer of a run that has not begun will have a type, in JSON.
+    fn checks_answer(&self) -> bool;
 
     /// Returns the limit of the tree that allows the run no other model call.
     fn limit(&self) -> Option<Limit>;
@@ -61,6 +67,8 @@ pub(super) struct Child {
     end: Option<End>,
     /// Set if the agent may wait for the user.
     asking: Option<Box<Asking>>,
+    /// `true` if the answer has a type.
+    is_typed: bool,
 }
 
 /// The end of an agent's work.
@@ -89,6 +97,7 @@ impl Child {
     ) -> Self {
         let deadline = Box::pin(sleep(longest));
         let (text, last_text) = (String::new(), String::new());
+        let is_typed = work.checks_answer();
         Self {
             node,
             work,
@@ -101,6 +110,7 @@ impl Child {
             last_text,
             end: None,
             asking,
+            is_typed,
         }
     }
 
@@ -212,7 +222,8 @@ impl Child {
     /// Ends the work: sends a report of at most this many bytes to the asking tool.
     pub(super) fn report(mut self, most_bytes: usize) -> Ended {
         let mut result = if self.text.is_empty() { self.last_text } else { self.text };
-        if result.len() > most_bytes {
+        let is_cut = result.len() > most_bytes;
+        if is_cut {
             result = cap_text(&result, most_bytes);
         }
         let panicked = || End {
@@ -221,6 +232,9 @@ impl Child {
             usage: self.work.trace().usage(),
         };
         let End { mut status, mut reason, usage } = self.end.take().unwrap_or_else(panicked);
+        if is_cut && self.is_typed && status == AgentStatus::Completed {
+            (status, reason) = (AgentStatus::Incomplete, Some(Text::from_static(CUT)));
+        }
         let agent_id = self.shown.agent_id().clone();
         let mut questions = None;
         if status == AgentStatus::Waiting {
@@ -233,7 +247,8 @@ impl Child {
                 (status, reason) = (AgentStatus::Failed, Some(Text::from_static(TOO_LONG)));
             }
         }
-        let report = AgentReport { status, reason, result: result.into(), agent_id, usage };
+        let (result, is_typed) = (result.into(), self.is_typed);
+        let report = AgentReport { status, reason, result, agent_id, usage, is_typed };
         let shown = self.shown.ended(&report);
         let answer = if questions.is_some() { Err(ToolError::waits()) } else { Ok(report) };
         // The tool may have ended meanwhile.
