@@ -301,7 +301,7 @@ impl Assistant {
             setup.config.may_have_window().then(|| Box::new(Posted { tools: tools.clone(), carried }));
         let preparation = prepare(Arc::clone(&setup), self.agent.clone(), run.clone(), due, planning, posted);
         let root = || Branch::root(Arc::new(self.clone()), setup.config.tree);
-        let mut branch = branch.or_else(|| self.has_members().then(root));
+        let mut branch = branch.or_else(|| (self.has_members() || setup.config.limits_spending()).then(root));
         if let Some(branch) = &mut branch {
             branch.wait_with(request.abilities, suspended);
             config.call_id_suffix = branch.call_id_suffix();

@@ -2,6 +2,7 @@
 
 mod asked;
 mod asking;
+mod cost;
 mod handoff;
 mod handoff_steps;
 mod loaded;

@@ -13,6 +13,7 @@ use super::ready::{Ready, bit};
 use super::shown::Shown;
 use super::spending::Spending;
 use crate::RunContext;
+use crate::cost::{Price, Prices};
 use crate::engine::meter::{Meter, estimate};
 use crate::seal::Sealer;
 use crate::sync::lock;
@@ -185,14 +186,18 @@ impl Branch {
         self.limit
     }
 
-    /// Reserves the tokens of a model call, and limits its output to them.
+    /// Reserves the tokens and the cost of a model call, and limits its output to them.
     ///
     /// # Errors
     ///
     /// Returns the limit that does not allow the call.
-    pub(in crate::engine) fn reserve(&mut self, payload: &mut LlmPayload) -> Result<(), Limit> {
+    pub(in crate::engine) fn reserve(
+        &mut self,
+        payload: &mut LlmPayload,
+        price: Option<Price>,
+    ) -> Result<(), Limit> {
         self.spending = None;
-        let reserved = Spending::begin(&self.tree.ledger, self.node, payload);
+        let reserved = Spending::begin(&self.tree.ledger, self.node, payload, price);
         let spending = reserved.inspect_err(|limit| self.limit = Some(*limit))?;
         if let Some(most) = spending.most().map(|most| u32::try_from(most).unwrap_or(u32::MAX))
             && payload.options.max_output_tokens != Some(most)
@@ -211,12 +216,10 @@ impl Branch {
     }
 
     /// Counts an event of the model. Returns `true` if the model writes more than it may.
-    pub(in crate::engine) fn spend(&mut self, event: &LlmEvent) -> bool {
-        let is_over = self.spending.as_mut().is_some_and(|spending| spending.take(event));
-        if is_over {
-            self.limit = Some(Limit::Tokens);
-        }
-        is_over
+    pub(in crate::engine) fn spend(&mut self, event: &LlmEvent, prices: Option<&Prices>) -> bool {
+        let over = self.spending.as_mut().and_then(|spending| spending.take(event, prices));
+        self.limit = over.or(self.limit);
+        over.is_some()
     }
 
     /// Settles the tokens of the model call.
