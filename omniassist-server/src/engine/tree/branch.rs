@@ -398,7 +398,7 @@ impl Branch {
             if let Some(mut child) =
                 slot.take_if(|child| call.is_none_or(|call| child.shown.call_id() == call))
             {
-                child.stop();
+                ends.extend(child.stop());
                 trace.adopt(child.work.trace());
                 lock(&self.tree.ledger).close(child.node);
                 ends.push(child.report(SHORT_REPORT).shown);

@@ -189,15 +189,20 @@ impl Child {
         }
     }
 
-    /// Ends the work at once.
-    pub(super) fn stop(&mut self) {
+    /// Ends the work at once. Returns the ends of the agents below.
+    pub(super) fn stop(&mut self) -> Vec<RunEvent> {
         self.stopped_as = Some(AgentStatus::Cancelled);
         self.work.stop(Text::from_static(LEFT));
+        let mut below = Vec::new();
         // A run that was ended has its last events.
         let cx = &mut Context::from_waker(Waker::noop());
         while let Some(Poll::Ready(Some(event))) = panics::catch("an agent", || self.work.poll_event(cx)) {
             self.take(&event);
+            if let RunEvent::AgentState(_) = event {
+                below.push(event);
+            }
         }
+        below
     }
 
     fn finished(&self, reason: &FinishReason, usage: Usage) -> End {
