@@ -5,6 +5,7 @@ mod asking;
 mod cost;
 mod handoff;
 mod handoff_steps;
+mod in_process;
 mod loaded;
 mod rights;
 mod stored;

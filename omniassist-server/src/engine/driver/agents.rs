@@ -2,7 +2,7 @@
 
 use std::task::{Context, Poll};
 
-use omniassist_core::event::RunErrorCode;
+use omniassist_core::event::{AgentState, RunErrorCode};
 use omniassist_core::run::{AnswerCheck, Input};
 use omniassist_core::tree::Limit;
 use omniassist_core::{RunEvent, Text};
@@ -30,6 +30,7 @@ impl Driver {
         if let Some(branch) = &mut self.branch
             && let Some(began) = branch.ask(ask, &self.run, &self.trace, self.sealer.as_deref())
         {
+            branch.remember(&began);
             self.events.push(began);
         }
     }
@@ -37,9 +38,16 @@ impl Driver {
     /// Takes one event of the agents that work for this run.
     pub(super) fn poll_agents(&mut self, cx: &Context<'_>) -> Poll<()> {
         let Some(branch) = &mut self.branch else { return Poll::Pending };
-        branch
-            .poll_event(cx, &self.run, &mut self.trace, self.sealer.as_deref())
-            .map(|event| self.events.push(event))
+        let polled = branch.poll_event(cx, &self.run, &mut self.trace, self.sealer.as_deref());
+        polled.map(|event| {
+            branch.remember(&event);
+            self.events.push(event);
+        })
+    }
+
+    /// Returns the agents that were asked in the run, each in its latest state.
+    pub(in crate::engine) fn agents(&self) -> Vec<AgentState> {
+        self.branch.as_ref().map(|branch| branch.agents().to_vec()).unwrap_or_default()
     }
 
     /// Takes the calls of an asked agent that wait for the user. They are sealed.
@@ -71,7 +79,9 @@ impl Driver {
     /// Ends the agents that were asked by a call, or by all calls. Returns the events of their ends.
     pub(super) fn end_agents(&mut self, call: Option<&Text>) -> Vec<RunEvent> {
         let Some(branch) = &mut self.branch else { return Vec::new() };
-        branch.end(call, &mut self.trace)
+        let ended = branch.end(call, &mut self.trace);
+        ended.iter().for_each(|event| branch.remember(event));
+        ended
     }
 
     /// Stops an agent that works for this run. Returns `false` if there is none with this id.

@@ -3,6 +3,7 @@ use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
+use omniassist_core::event::AgentState;
 use omniassist_core::run::ClientAbilities;
 use omniassist_core::tree::{AgentBudget, Ledger, Limit, NodeId, TreeLimits};
 use omniassist_core::{LlmEvent, LlmPayload, RunEvent, Text, ToolChoice};
@@ -110,6 +111,8 @@ pub(in crate::engine) struct Branch {
     suspended: BTreeMap<Text, Suspended>,
     /// The calls of agents that wait for the user, by the calls that asked them.
     questions: Vec<(Text, Vec<RunEvent>)>,
+    /// The latest states of all agents of the run, in the branch of its root.
+    agents: Vec<AgentState>,
 }
 
 impl Branch {
@@ -146,7 +149,25 @@ impl Branch {
             may_wait: false,
             suspended: BTreeMap::new(),
             questions: Vec::new(),
+            agents: Vec::new(),
         }
+    }
+
+    /// Keeps the state of an agent, if the event shows one to the client of the run.
+    pub(in crate::engine) fn remember(&mut self, event: &RunEvent) {
+        let RunEvent::AgentState(state) = event else { return };
+        if self.agent_id.is_some() {
+            return;
+        }
+        match self.agents.iter_mut().find(|agent| agent.agent_id == state.agent_id) {
+            Some(agent) => agent.clone_from(state),
+            None => self.agents.push(AgentState::clone(state)),
+        }
+    }
+
+    /// Returns the latest states of the agents, parents first.
+    pub(in crate::engine) fn agents(&self) -> &[AgentState] {
+        &self.agents
     }
 
     /// Sets the abilities of the client, and the agents that go on. Default: an agent cannot wait for the user.
