@@ -272,7 +272,7 @@ impl AssistantBuilder {
         self
     }
 
-    /// Sets the prices of models. Default: none.
+    /// Sets the prices of models. Default: none. A [limit of cost](crate::TreeLimits::cost_micro_usd) needs them.
     ///
     /// The cost of a run that succeeds, summaries of its context included, is then in [`RunOutcome::cost`](super::RunOutcome::cost), in its span, and in
     /// the metadata of the message as `cost`. Clients can read that metadata: set no prices if users must not see

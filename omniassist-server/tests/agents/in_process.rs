@@ -6,7 +6,7 @@ use omniassist_server::core::event::AgentStatus::{self, Cancelled, Completed, Ru
 use omniassist_server::testing::Turn;
 use omniassist_server::{RunHandle, core::event::AgentState};
 
-use super::asked::ask;
+use super::asked::{ask, states};
 use super::*;
 
 /// Returns the name, the depth and the status of each agent.
@@ -62,7 +62,14 @@ async fn agents_of_a_run_that_was_stopped_are_cancelled() {
         run.next().await.expect("the run goes on");
     }
     handle.abort("Enough.");
-    while run.next().await.is_some() {}
+    let shown = states(&run.by_ref().collect::<Vec<_>>().await);
+    let shown: Vec<_> = shown.iter().map(|state| (&state["name"], &state["status"])).collect();
+    let cancelled = json!("cancelled");
+    assert_eq!(
+        shown,
+        [(&json!("worker"), &cancelled), (&json!("lead"), &cancelled)],
+        "clients see both ends"
+    );
     let ends: Vec<_> = seen(&handle).into_iter().map(|(_, _, status)| status).collect();
     assert_eq!(ends, [Cancelled, Cancelled]);
 }
