@@ -6,8 +6,10 @@ use std::iter::Sum;
 use std::ops::Add;
 
 use omniassist_core::Usage;
+use omniassist_core::tree::TokenPrice;
 use serde::{Serialize, Serializer};
 
+use crate::throttle::Spent;
 use crate::{Error, Result};
 
 /// The units of a `Cost` in one unit of the currency. A price is stored in millionths of the currency per million tokens,
@@ -140,6 +142,20 @@ impl Price {
         ];
         // Each product is below 2^64 · 10^15 < 2^114.
         Some(Cost(parts.iter().sum()))
+    }
+
+    /// Returns the most that a token can cost. `None` for a price that is not valid.
+    pub(crate) fn highest(&self) -> Option<TokenPrice> {
+        let input = self.input?.max(self.cache_write.unwrap_or(self.input)?);
+        Some(TokenPrice { input, output: self.output? })
+    }
+
+    /// Returns the cost of a model call in the units of a budget. Tokens of which only the sum is known count as output.
+    pub(crate) fn cost_of(&self, spent: &Spent) -> u128 {
+        match self.cost(&spent.usage) {
+            Some(Cost(cost)) => cost,
+            None => self.highest().unwrap_or_default().cost(0, spent.tokens()),
+        }
     }
 
     fn is_valid(&self) -> bool {

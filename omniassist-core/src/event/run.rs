@@ -286,6 +286,8 @@ pub enum RunErrorCode {
     MaxSteps,
     /// The model repeatedly made tool calls that cannot run.
     InvalidToolCalls,
+    /// The answer does not have the form that was asked for, also after a correction.
+    InvalidAnswer,
     /// A limit was exceeded.
     LimitExceeded,
     /// The request is invalid.
@@ -317,6 +319,7 @@ impl RunErrorCode {
             Self::Timeout => "timeout",
             Self::MaxSteps => "max_steps",
             Self::InvalidToolCalls => "invalid_tool_calls",
+            Self::InvalidAnswer => "invalid_answer",
             Self::LimitExceeded => "limit_exceeded",
             Self::InvalidRequest => "invalid_request",
             Self::Internal => "internal",
@@ -343,6 +346,9 @@ impl RunErrorCode {
             Self::MaxSteps => "The assistant stopped: it reached its limit of steps for one question.",
             Self::InvalidToolCalls => {
                 "The assistant stopped: the model kept making calls that cannot be run."
+            }
+            Self::InvalidAnswer => {
+                "The assistant stopped: its answer does not have the form that was asked for."
             }
             Self::LimitExceeded => "The answer exceeded a size limit.",
             Self::InvalidRequest => "The request is invalid.",

@@ -1,4 +1,4 @@
-use super::ClientAbilities;
+use super::{AnswerCheck, ClientAbilities};
 use crate::history::View;
 use crate::{Limits, Text};
 
@@ -34,6 +34,8 @@ pub struct RunConfig {
     /// `true` if the machine makes a [record](super::TurnRecord) of each turn for the run's
     /// [journal](crate::journal). Default: `false`.
     pub journaled: bool,
+    /// The check of the answer. Default: none.
+    pub answer_check: Option<AnswerCheck>,
 }
 
 impl RunConfig {
@@ -60,6 +62,7 @@ impl RunConfig {
             refused_approvals: Vec::new(),
             call_id_suffix: None,
             journaled: false,
+            answer_check: None,
         }
     }
 }

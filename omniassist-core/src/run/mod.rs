@@ -21,6 +21,7 @@
 //! assert!(matches!(events.drain().last(), Some(RunEvent::Finish { .. })));
 //! ```
 
+mod answer;
 mod call_ids;
 mod catalog;
 mod config;
@@ -37,6 +38,7 @@ mod turn;
 mod turn_record;
 mod unknown_outcome;
 
+pub use answer::AnswerCheck;
 pub use catalog::{CallLabel, Gate, NoTools, ToolCatalog};
 pub use config::{RefusedApproval, RunConfig};
 pub use machine::{Action, Input, RunMachine};

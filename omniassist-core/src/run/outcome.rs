@@ -8,7 +8,7 @@ use super::turn::{Call, Finish, Turn};
 use super::turn_record::{CallRecord, TurnRecord};
 use super::unknown_outcome::MAY_HAVE_RUN;
 use crate::event::{CallKind, FinishReason, InputRequest, RunErrorCode};
-use crate::transcript::{ToolCall, ToolResult, repair};
+use crate::transcript::{ToolCall, ToolResult, UserContent, repair};
 use crate::{EventBuf, JsonText, RunEvent, Text, ToolSide, TranscriptItem, Usage, canonical};
 
 /// The error of a call that is incomplete.
@@ -228,6 +228,11 @@ impl RunMachine {
                 return self.ask_again(events);
             }
             let reason = if paused { FinishReason::Stop } else { reason };
+            if reason == FinishReason::Stop
+                && let Some(fault) = self.fault_of_answer()
+            {
+                return self.correct_answer(fault, events);
+            }
             self.state.phase = Phase::Done;
             events.push(RunEvent::Finish { reason, usage: self.state.usage });
             return;
@@ -282,6 +287,30 @@ impl RunMachine {
         }
         events.push(RunEvent::Error { code, message: Text::from_static(code.safe_message()) });
         self.state.phase = Phase::Done;
+    }
+}
+
+impl RunMachine {
+    /// Returns the fault of the answer for the model, if the run checks its answer.
+    fn fault_of_answer(&self) -> Option<Text> {
+        let check = self.config.answer_check.as_ref()?;
+        let mut texts: Vec<&str> = Vec::new();
+        for item in self.state.transcript.iter().rev().take_while(|item| is_said(item)) {
+            if let TranscriptItem::Text { text, .. } = item {
+                texts.push(text);
+            }
+        }
+        texts.reverse();
+        check.fault(&texts.concat())
+    }
+
+    /// Asks the model for another answer, once.
+    fn correct_answer(&mut self, fault: Text, events: &mut EventBuf<RunEvent>) {
+        if std::mem::replace(&mut self.state.corrected, true) || self.out_of_steps() {
+            return self.fail(RunErrorCode::InvalidAnswer, events);
+        }
+        self.state.transcript.push(TranscriptItem::User { content: vec![UserContent::Text { text: fault }] });
+        self.ask_again(events);
     }
 }
 

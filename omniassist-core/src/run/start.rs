@@ -49,6 +49,7 @@ impl RunMachine {
             turn: Turn::default(),
             calls: Vec::new(),
             resumed: false,
+            corrected: false,
         };
         let mut machine = Self { state, config, record: None, kept: None, questions: Vec::new() };
         events.push(RunEvent::Start { message_id, metadata: None });

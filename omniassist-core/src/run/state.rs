@@ -38,6 +38,9 @@ pub struct RunState {
     /// `true` if these calls are from an earlier request and are now approved. Their step is complete, and their
     /// results replace the placeholders in the transcript.
     pub(super) resumed: bool,
+    /// `true` if the model was asked to correct its answer.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(super) corrected: bool,
 }
 
 /// The phase of a run.

@@ -1,3 +1,4 @@
+use super::account::{Account, TokenPrice, Unit};
 use super::limits::{AgentBudget, Limit, TreeLimits};
 
 /// The least output for which a model is called, in tokens.
@@ -13,7 +14,7 @@ const ANSWER: u64 = 1_024;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct NodeId(usize);
 
-/// The tokens and the calls that the agents of a tree have reserved and spent; see the [module](super).
+/// The tokens, the cost and the calls that the agents of a tree have reserved and spent; see the [module](super).
 #[derive(Debug)]
 pub struct Ledger {
     limits: TreeLimits,
@@ -25,24 +26,26 @@ pub struct Ledger {
 struct Node {
     parent: Option<NodeId>,
     depth: u32,
-    cap: Option<u64>,
+    tokens: Account,
+    cost: Account,
     /// The agent's own model calls that are left.
     calls: u32,
     children: u32,
-    reserved: u64,
-    spent: u64,
-    /// The estimated input of the agent's last call: its answer needs as much again.
+    /// The estimated input of the agent's last call, and the price of its model: its answer needs as much again.
     input: u64,
+    price: Option<TokenPrice>,
     is_open: bool,
 }
 
-/// The reserved tokens of one model call. Each is [settled](Ledger::settle) once.
+/// The reserved tokens and cost of one model call. Each is [settled](Ledger::settle) once.
 #[derive(Debug, PartialEq, Eq)]
 #[must_use = "a reservation that is not settled is never released"]
 pub struct Reservation {
     node: NodeId,
     tokens: u64,
+    cost: u128,
     max_output: Option<u64>,
+    bound: Limit,
     last: Option<Limit>,
 }
 
@@ -51,6 +54,12 @@ impl Reservation {
     #[must_use]
     pub fn max_output(&self) -> Option<u64> {
         self.max_output
+    }
+
+    /// Returns the limit that a longer output than the maximum exceeds.
+    #[must_use]
+    pub fn bound(&self) -> Limit {
+        self.bound
     }
 
     /// Returns the limit that allows no other call. This one is then made without tools, so that it yields an answer.
@@ -67,7 +76,7 @@ impl Ledger {
     /// Creates the ledger of a tree with its root.
     #[must_use]
     pub fn new(limits: TreeLimits) -> Self {
-        let root = Node::new(None, 0, limits.tokens, limits.model_calls);
+        let root = Node::new(None, 0, limits.tokens, limits.cost, limits.model_calls);
         Self { limits, calls: limits.model_calls, nodes: vec![root] }
     }
 
@@ -90,7 +99,8 @@ impl Ledger {
         if self.nodes.len() > self.limits.agents as usize {
             return Err(Limit::Agents);
         }
-        let node = Node::new(Some(parent), above.depth + 1, budget.tokens, budget.model_calls);
+        let depth = above.depth + 1;
+        let node = Node::new(Some(parent), depth, budget.tokens, budget.cost, budget.model_calls);
         if let Some(above) = self.nodes.get_mut(parent.0) {
             above.children += 1;
         }
@@ -111,20 +121,29 @@ impl Ledger {
         self.nodes.get(node.0).is_some_and(|node| node.depth < self.limits.depth)
     }
 
-    /// Returns `true` if a budget limits the tokens of an agent. Otherwise its model calls need no estimate of their input.
+    /// Returns `true` if a budget limits the tokens or the cost of an agent. Otherwise its model calls need no estimate of
+    /// their input.
     #[must_use]
     pub fn counts_tokens(&self, node: NodeId) -> bool {
-        self.left(node).is_some()
+        Unit::ALL.iter().any(|unit| self.left(node, *unit, None).is_some())
     }
 
-    /// Reserves the tokens of a model call: its estimated input, and its output of at most `wanted`. Without `wanted`, the
-    /// output is not limited if no budget is, and 4,096 tokens otherwise. It is less where a budget would not allow an
-    /// answer after it.
+    /// Reserves the tokens and the cost of a model call: its estimated input, and its output of at most `wanted`. Without
+    /// `wanted`, the output is not limited if no budget is, and 4,096 tokens otherwise. It is less where a budget would not
+    /// allow an answer after it.
+    ///
+    /// A model without a price cannot be called if a budget limits the cost.
     ///
     /// # Errors
     ///
     /// Returns the limit that does not allow the call. Nothing is reserved then.
-    pub fn reserve(&mut self, node: NodeId, input: u64, wanted: Option<u64>) -> Result<Reservation, Limit> {
+    pub fn reserve(
+        &mut self,
+        node: NodeId,
+        input: u64,
+        wanted: Option<u64>,
+        price: Option<TokenPrice>,
+    ) -> Result<Reservation, Limit> {
         let own = self.nodes.get(node.0).map_or(0, |node| node.calls);
         // Each agent above needs one more call for its answer.
         let kept = self.above(node).filter(|above| above.is_open).count();
@@ -133,67 +152,97 @@ impl Ledger {
         if calls == 0 {
             return Err(Limit::ModelCalls);
         }
-        let last_call = (calls == 1).then_some(Limit::ModelCalls);
-        let (output, last) = match self.left(node) {
-            None => (wanted, last_call),
-            Some(left) => {
-                let room = left.saturating_sub(input);
-                if room < LEAST_OUTPUT {
-                    return Err(Limit::Tokens);
-                }
-                // Another call reads the input and the output of this one.
-                let shared = room.saturating_sub(input).saturating_sub(ANSWER) / 2;
-                let last = last_call.or((shared < LEAST_OUTPUT).then_some(Limit::Tokens));
-                let room = if last.is_some() { room } else { shared };
-                (Some(wanted.unwrap_or(USUAL_OUTPUT).min(room)), last)
+        let mut last = (calls == 1).then_some(Limit::ModelCalls);
+        let mut rooms = [None; 2];
+        for (unit, room) in Unit::ALL.into_iter().zip(&mut rooms) {
+            let Some(left) = self.left(node, unit, price) else { continue };
+            let price = unit.price(price).ok_or(unit.limit())?;
+            if price == TokenPrice::default() {
+                continue;
             }
-        };
-        let tokens = input.saturating_add(output.unwrap_or(0));
+            let (alone, shared) = outputs(left, input, price);
+            if alone < LEAST_OUTPUT {
+                return Err(unit.limit());
+            }
+            last = last.or((shared < LEAST_OUTPUT).then_some(unit.limit()));
+            *room = Some((unit.limit(), alone, shared));
+        }
+        let is_last = last.is_some();
+        let rooms = rooms.into_iter().flatten();
+        let most = rooms.map(|(limit, alone, shared)| (limit, if is_last { alone } else { shared }));
+        let most = most.min_by_key(|(_, most)| *most);
+        let max_output = most.map_or(wanted, |(_, most)| Some(wanted.unwrap_or(USUAL_OUTPUT).min(most)));
+        let bound = most.map_or(Limit::Tokens, |(limit, _)| limit);
+        let output = max_output.unwrap_or(0);
+        let (tokens, cost) = (input.saturating_add(output), price.unwrap_or_default().cost(input, output));
         self.calls -= 1;
         if let Some(node) = self.nodes.get_mut(node.0) {
             node.calls -= 1;
-            node.input = input;
+            (node.input, node.price) = (input, price);
         }
-        self.for_path(node, |node| node.reserved = node.reserved.saturating_add(tokens));
-        Ok(Reservation { node, tokens, max_output: output, last })
+        self.for_path(node, |node| {
+            node.tokens.reserved = node.tokens.reserved.saturating_add(tokens.into());
+            node.cost.reserved = node.cost.reserved.saturating_add(cost);
+        });
+        Ok(Reservation { node, tokens, cost, max_output, bound, last })
     }
 
-    /// Replaces the reservation of a call by the tokens that it used.
+    /// Replaces the reservation of a call by the tokens that it used, and by their [cost](TokenPrice::cost).
     #[expect(clippy::needless_pass_by_value, reason = "each reservation is settled once")]
-    pub fn settle(&mut self, reservation: Reservation, used: u64) {
+    pub fn settle(&mut self, reservation: Reservation, tokens: u64, cost: u128) {
         self.for_path(reservation.node, |node| {
-            node.reserved = node.reserved.saturating_sub(reservation.tokens);
-            node.spent = node.spent.saturating_add(used);
+            node.tokens.settle(reservation.tokens.into(), tokens.into());
+            node.cost.settle(reservation.cost, cost);
         });
     }
 
-    /// Counts model calls and tokens of an agent before its run was recovered.
-    pub fn count(&mut self, node: NodeId, calls: u32, tokens: u64) {
+    /// Counts model calls, tokens and their [cost](TokenPrice::cost) of an agent before its run was recovered.
+    pub fn count(&mut self, node: NodeId, calls: u32, tokens: u64, cost: u128) {
         self.calls = self.calls.saturating_sub(calls);
         if let Some(node) = self.nodes.get_mut(node.0) {
             node.calls = node.calls.saturating_sub(calls);
         }
-        self.for_path(node, |node| node.spent = node.spent.saturating_add(tokens));
+        self.for_path(node, |node| {
+            node.tokens.settle(0, tokens.into());
+            node.cost.settle(0, cost);
+        });
     }
 
     /// Returns the tokens that an agent and all below it have used.
     #[must_use]
     pub fn spent(&self, node: NodeId) -> u64 {
-        self.nodes.get(node.0).map_or(0, |node| node.spent)
+        self.of(node, |node| node.tokens.spent).try_into().unwrap_or(u64::MAX)
     }
 
     /// Returns the tokens that are reserved for calls of an agent and of all below it.
     #[must_use]
     pub fn reserved(&self, node: NodeId) -> u64 {
-        self.nodes.get(node.0).map_or(0, |node| node.reserved)
+        self.of(node, |node| node.tokens.reserved).try_into().unwrap_or(u64::MAX)
+    }
+
+    /// Returns the [cost](TokenPrice::cost) of an agent and of all below it.
+    #[must_use]
+    pub fn spent_cost(&self, node: NodeId) -> u128 {
+        self.of(node, |node| node.cost.spent)
+    }
+
+    /// Returns the [cost](TokenPrice::cost) that is reserved for calls of an agent and of all below it.
+    #[must_use]
+    pub fn reserved_cost(&self, node: NodeId) -> u128 {
+        self.of(node, |node| node.cost.reserved)
     }
 
     /// Returns the tokens that may be added to the transcript of an agent, so that its answer still fits its budget. `None`
     /// if nothing limits them.
     #[must_use]
     pub fn room(&self, node: NodeId) -> Option<u64> {
-        let kept = self.nodes.get(node.0).map_or(0, |node| node.input.saturating_add(ANSWER));
-        self.left(node).map(|left| left.saturating_sub(kept))
+        let own = self.nodes.get(node.0)?;
+        let rooms = Unit::ALL.into_iter().filter_map(|unit| {
+            let price = unit.price(own.price).unwrap_or_default();
+            let left = self.left(node, unit, own.price)?.saturating_sub(price.cost(own.input, ANSWER));
+            left.checked_div(price.input.into()).map(|tokens| tokens.try_into().unwrap_or(u64::MAX))
+        });
+        rooms.min()
     }
 
     /// Returns the number of agents, the root included.
@@ -202,16 +251,22 @@ impl Ledger {
         self.nodes.len()
     }
 
-    /// Returns the tokens that an agent may still reserve. `None` if nothing limits them.
-    fn left(&self, node: NodeId) -> Option<u64> {
-        let own = self.nodes.get(node.0).and_then(|node| node.left(0));
-        let mut kept: u64 = 0;
+    fn of(&self, node: NodeId, number: impl FnOnce(&Node) -> u128) -> u128 {
+        self.nodes.get(node.0).map_or(0, number)
+    }
+
+    /// Returns what an agent may still reserve. `None` if nothing limits it. An agent above that has called no model counts
+    /// with `price`.
+    fn left(&self, node: NodeId, unit: Unit, price: Option<TokenPrice>) -> Option<u128> {
+        let own = self.nodes.get(node.0).and_then(|node| node.account(unit).left(0));
+        let mut kept: u128 = 0;
         let above = self.above(node).filter_map(|above| {
             // All agents in between answer after this one.
             if above.is_open {
-                kept = kept.saturating_add(above.input).saturating_add(ANSWER);
+                let price = unit.price(above.price.or(price)).unwrap_or_default();
+                kept = kept.saturating_add(price.cost(above.input, ANSWER));
             }
-            above.left(kept)
+            above.account(unit).left(kept)
         });
         above.chain(own).min()
     }
@@ -232,13 +287,27 @@ impl Ledger {
 }
 
 impl Node {
-    fn new(parent: Option<NodeId>, depth: u32, cap: Option<u64>, calls: u32) -> Self {
-        Self { parent, depth, cap, calls, children: 0, reserved: 0, spent: 0, input: 0, is_open: true }
+    fn new(parent: Option<NodeId>, depth: u32, tokens: Option<u64>, micros: Option<u64>, calls: u32) -> Self {
+        let (tokens, cost) = (Account::of_tokens(tokens), Account::of_micros(micros));
+        Self { parent, depth, tokens, cost, calls, children: 0, input: 0, price: None, is_open: true }
     }
 
-    /// Returns the tokens of its budget that are left beside `kept` ones. `None` without a budget.
-    fn left(&self, kept: u64) -> Option<u64> {
-        let taken = self.spent.saturating_add(self.reserved).saturating_add(kept);
-        self.cap.map(|cap| cap.saturating_sub(taken))
+    fn account(&self, unit: Unit) -> &Account {
+        match unit {
+            Unit::Tokens => &self.tokens,
+            Unit::Cost => &self.cost,
+        }
     }
+}
+
+/// Returns the output, in tokens, for which `left` has room: of a call that no other follows, and of one that another one
+/// follows, which reads the input and the output of the first.
+fn outputs(left: u128, input: u64, price: TokenPrice) -> (u64, u64) {
+    let tokens = |left: u128, price: u128| {
+        left.checked_div(price).map_or(u64::MAX, |tokens| tokens.try_into().unwrap_or(u64::MAX))
+    };
+    let alone = left.checked_sub(price.cost(input, 0));
+    let shared = alone.map(|left| left.saturating_sub(price.cost(input, ANSWER)));
+    let (own, both) = (u128::from(price.output), u128::from(price.input) + u128::from(price.output));
+    (alone.map_or(0, |left| tokens(left, own)), shared.map_or(0, |left| tokens(left, both)))
 }

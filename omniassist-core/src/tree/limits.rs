@@ -7,6 +7,7 @@ use std::time::Duration;
 #[must_use = "limits do nothing until they are given to a builder"]
 pub struct TreeLimits {
     pub(super) tokens: Option<u64>,
+    pub(super) cost: Option<u64>,
     pub(super) model_calls: u32,
     pub(super) agents: u32,
     pub(super) depth: u32,
@@ -17,12 +18,22 @@ pub struct TreeLimits {
 impl TreeLimits {
     /// Returns the default limits.
     pub const fn new() -> Self {
-        Self { tokens: None, model_calls: 64, agents: 64, depth: 3, children: 16, parallel: 4 }
+        Self { tokens: None, cost: None, model_calls: 64, agents: 64, depth: 3, children: 16, parallel: 4 }
     }
 
     /// Sets the tokens of the whole tree, input and output of all model calls. Default: no limit.
     pub const fn tokens(mut self, tokens: u64) -> Self {
         self.tokens = Some(tokens);
+        self
+    }
+
+    /// Sets the cost of all model calls of the whole tree, in millionths of a US dollar, or of the currency of the host's
+    /// prices. Default: no limit.
+    ///
+    /// The cost of each call is reserved before it is made, for its estimated input and its maximum output. A call of a
+    /// model without a price is not made.
+    pub const fn cost_micro_usd(mut self, micros: u64) -> Self {
+        self.cost = Some(micros);
         self
     }
 
@@ -68,6 +79,12 @@ impl TreeLimits {
         self.tokens
     }
 
+    /// Returns the cost of the whole tree in millionths of the currency, if it is limited.
+    #[must_use]
+    pub const fn most_cost(&self) -> Option<u64> {
+        self.cost
+    }
+
     /// Returns the number of agents that work for one agent at the same time.
     #[must_use]
     pub const fn at_once(&self) -> usize {
@@ -77,9 +94,10 @@ impl TreeLimits {
     /// Returns the name of a limit that is zero, with which no agent could do anything.
     #[must_use]
     pub fn zero(&self) -> Option<&'static str> {
-        let Self { tokens, model_calls, agents, depth, children, parallel } = *self;
+        let Self { tokens, cost, model_calls, agents, depth, children, parallel } = *self;
         first_zero(&[
             ("tokens", tokens == Some(0)),
+            ("cost", cost == Some(0)),
             ("model_calls", model_calls == 0),
             ("agents", agents == 0),
             ("depth", depth == 0),
@@ -100,6 +118,7 @@ impl Default for TreeLimits {
 #[must_use = "a budget does nothing until it is given to an agent"]
 pub struct AgentBudget {
     pub(super) tokens: Option<u64>,
+    pub(super) cost: Option<u64>,
     pub(super) model_calls: u32,
     time: Duration,
 }
@@ -107,12 +126,18 @@ pub struct AgentBudget {
 impl AgentBudget {
     /// Returns the default budget.
     pub const fn new() -> Self {
-        Self { tokens: None, model_calls: 16, time: Duration::from_secs(180) }
+        Self { tokens: None, cost: None, model_calls: 16, time: Duration::from_secs(180) }
     }
 
     /// Sets the tokens, input and output of all model calls. Default: no limit of its own.
     pub const fn tokens(mut self, tokens: u64) -> Self {
         self.tokens = Some(tokens);
+        self
+    }
+
+    /// Sets the cost of all model calls, as [`TreeLimits::cost_micro_usd`] does. Default: no limit of its own.
+    pub const fn cost_micro_usd(mut self, micros: u64) -> Self {
+        self.cost = Some(micros);
         self
     }
 
@@ -128,6 +153,12 @@ impl AgentBudget {
         self
     }
 
+    /// Returns the cost in millionths of the currency, if it is limited.
+    #[must_use]
+    pub const fn most_cost(&self) -> Option<u64> {
+        self.cost
+    }
+
     /// Returns the longest time.
     #[must_use]
     pub const fn longest(&self) -> Duration {
@@ -139,6 +170,7 @@ impl AgentBudget {
     pub fn zero(&self) -> Option<&'static str> {
         first_zero(&[
             ("tokens", self.tokens == Some(0)),
+            ("cost", self.cost == Some(0)),
             ("model_calls", self.model_calls == 0),
             ("time", self.time.is_zero()),
         ])
@@ -161,6 +193,8 @@ fn first_zero(limits: &[(&'static str, bool)]) -> Option<&'static str> {
 pub enum Limit {
     /// The tokens of the agent, or of one above it.
     Tokens,
+    /// The cost of the agent, or of one above it. A model without a price reaches it at once.
+    Cost,
     /// The model calls of the agent, or of the tree.
     ModelCalls,
     /// The agents of the tree.
@@ -179,6 +213,7 @@ impl Limit {
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Tokens => "tokens",
+            Self::Cost => "cost",
             Self::ModelCalls => "model_calls",
             Self::Agents => "agents",
             Self::Children => "children",
@@ -192,6 +227,7 @@ impl fmt::Display for Limit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Tokens => "the tokens of this task are used up",
+            Self::Cost => "the cost of this task has reached its limit",
             Self::ModelCalls => "the model calls of this task are used up",
             Self::Agents => "no more agents may be asked for this task",
             Self::Children => "this agent may not ask more agents",

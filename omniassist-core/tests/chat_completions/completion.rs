@@ -152,6 +152,7 @@ fn failed_runs_have_a_status_and_a_code() {
         (RunErrorCode::InvalidRequest, 400, "invalid_request", false),
         (RunErrorCode::MaxSteps, 500, "max_steps", false),
         (RunErrorCode::InvalidToolCalls, 502, "invalid_tool_calls", false),
+        (RunErrorCode::InvalidAnswer, 502, "invalid_answer", false),
         (RunErrorCode::LimitExceeded, 500, "limit_exceeded", false),
         (RunErrorCode::Internal, 500, "internal", false),
         (RunErrorCode::ServerShutdown, 503, "server_shutdown", true),

@@ -1,11 +1,12 @@
 //! A run that is rebuilt from its journal goes on as the run that wrote it.
 
 use bytes::Bytes;
-use omniassist_core::event::{BlockId, CallKind};
+use omniassist_core::event::{BlockId, CallKind, RunErrorCode};
 use omniassist_core::history::{TokenRate, Window};
 use omniassist_core::journal::{self, Content, JournalError, Record, Replay, SegmentWriter, UnknownRecord};
 use omniassist_core::message::{Approval, Decision, Message, Part, ProviderMetadata, ToolPart, ToolState};
-use omniassist_core::run::{Action, Gate, Input, Recovered, RunConfig, RunMachine, ToolCatalog};
+use omniassist_core::run::{Action, AnswerCheck, Gate, Input, Recovered, RunConfig, RunMachine, ToolCatalog};
+use omniassist_core::transcript::{TranscriptItem, UserContent};
 use omniassist_core::{
     EventBuf, FinishReason, JsonText, LlmEvent, RunEvent, RunRequest, Text, ToolSide, Usage,
 };
@@ -149,6 +150,11 @@ pub(super) fn server() -> Server {
     Server::start(RunRequest::prompt("hi"), RunConfig::new("a1"))
 }
 
+/// Returns the check of answers that must have an `a`.
+fn with_a() -> AnswerCheck {
+    AnswerCheck::new(|answer| if answer.contains('a') { Ok(()) } else { Err("Write an `a`.".into()) })
+}
+
 fn state(machine: &RunMachine) -> Value {
     serde_json::to_value(machine.state()).unwrap()
 }
@@ -251,9 +257,11 @@ proptest! {
         fails in any::<bool>(),
         stops in vec(any::<prop::sample::Index>(), 5),
         restarts in any::<bool>(),
+        checks in any::<bool>(),
     ) {
         let mut config = RunConfig::new("a1");
         config.max_steps = max_steps;
+        config.answer_check = checks.then(with_a);
         let mut server = Server::start(RunRequest::prompt("hi"), config);
         let mut turns = turns.into_iter().zip(stops);
         loop {
@@ -302,8 +310,14 @@ proptest! {
 
     /// The journal may end after any event, and in any record.
     #[test]
-    fn a_journal_that_ends_anywhere_is_continued(turns in vec(turn(), 1..4), end in any::<prop::sample::Index>()) {
-        let mut server = server();
+    fn a_journal_that_ends_anywhere_is_continued(
+        turns in vec(turn(), 1..4),
+        end in any::<prop::sample::Index>(),
+        checks in any::<bool>(),
+    ) {
+        let mut config = RunConfig::new("a1");
+        config.answer_check = checks.then(with_a);
+        let mut server = Server::start(RunRequest::prompt("hi"), config);
         for turn in turns {
             if server.machine.is_done() {
                 break;
@@ -324,6 +338,49 @@ proptest! {
         let ends = shown.iter().chain(&recovered.events).filter(|event| event.is_terminal()).count();
         prop_assert_eq!(ends, usize::from(recovered.machine.is_done()));
     }
+}
+
+/// Returns the steps of a run whose answers are these, each read by another server.
+fn answered(max_steps: u32, answers: &[(&str, FinishReason)]) -> (usize, Option<RunEvent>, RunMachine) {
+    let mut config = RunConfig::new("a1");
+    (config.max_steps, config.answer_check) = (max_steps, Some(with_a()));
+    let mut server = Server::start(RunRequest::prompt("hi"), config);
+    let mut steps = 0;
+    for (answer, reason) in answers {
+        if server.machine.is_done() {
+            break;
+        }
+        steps += 1;
+        server.turn([text(answer), finish(reason.clone())]);
+        server.restart();
+    }
+    (steps, server.shown.last().cloned(), server.machine)
+}
+
+#[test]
+fn an_answer_is_corrected_once_by_whichever_server_has_the_run() {
+    let stop = FinishReason::Stop;
+    let (steps, last, machine) = answered(9, &[("no", stop.clone()), ("yea", stop.clone())]);
+    assert!(matches!(last, Some(RunEvent::Finish { reason: FinishReason::Stop, .. })), "{last:?}");
+    assert_eq!(steps, 2);
+    let correction =
+        TranscriptItem::User { content: vec![UserContent::Text { text: "Write an `a`.".into() }] };
+    let said = |text: &str| TranscriptItem::Text { text: text.into(), metadata: None };
+    assert_eq!(machine.transcript()[1..], [said("no"), correction, said("yea")]);
+
+    let failed = |last: Option<RunEvent>| {
+        matches!(last, Some(RunEvent::Error { code: RunErrorCode::InvalidAnswer, .. }))
+    };
+    let (steps, last, _) = answered(9, &[("no", stop.clone()), ("no", stop.clone()), ("yea", stop.clone())]);
+    assert!(failed(last) && steps == 2, "{steps} steps");
+    let (steps, last, _) = answered(1, &[("no", stop.clone()), ("yea", stop.clone())]);
+    assert!(failed(last) && steps == 1, "no step is left");
+
+    // A part of an answer is not checked, and the parts of one are checked together.
+    let (_, last, _) = answered(9, &[("no", FinishReason::Length)]);
+    assert!(matches!(last, Some(RunEvent::Finish { reason: FinishReason::Length, .. })), "{last:?}");
+    let (steps, last, _) = answered(9, &[("yea", FinishReason::Pause), ("no", stop)]);
+    assert!(matches!(last, Some(RunEvent::Finish { .. })) && steps == 2, "{last:?}");
 }
 
 #[test]

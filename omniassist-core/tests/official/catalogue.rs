@@ -78,7 +78,7 @@ fn reasons() -> Vec<FinishReason> {
     known.into_iter().chain(other).collect()
 }
 
-fn codes() -> [RunErrorCode; 16] {
+fn codes() -> [RunErrorCode; 17] {
     [
         RunErrorCode::ProviderError,
         RunErrorCode::ProviderAuth,
@@ -89,6 +89,7 @@ fn codes() -> [RunErrorCode; 16] {
         RunErrorCode::Timeout,
         RunErrorCode::MaxSteps,
         RunErrorCode::InvalidToolCalls,
+        RunErrorCode::InvalidAnswer,
         RunErrorCode::LimitExceeded,
         RunErrorCode::InvalidRequest,
         RunErrorCode::Internal,

@@ -6,12 +6,15 @@ use std::{fmt, mem};
 
 use omniassist_core::tree::AgentBudget;
 use omniassist_core::{Limits, ModelOptions, Text, check_tool_name};
+use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
 
 use super::hook::RunHook;
 use super::prompt::IntoSystemPrompt;
+use super::shape::{Form, Shape};
 use crate::agent_config::{Kind, RESERVED};
 use crate::provider::LlmProvider;
-use crate::tool::{DeferAbove, StateMap, Tool, Tools};
+use crate::tool::{DeferAbove, StateMap, Tool, ToolArguments, Tools};
 use crate::visibility::Visibility;
 use crate::{Error, Result, RunContext};
 
@@ -61,6 +64,8 @@ pub struct Agent {
     pub(super) delegates: Vec<Text>,
     pub(super) hands_off: Vec<Text>,
     pub(super) budget: AgentBudget,
+    pub(super) input: Option<Form>,
+    output: Option<Form>,
     pub(super) max_steps: Option<u32>,
     is_internal: bool,
     visibility: Option<Visibility>,
@@ -81,6 +86,8 @@ impl Agent {
             delegates: Vec::new(),
             hands_off: Vec::new(),
             budget: AgentBudget::new(),
+            input: None,
+            output: None,
             max_steps: None,
             is_internal: false,
             visibility: None,
@@ -148,6 +155,61 @@ impl Agent {
         self
     }
 
+    /// Sets the type of the tasks that others ask the agent to do. Default: any text.
+    ///
+    /// The tool by which a model asks the agent has the schema of `T`, and the task is its arguments as JSON. The agent reads
+    /// it as the user's message. A [function](Self::system_prompt) of the system prompt finds it in
+    /// [`RunContext::messages`](crate::RunContext::messages). A tool asks with [`Json`](crate::tool::Json):
+    /// `agents.ask("grader", Json(essay))`.
+    ///
+    /// A task that does not fit is an error for the model that asks, and names the field. Clients that talk to the agent
+    /// themselves are not affected. [`build`](super::AssistantBuilder::build) fails if `T` is not a struct with named fields.
+    ///
+    /// ```
+    /// use omniassist_server::Agent;
+    /// use omniassist_server::tool::{Agents, Args, Json, ToolError};
+    /// use schemars::JsonSchema;
+    /// use serde::{Deserialize, Serialize};
+    ///
+    /// #[derive(Serialize, Deserialize, JsonSchema)]
+    /// struct Essay {
+    ///     title: String,
+    ///     text: String,
+    /// }
+    ///
+    /// #[derive(Deserialize, JsonSchema)]
+    /// struct Grade {
+    ///     /// The best is 15.
+    ///     #[schemars(range(max = 15))]
+    ///     points: u8,
+    /// }
+    ///
+    /// let grader = Agent::new("grader", "Grades an essay.").input::<Essay>().output::<Grade>();
+    ///
+    /// async fn points(Args(essay): Args<Essay>, agents: Agents) -> Result<u8, ToolError> {
+    ///     let grade: Grade = agents.ask("grader", Json(essay)).await?.output()?;
+    ///     Ok(grade.points)
+    /// }
+    /// # let _ = (grader, omniassist_server::tool::Tool::new("points", "Grades", points));
+    /// ```
+    pub fn input<T: ToolArguments>(mut self) -> Self {
+        self.input = Some(Form::of::<T>());
+        self
+    }
+
+    /// Sets the type of the agent's answer each time that another one asks it. Default: any text.
+    ///
+    /// The agent's model gets the schema of `T`. An answer that does not fit is sent back once, with the reason. If the next
+    /// one does not fit either, the agent has failed with the reason `invalid_answer`. The model that asks reads the answer as
+    /// JSON, and a tool reads it with [`AgentReport::output`](crate::tool::AgentReport::output).
+    ///
+    /// Clients that talk to the agent themselves are not affected. [`build`](super::AssistantBuilder::build) fails if `T` is not
+    /// a struct with named fields.
+    pub fn output<T: DeserializeOwned + JsonSchema>(mut self) -> Self {
+        self.output = Some(Form::of::<T>());
+        self
+    }
+
     /// Sets how many model calls one question may take, or the agent's part of it since the last
     /// [handoff](super::AssistantBuilder::hands_off). Default: as for the [assistant](super::AssistantBuilder::max_steps).
     pub fn max_steps(mut self, steps: u32) -> Self {
@@ -196,11 +258,18 @@ impl Agent {
         if self.max_steps == Some(0) {
             return refused("it may take no steps");
         }
+        let checked = |form: Option<Form>, what| form.map(|form| form.checked(what, limits)).transpose();
+        let shapes = checked(self.input.clone(), "task")
+            .and_then(|input| Ok((input, checked(self.output.clone(), "answer")?.map(Arc::new))));
+        let (input, output) = match shapes {
+            Ok(shapes) => shapes,
+            Err(reason) => return refused(&reason),
+        };
         let tools = Tools::searchable(Arc::clone(state), limits.clone(), defer_above)?;
         for tool in mem::take(&mut self.tools) {
             tools.register(tool)?;
         }
-        Ok(NamedAgent { settings: self, tools })
+        Ok(NamedAgent { settings: self, tools, input, output })
     }
 }
 
@@ -215,6 +284,10 @@ pub(super) struct NamedAgent {
     /// Its tools were moved to the registry.
     pub(super) settings: Agent,
     pub(super) tools: Tools,
+    /// The type of the tasks that others ask it to do.
+    pub(super) input: Option<Shape>,
+    /// The type of its answers to them.
+    pub(super) output: Option<Arc<Shape>>,
 }
 
 impl NamedAgent {

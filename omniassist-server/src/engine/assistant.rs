@@ -308,7 +308,8 @@ impl Assistant {
             setup.config.may_have_window().then(|| Box::new(Posted { tools: tools.clone(), carried }));
         let preparation = prepare(Arc::clone(&setup), self.agent.clone(), run.clone(), due, planning, posted);
         let root = || Branch::root(Arc::new(self.clone()), setup.config.tree, agents);
-        let mut branch = branch.or_else(|| (self.has_members() || had_agents).then(root));
+        let has_tree = self.has_members() || had_agents || setup.config.limits_spending();
+        let mut branch = branch.or_else(|| has_tree.then(root));
         if let Some(branch) = &mut branch {
             branch.wait_with(request.abilities, suspended);
             config.call_id_suffix = branch.call_id_suffix();

@@ -3,6 +3,7 @@ mod guards;
 mod keys;
 mod loader;
 mod plan;
+mod prices;
 mod store;
 mod throttle;
 mod tools;
@@ -271,7 +272,7 @@ impl AssistantBuilder {
         self
     }
 
-    /// Sets the prices of models. Default: none.
+    /// Sets the prices of models. Default: none. A [limit of cost](crate::TreeLimits::cost_micro_usd) needs them.
     ///
     /// The cost of a run that succeeds, summaries of its context included, is then in [`RunOutcome::cost`](super::RunOutcome::cost), in its span, and in
     /// the metadata of the message as `cost`. Clients can read that metadata: set no prices if users must not see
@@ -422,7 +423,7 @@ impl AssistantBuilder {
     /// - The name of an agent is not valid or taken, its description is empty, or one of its tools cannot be registered.
     /// - A tool of the [catalog](Self::agents) cannot be registered, or two have the same name.
     /// - A function that prepares runs or model calls needs a `State` of a type that was not given.
-    /// - A price is not a number from 0 to 1,000,000,000.
+    /// - A price is not a number from 0 to 1,000,000,000, or a model whose cost is limited has none.
     /// - The name of an endpoint is not valid, two objects have the same name, or providers would refuse the schema of
     ///   one.
     /// - A [`WhenBusy`] needs a store, and there is none.
@@ -480,6 +481,7 @@ impl AssistantBuilder {
             seals,
             stores: self.stores.together()?,
         });
+        Self::check_prices(&setup)?;
         if let Some(stores) = &setup.stores {
             stores.begin_sweeps(&setup.config.retention);
         }

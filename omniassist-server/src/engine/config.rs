@@ -40,6 +40,16 @@ impl Config {
         !self.on_finish.is_empty() || self.audit.is_some()
     }
 
+    /// Returns `true` if functions of the host may choose the model of a run or a model call.
+    pub(super) fn chooses_models(&self) -> bool {
+        !(self.run_hooks.is_empty() && self.step_hooks.is_empty())
+    }
+
+    /// Returns `true` if the tokens or the cost of each run are limited, also without agents.
+    pub(super) fn limits_spending(&self) -> bool {
+        self.tree.most_tokens().is_some() || self.tree.most_cost().is_some()
+    }
+
     /// Returns a time that no run exceeds.
     pub(super) fn longest_run(&self) -> Duration {
         let Limits { run_timeout, write_timeout, tool_cancel_grace, .. } = *self.limits;

@@ -1,10 +1,12 @@
 //! The runs of agents that other agents ask.
 
-use omniassist_core::RunRequest;
+use omniassist_core::run::AnswerCheck;
 use omniassist_core::tree::AgentBudget;
 use omniassist_core::verify::{self, Poster, TrustHistory};
+use omniassist_core::{RunRequest, Text};
 use schemars::JsonSchema;
 use serde::Deserialize;
+use serde_json::Value;
 
 use super::Assistant;
 use super::agent::Agent;
@@ -13,7 +15,7 @@ use super::history::Carried;
 use super::preparation::prepare;
 use super::tree::{Asked, Begin, Branch, Suspended, Work};
 use crate::RunContext;
-use crate::tool::{Agents, Args, Json, Tool, ToolError};
+use crate::tool::{Agents, Args, FromToolCall, Json, Tool, ToolContext, ToolError};
 
 /// The arguments of a tool that asks an agent.
 #[derive(Deserialize, JsonSchema)]
@@ -23,8 +25,15 @@ struct Task {
 }
 
 /// Returns the tool by which a model asks an agent.
-pub(super) fn tool(Agent { name, description, .. }: &Agent) -> Tool {
+pub(super) fn tool(Agent { name, description, input, .. }: &Agent) -> Tool {
     let asked = name.clone();
+    if let Some(input) = input {
+        let ask = move |_: Value, call: ToolContext| {
+            let (asked, task) = (asked.clone(), Text::from(call.arguments().as_str()));
+            async move { Agents::from_call(&call)?.delegate(asked, task).await.map(Json) }
+        };
+        return Tool::from_fn_with_schema(name.clone(), description.clone(), input.schema.clone(), ask);
+    }
     let ask = move |Args(Task { task }): Args<Task>, agents: Agents| {
         let asked = asked.clone();
         async move { agents.delegate(asked, task.into()).await.map(Json) }
@@ -45,7 +54,13 @@ impl Begin for Assistant {
         branch: Branch,
     ) -> Result<Box<dyn Work>, ToolError> {
         let agent = self.member(asked.agent).ok_or_else(|| ToolError::new("There is no such agent."))?;
+        let (input, output) =
+            agent.agent.as_ref().map_or((None, None), |agent| (agent.input.as_ref(), agent.output.clone()));
+        if let Some(input) = input {
+            input.check(asked.task).map_err(|misfit| ToolError::new(misfit.to_string()))?;
+        }
         let mut request = RunRequest::prompt(asked.task.clone());
+        request.options = output.as_ref().map(|output| output.asked_for(agent.model_options()));
         request.chat_id = parent.chat_id().cloned();
         request.abilities = asked.abilities;
         let unaccepted = asked.suspended.map(|Suspended { message, unaccepted, .. }| {
@@ -71,6 +86,10 @@ impl Begin for Assistant {
         }
         if let Some(sealer) = asked.sealer {
             driver.seal_as(sealer);
+        }
+        if let Some(output) = output {
+            let check = move |answer: &str| output.check(answer).map_err(|misfit| misfit.correction());
+            driver.check_answer(AnswerCheck::new(check));
         }
         driver.start_asked(&message_id);
         Ok(Box::new(driver))

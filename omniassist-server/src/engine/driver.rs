@@ -402,7 +402,7 @@ impl Driver {
             Poll::Ready(Some(Ok(event))) => {
                 self.trace.model_said(&event);
                 self.metadata.observe(&event);
-                let is_over = self.branch.as_mut().is_some_and(|branch| branch.spend(&event));
+                let is_over = self.branch.as_mut().is_some_and(|branch| branch.spend(&event, prices));
                 if let Stage::Running(machine) = &mut self.stage {
                     machine.step(Input::Model(event), &self.tools, &mut self.events);
                 }

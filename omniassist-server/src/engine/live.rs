@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, TryLockError, Weak};
 use std::task::{Context, Waker};
 use std::time::Duration;
 
+use omniassist_core::event::AgentState;
 use omniassist_core::{Error, Limits, Text};
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, MissedTickBehavior};
@@ -170,6 +171,11 @@ impl LiveRun {
         if let Some(waker) = waker {
             waker.wake();
         }
+    }
+
+    /// Returns the agents that were asked in the run. A run that nobody reads ends all the same.
+    pub(super) fn agents(&self) -> Vec<AgentState> {
+        lock(&self.driver).as_deref().map(Driver::agents).unwrap_or_default()
     }
 
     /// Stops an agent that works for the run. Returns `false` if there is none with this id.

@@ -37,6 +37,7 @@ mod run;
 mod run_metadata;
 mod seals;
 mod setup;
+mod shape;
 mod stored;
 mod suspended;
 mod tree;

@@ -2,20 +2,15 @@
 
 use std::error::Error as StdError;
 use std::fmt;
-use std::sync::Arc;
 
+use omniassist_core::RunRequest;
 use omniassist_core::message::Message;
-use omniassist_core::{RunRequest, Text};
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
-use serde_json::Value;
 
+use super::shape::Form;
 use super::{Assistant, RunFailure};
 use crate::Error;
-use crate::tool::schema::{self, ArgumentCheck};
-
-/// The maximum number of characters of a schema's name.
-const MAX_NAME: usize = 64;
 
 impl Assistant {
     /// Runs to the end, and returns the answer as a `T`.
@@ -60,21 +55,14 @@ impl Assistant {
         &self,
         mut request: RunRequest,
     ) -> Result<T, ObjectFailure> {
-        let limits = self.limits().into();
-        let unusable = |reason: String| {
-            let name = T::schema_name();
-            ObjectFailure::new(None, Error::configuration(format!("the schema of `{name}`: {reason}")))
-        };
-        let schema = schema::of_answer(schema::generate::<T>(), limits).map_err(unusable)?;
-        let check = ArgumentCheck::new(&schema, limits).map_err(unusable)?;
-        let mut options = request.options.as_deref().unwrap_or_else(|| self.model_options()).clone();
-        options.response_schema = Some((name::<T>(), schema.clone()));
-        request.options = Some(Arc::new(options));
+        let unusable = |reason| ObjectFailure::new(None, Error::configuration(reason));
+        let shape = Form::of::<T>().checked("answer", self.limits()).map_err(unusable)?;
+        request.options = Some(shape.asked_for(request.options.as_deref().unwrap_or(self.model_options())));
         let mut repetitions = self.limits().max_invalid_turns;
         loop {
             let answer = self.run(request.clone()).text().await;
             let answer = answer.map_err(|failure| ObjectFailure::new(None, failure))?;
-            let invalid = match read(&answer, &schema, &check) {
+            let invalid = match shape.read(&answer) {
                 Ok(value) => return Ok(value),
                 Err(invalid) => invalid,
             };
@@ -83,51 +71,11 @@ impl Assistant {
             }
             repetitions -= 1;
             let count = request.messages.len();
-            let correction = format!("{invalid} Answer again, with the corrected JSON object only.");
             request.messages.push(Message::assistant(format!("answer-{count}"), answer));
-            request.messages.push(Message::user(format!("correction-{count}"), correction));
+            request.messages.push(Message::user(format!("correction-{count}"), invalid.correction()));
         }
     }
 }
-
-/// Reads an answer.
-///
-/// # Errors
-///
-/// Returns the fault of the object as a text for the model.
-fn read<T: DeserializeOwned>(
-    answer: &str,
-    schema: &Value,
-    check: &ArgumentCheck,
-) -> Result<T, InvalidAnswer> {
-    let no_json =
-        |error: serde_json::Error| InvalidAnswer(format!("The answer is not valid JSON: {error}.").into());
-    let value: Value = serde_json::from_str(answer).map_err(no_json)?;
-    if let Some(faults) = check.faults(schema, &value) {
-        return Err(InvalidAnswer(format!("The answer does not fit the schema: {faults}.").into()));
-    }
-    serde_json::from_value(value)
-        .map_err(|error| InvalidAnswer(format!("The answer does not fit: {error}.").into()))
-}
-
-/// Returns the name of a type as a name of a schema.
-fn name<T: JsonSchema>() -> Text {
-    let name = T::schema_name();
-    let is_allowed = |letter: &char| letter.is_ascii_alphanumeric() || matches!(letter, '_' | '-');
-    let name: String = name.chars().filter(is_allowed).take(MAX_NAME).collect();
-    if name.is_empty() { Text::from_static("answer") } else { name.into() }
-}
-
-#[derive(Debug)]
-struct InvalidAnswer(Text);
-
-impl fmt::Display for InvalidAnswer {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl StdError for InvalidAnswer {}
 
 /// An error that occurs when [`Assistant::object`] gets no object.
 #[derive(Debug)]

@@ -7,7 +7,7 @@ use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use futures_core::Stream;
-use omniassist_core::event::RunErrorCode;
+use omniassist_core::event::{AgentState, RunErrorCode};
 use omniassist_core::journal::Record;
 use omniassist_core::message::{Message, MessageCollector, Role};
 use omniassist_core::{RunEvent, Text, Usage};
@@ -361,6 +361,43 @@ impl RunHandle {
         if let Some(run) = self.0.upgrade() {
             run.end(End::Abort(reason.into()));
         }
+    }
+
+    /// Returns the agents that were asked in the run so far, each in its latest state, parents before those that they asked.
+    /// An agent that is at work has the status [`Running`](omniassist_core::event::AgentStatus::Running). There are none after
+    /// the [`Run`] was dropped. A stored run that another server has taken over shows those asked since then.
+    ///
+    /// Do not call it in a function that the run calls and that is not async, such as a condition of visibility.
+    ///
+    /// ```
+    /// use omniassist_server::core::RunRequest;
+    /// use omniassist_server::core::event::AgentStatus;
+    /// use omniassist_server::testing::{ScriptedProvider, call, text};
+    /// use omniassist_server::{Agent, Assistant};
+    /// use serde_json::json;
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let model = ScriptedProvider::new()
+    ///     .turn(call("researcher", json!({ "task": "How tall is it?" })))
+    ///     .turn(text("8,849 m."))
+    ///     .turn(text("It is 8,849 m tall."));
+    /// let researcher = Agent::new("researcher", "Finds facts.");
+    /// let assistant = Assistant::builder(model).agent(researcher).delegates(["researcher"]).build()?;
+    ///
+    /// let mut run = assistant.run(RunRequest::prompt("How tall is Mount Everest?"));
+    /// let handle = run.handle();
+    /// while let Some(event) = futures_util::StreamExt::next(&mut run).await {
+    ///     drop(event);
+    /// }
+    /// let agents = handle.agents();
+    /// assert_eq!((&*agents[0].name, agents[0].status), ("researcher", AgentStatus::Completed));
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn agents(&self) -> Vec<AgentState> {
+        self.0.upgrade().map(|run| run.agents()).unwrap_or_default()
     }
 
     /// Stops an agent that works for the run, with those that work for it. `agent_id` is that of its

@@ -1,6 +1,9 @@
 use omniassist_core::event::AgentStatus;
 use omniassist_core::{Text, Usage};
-use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde::ser::SerializeStruct;
+use serde::{Serialize, Serializer};
+use serde_json::value::RawValue;
 use tokio::sync::oneshot;
 
 use super::ToolError;
@@ -17,17 +20,18 @@ pub struct AgentAsk {
     pub(crate) reply: oneshot::Sender<Result<AgentReport, ToolError>>,
 }
 
-/// The report of an agent that was asked.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[serde(rename_all = "camelCase")]
+/// The report of an agent that was asked. Its JSON form, which a model that asks reads, has the fields `status`, `reason`,
+/// `result`, `agentId` and `usage`. The `result` is a string, or the answer of an agent with a type of
+/// [output](crate::Agent::output) as it is.
+#[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct AgentReport {
     /// The outcome.
     pub status: AgentStatus,
     /// The reason for another outcome than completion: the name of a limit, the code of a failure, `empty`, `length`, `other`,
     /// `stopped`, or `interrupted` if the server stopped. `state_too_long` means that the agent of a run without a store had
-    /// to wait for the user, and its client cannot keep its state.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// to wait for the user, and its client cannot keep its state. `invalid_answer` means that the answer of an agent with a
+    /// type of output does not fit it, and `answer_too_long` that the answer does not fit into `result`.
     pub reason: Option<Text>,
     /// The answer, or the part of it that was written. It is cut at 32 KiB, or where the budget of the asking agent would not
     /// allow an answer.
@@ -36,4 +40,46 @@ pub struct AgentReport {
     pub agent_id: Text,
     /// The tokens of the agent, with those of the agents that it asked.
     pub usage: Usage,
+    /// `true` if the agent has a type of output.
+    pub(crate) is_typed: bool,
+}
+
+impl AgentReport {
+    /// Returns the answer of an agent that has completed its task. `T` is usually the type of its
+    /// [output](crate::Agent::output).
+    ///
+    /// # Errors
+    ///
+    /// Returns an error for the model if the agent has not completed its task, and an internal error if its answer is not
+    /// a `T` in JSON.
+    pub fn output<T: DeserializeOwned>(&self) -> Result<T, ToolError> {
+        if self.status != AgentStatus::Completed {
+            let reason = self.reason.as_deref().unwrap_or("other");
+            return Err(ToolError::new(format!("The agent did not complete its task: {reason}.")));
+        }
+        serde_json::from_str(&self.result).map_err(ToolError::internal)
+    }
+
+    /// Returns the result of an agent with a type of output, unless a part of it is missing.
+    fn json(&self) -> Option<&RawValue> {
+        self.is_typed.then(|| serde_json::from_str(&self.result).ok()).flatten()
+    }
+}
+
+impl Serialize for AgentReport {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut fields = serializer.serialize_struct("AgentReport", 5)?;
+        fields.serialize_field("status", &self.status)?;
+        match &self.reason {
+            Some(reason) => fields.serialize_field("reason", reason)?,
+            None => fields.skip_field("reason")?,
+        }
+        match self.json() {
+            Some(json) => fields.serialize_field("result", json)?,
+            None => fields.serialize_field("result", &self.result)?,
+        }
+        fields.serialize_field("agentId", &self.agent_id)?;
+        fields.serialize_field("usage", &self.usage)?;
+        fields.end()
+    }
 }

@@ -1,8 +1,9 @@
 use omniassist_core::Text;
+use serde::Serialize;
 use tokio::sync::oneshot;
 
 use super::agent_ask::{AgentAsk, AgentReport};
-use super::{FromToolCall, ToolContext, ToolError};
+use super::{FromToolCall, Json, ToolContext, ToolError};
 
 /// The agents of the assistant, for a tool that asks some of them. It is an extractor.
 ///
@@ -30,7 +31,8 @@ use super::{FromToolCall, ToolContext, ToolError};
 pub struct Agents(ToolContext);
 
 impl Agents {
-    /// Asks an agent, and waits for its report. The agent sees the task and the context of the host, and nothing of the
+    /// Asks an agent, and waits for its report. The task is a text, or a [`Json`] for an agent whose
+    /// [input](crate::Agent::input) has a type. The agent sees the task and the context of the host, and nothing of the
     /// conversation.
     ///
     /// As many agents as [`TreeLimits::parallel`](omniassist_core::tree::TreeLimits::parallel) allows work at the same time, and
@@ -41,10 +43,10 @@ impl Agents {
     ///
     /// # Errors
     ///
-    /// Returns an error for the model if there is no such agent, or if a limit of the tree does not allow to ask it. An agent
-    /// that fails is a report with this [status](omniassist_core::event::AgentStatus).
-    pub async fn ask(&self, agent: impl Into<Text>, task: impl Into<Text>) -> Result<AgentReport, ToolError> {
-        self.send(agent.into(), task.into(), false).await
+    /// Returns an error for the model if there is no such agent, if the task does not fit its type, or if a limit of the tree
+    /// does not allow to ask it. An agent that fails is a report with this [status](omniassist_core::event::AgentStatus).
+    pub async fn ask(&self, agent: impl Into<Text>, task: impl IntoTask) -> Result<AgentReport, ToolError> {
+        self.send(agent.into(), task.into_task()?, false).await
     }
 
     /// Asks an agent that may wait for the user. The call must do nothing else, because it is made again then.
@@ -57,6 +59,34 @@ impl Agents {
         let call_id = self.0.call_id().clone();
         self.0.ask_agent(AgentAsk { agent, task, call_id, may_wait, reply });
         report.await.unwrap_or_else(|_| Err(ToolError::new("No agent can be asked here.")))
+    }
+}
+
+/// A task for an agent: a text, or a [`Json`] of a type that implements [`Serialize`]. There is nothing to implement.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be the task of an agent",
+    label = "neither a text nor a `Json`",
+    note = "wrap a value that implements `serde::Serialize` in `omniassist_server::tool::Json`"
+)]
+pub trait IntoTask {
+    /// Returns the text that the agent reads.
+    ///
+    /// # Errors
+    ///
+    /// Returns an internal error if the value cannot be serialised.
+    fn into_task(self) -> Result<Text, ToolError>;
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: Into<Text>> IntoTask for T {
+    fn into_task(self) -> Result<Text, ToolError> {
+        Ok(self.into())
+    }
+}
+
+impl<T: Serialize> IntoTask for Json<T> {
+    fn into_task(self) -> Result<Text, ToolError> {
+        Ok(serde_json::to_string(&self.0)?.into())
     }
 }
 

@@ -104,7 +104,7 @@ mod state;
 mod update;
 
 pub use agent_ask::{AgentAsk, AgentReport};
-pub use agents::Agents;
+pub use agents::{Agents, IntoTask};
 pub use approval::{Approval, ApprovalDecision};
 pub use browser::BrowserTools;
 pub use context::ToolContext;

@@ -20,7 +20,7 @@ use serde::Deserialize;
 
 use super::*;
 
-fn ask(agent: &str, task: &str) -> Turn {
+pub(super) fn ask(agent: &str, task: &str) -> Turn {
     call(agent, json!({ "task": task }))
 }
 
@@ -29,16 +29,16 @@ fn in_pieces(text: &str, bytes: usize) -> Turn {
 }
 
 /// Returns the text of what a model was sent, without its tools.
-fn sent(payload: &LlmPayload) -> String {
+pub(super) fn sent(payload: &LlmPayload) -> String {
     format!("{:?}", payload.transcript)
 }
 
-async fn events(assistant: &Assistant) -> Vec<RunEvent> {
+pub(super) async fn events(assistant: &Assistant) -> Vec<RunEvent> {
     assistant.run(RunRequest::prompt("Go")).collect().await
 }
 
 /// Returns the states of agents in events, as clients get them.
-fn states(events: &[RunEvent]) -> Vec<Value> {
+pub(super) fn states(events: &[RunEvent]) -> Vec<Value> {
     let of_agent = |event: &RunEvent| match event {
         RunEvent::AgentState(state) => serde_json::to_value(state).ok(),
         _ => None,
@@ -56,7 +56,7 @@ fn deltas(events: &[RunEvent]) -> Vec<AgentDelta> {
 }
 
 /// Returns the output of the only call.
-fn output(events: &[RunEvent]) -> Value {
+pub(super) fn output(events: &[RunEvent]) -> Value {
     let of_call = |event: &RunEvent| match event {
         RunEvent::ToolOutput { output, preliminary: false, .. } => Some(output.to_value()),
         RunEvent::ToolError { error_text, .. } => Some(json!({ "error": &**error_text })),

@@ -2,12 +2,15 @@
 
 mod asked;
 mod asking;
+mod cost;
 mod handoff;
 mod handoff_steps;
+mod in_process;
 mod loaded;
 mod restored;
 mod rights;
 mod stored;
+mod typed;
 mod wakes;
 
 use std::sync::{Arc, Mutex};

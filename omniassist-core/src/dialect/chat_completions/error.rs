@@ -33,7 +33,9 @@ impl ErrorObject {
             RunErrorCode::TokenBudgetExceeded => (429, "rate_limit_error", false),
             RunErrorCode::Timeout => (504, "server_error", true),
             RunErrorCode::StreamInterrupted => (502, "server_error", true),
-            RunErrorCode::ProviderError | RunErrorCode::InvalidToolCalls => (502, "server_error", false),
+            RunErrorCode::ProviderError | RunErrorCode::InvalidToolCalls | RunErrorCode::InvalidAnswer => {
+                (502, "server_error", false)
+            }
             RunErrorCode::ContextOverflow | RunErrorCode::InvalidRequest => {
                 (400, "invalid_request_error", false)
             }

@@ -82,6 +82,10 @@ impl AssistantBuilder {
 
     /// Sets the limits of each run with all agents that are asked in it. Default: [`TreeLimits::new`]. The depth is at most 8,
     /// because an agent is polled within the one that asks it.
+    ///
+    /// A limit of [cost](TreeLimits::cost_micro_usd) needs the [prices](Self::prices) of all models, and
+    /// [`build`](Self::build) fails without them. A model that is chosen later and has no price is not called. The provider
+    /// reports cached input only after a call, so each call reserves the price of input that is not cached.
     pub fn tree(mut self, limits: TreeLimits) -> Self {
         self.config.tree = limits;
         self
@@ -115,9 +119,9 @@ impl AssistantBuilder {
         check_tree(&config.tree)?;
         let delegates = config.delegates.len()
             + agents.values().map(|agent| agent.settings.delegates.len()).sum::<usize>();
-        if delegates > 0 && config.tree.most_tokens().is_none() && config.budget.is_none() {
+        if delegates > 0 && !config.limits_spending() && config.budget.is_none() {
             tracing::warn!(
-                "models can ask agents, and nothing limits their tokens; set `TreeLimits::tokens` or a token budget"
+                "models can ask agents, and nothing limits their tokens or cost; set those of `TreeLimits`, or a token budget"
             );
         }
         Ok(agents)

@@ -2,13 +2,13 @@
 
 use std::task::{Context, Poll};
 
-use omniassist_core::event::RunErrorCode;
+use omniassist_core::event::{AgentState, RunErrorCode};
 use omniassist_core::journal::Record;
-use omniassist_core::run::Input;
+use omniassist_core::run::{AnswerCheck, Input};
 use omniassist_core::tree::Limit;
 use omniassist_core::{RunEvent, Text};
 
-use super::Driver;
+use super::{Driver, Stage};
 use crate::engine::end::End;
 use crate::engine::meter::Meter;
 use crate::engine::tree::Work;
@@ -32,6 +32,7 @@ impl Driver {
         if let Some(branch) = &mut self.branch
             && let Some(began) = branch.ask(ask, &self.run, &self.trace, self.sealer.as_deref())
         {
+            branch.remember(&began);
             self.events.push(began);
         }
     }
@@ -39,9 +40,16 @@ impl Driver {
     /// Takes one event of the agents that work for this run.
     pub(super) fn poll_agents(&mut self, cx: &Context<'_>) -> Poll<()> {
         let Some(branch) = &mut self.branch else { return Poll::Pending };
-        branch
-            .poll_event(cx, &self.run, &mut self.trace, self.sealer.as_deref())
-            .map(|event| self.events.push(event))
+        let polled = branch.poll_event(cx, &self.run, &mut self.trace, self.sealer.as_deref());
+        polled.map(|event| {
+            branch.remember(&event);
+            self.events.push(event);
+        })
+    }
+
+    /// Returns the agents that were asked in the run, each in its latest state.
+    pub(in crate::engine) fn agents(&self) -> Vec<AgentState> {
+        self.branch.as_ref().map(|branch| branch.agents().to_vec()).unwrap_or_default()
     }
 
     /// Takes the calls of an asked agent that wait for the user. They are sealed.
@@ -63,10 +71,19 @@ impl Driver {
         self.sealer = Some(Box::new(sealer));
     }
 
+    /// Checks the answer with which the run ends. The run must not have begun.
+    pub(in crate::engine) fn check_answer(&mut self, check: AnswerCheck) {
+        if let Stage::Preparing(beginning) = &mut self.stage {
+            beginning.config.answer_check = Some(check);
+        }
+    }
+
     /// Ends the agents that were asked by a call, or by all calls. Returns the events of their ends.
     pub(super) fn end_agents(&mut self, call: Option<&Text>) -> Vec<RunEvent> {
         let Some(branch) = &mut self.branch else { return Vec::new() };
-        branch.end(call, &mut self.trace)
+        let ended = branch.end(call, &mut self.trace);
+        ended.iter().for_each(|event| branch.remember(event));
+        ended
     }
 
     /// Stops an agent that works for this run. Returns `false` if there is none with this id.
@@ -103,6 +120,10 @@ impl Work for Driver {
 
     fn meter_with(&mut self, meter: Meter) {
         self.meter_with(meter);
+    }
+
+    fn checks_answer(&self) -> bool {
+        matches!(&self.stage, Stage::Preparing(beginning) if beginning.config.answer_check.is_some())
     }
 
     fn limit(&self) -> Option<Limit> {

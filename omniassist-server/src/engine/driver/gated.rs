@@ -118,7 +118,8 @@ impl Driver {
         match journal::fold(machine.clone(), records.clone()) {
             Ok(recovered) => {
                 if let Some(branch) = &mut self.branch {
-                    let (own, of_agents) = branch.restore(&records, &recovered.interrupted);
+                    let price = self.call.price(self.setup.config.prices.as_ref());
+                    let (own, of_agents) = branch.restore(&records, &recovered.interrupted, price);
                     self.trace.count_earlier(&own, &of_agents);
                 }
                 failpoint::hit("gate.folded");

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
 use omniassist_core::run::Input;
+use omniassist_core::tree::Limit;
 use omniassist_core::{LlmPayload, ToolChoice, TranscriptItem};
 
 use super::{Driver, Stage};
@@ -33,10 +34,15 @@ impl Driver {
         payload.options = Arc::clone(options);
         payload.model.clone_from(model);
         payload.kept = kept;
-        if let Some(branch) = &mut self.branch
-            && branch.reserve(&mut payload).is_err()
-        {
-            return self.exceed();
+        if let Some(branch) = &mut self.branch {
+            let price = self.call.price(self.setup.config.prices.as_ref());
+            if let Err(limit) = branch.reserve(&mut payload, price) {
+                if limit == Limit::Cost && price.is_none() {
+                    let model = self.call.requested_model();
+                    tracing::error!(model, "a model without a price was not called: its cost is limited");
+                }
+                return self.exceed();
+            }
         }
         self.trace.call_model(&payload, provider.name(), self.call.requested_model());
         let answer = self.trace.enter_scope(|| match &self.meter {

@@ -2,6 +2,7 @@ use std::sync::Arc;
 
 use omniassist_core::{ModelOptions, Text, ToolChoice};
 
+use crate::cost::{Price, Prices};
 use crate::provider::LlmProvider;
 use crate::tool::ToolSnapshot;
 
@@ -20,6 +21,11 @@ impl Call {
     /// Returns the name of the model that is requested, if it is known.
     pub(in crate::engine) fn requested_model(&self) -> Option<&str> {
         self.model.as_deref().or_else(|| self.provider.model())
+    }
+
+    /// Returns the price of the model that is requested, if it is known.
+    pub(in crate::engine) fn price(&self, prices: Option<&Prices>) -> Option<Price> {
+        prices?.price(self.requested_model()?).copied()
     }
 
     /// Drops a choice of a tool that is not offered to the model: the provider would read its name and refuse the

@@ -16,6 +16,7 @@ use super::ready::{Ready, bit};
 use super::shown::Shown;
 use super::spending::Spending;
 use crate::RunContext;
+use crate::cost::{Price, Prices};
 use crate::engine::agent_records::AgentRecords;
 use crate::engine::meter::{Meter, estimate};
 use crate::seal::Sealer;
@@ -122,11 +123,15 @@ pub(in crate::engine) struct Branch {
     pub(super) journal: Option<Arc<AgentRecords>>,
     /// The agents that were asked before the run was interrupted, and have not been asked again.
     pub(super) restored: Vec<AgentState>,
+    /// The price of the model that had answered.
+    pub(super) price: Option<Price>,
     /// The children that have records, and those that wait for theirs to be durable.
     pub(super) recording: u64,
     pub(super) gated: u64,
     /// The records of children that have ended.
     pub(super) last_records: Vec<Record>,
+    /// The latest states of all agents of the run, in the branch of its root.
+    agents: Vec<AgentState>,
 }
 
 impl Branch {
@@ -171,10 +176,29 @@ impl Branch {
             questions: Vec::new(),
             journal: None,
             restored: Vec::new(),
+            price: None,
             recording: 0,
             gated: 0,
             last_records: Vec::new(),
+            agents: Vec::new(),
         }
+    }
+
+    /// Keeps the state of an agent, if the event shows one to the client of the run.
+    pub(in crate::engine) fn remember(&mut self, event: &RunEvent) {
+        let RunEvent::AgentState(state) = event else { return };
+        if self.agent_id.is_some() {
+            return;
+        }
+        match self.agents.iter_mut().find(|agent| agent.agent_id == state.agent_id) {
+            Some(agent) => agent.clone_from(state),
+            None => self.agents.push(AgentState::clone(state)),
+        }
+    }
+
+    /// Returns the latest states of the agents, parents first.
+    pub(in crate::engine) fn agents(&self) -> &[AgentState] {
+        &self.agents
     }
 
     /// Sets the abilities of the client, and the agents that go on. Default: an agent cannot wait for the user.
@@ -214,14 +238,18 @@ impl Branch {
         self.limit
     }
 
-    /// Reserves the tokens of a model call, and limits its output to them.
+    /// Reserves the tokens and the cost of a model call, and limits its output to them.
     ///
     /// # Errors
     ///
     /// Returns the limit that does not allow the call.
-    pub(in crate::engine) fn reserve(&mut self, payload: &mut LlmPayload) -> Result<(), Limit> {
+    pub(in crate::engine) fn reserve(
+        &mut self,
+        payload: &mut LlmPayload,
+        price: Option<Price>,
+    ) -> Result<(), Limit> {
         self.spending = None;
-        let reserved = Spending::begin(&self.tree.ledger, self.node, payload);
+        let reserved = Spending::begin(&self.tree.ledger, self.node, payload, price);
         let spending = reserved.inspect_err(|limit| self.limit = Some(*limit))?;
         if let Some(most) = spending.most().map(|most| u32::try_from(most).unwrap_or(u32::MAX))
             && payload.options.max_output_tokens != Some(most)
@@ -240,12 +268,10 @@ impl Branch {
     }
 
     /// Counts an event of the model. Returns `true` if the model writes more than it may.
-    pub(in crate::engine) fn spend(&mut self, event: &LlmEvent) -> bool {
-        let is_over = self.spending.as_mut().is_some_and(|spending| spending.take(event));
-        if is_over {
-            self.limit = Some(Limit::Tokens);
-        }
-        is_over
+    pub(in crate::engine) fn spend(&mut self, event: &LlmEvent, prices: Option<&Prices>) -> bool {
+        let over = self.spending.as_mut().and_then(|spending| spending.take(event, prices));
+        self.limit = over.or(self.limit);
+        over.is_some()
     }
 
     /// Settles the tokens of the model call.
@@ -446,7 +472,7 @@ impl Branch {
             if let Some(mut child) =
                 slot.take_if(|child| call.is_none_or(|call| child.shown.call_id() == call))
             {
-                ends.append(&mut child.stop());
+                ends.extend(child.stop());
                 trace.adopt(child.work.trace());
                 lock(&self.tree.ledger).close(child.node);
                 ends.push(child.report(SHORT_REPORT).shown);

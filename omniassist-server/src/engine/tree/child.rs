@@ -30,6 +30,9 @@ const STOPPED: &str = "The agent was stopped.";
 /// The reason for the failure of an agent that cannot wait for the user, because its state is too long for a client.
 const TOO_LONG: &str = "state_too_long";
 
+/// The reason for an answer in JSON that the asking tool cannot get, because it is too long for a report.
+const CUT: &str = "answer_too_long";
+
 /// The run of an agent that works for another one.
 pub(in crate::engine) trait Work: Send {
     /// Polls for the next event. Returns `None` after the terminal one.
@@ -49,6 +52,9 @@ pub(in crate::engine) trait Work: Send {
 
     /// Counts the tokens of the run for the budget of the host.
     fn meter_with(&mut self, meter: Meter);
+
+    /// Returns `true` if the answer of a run that has not begun will have a type, in JSON.
+    fn checks_answer(&self) -> bool;
 
     /// Returns the limit of the tree that allows the run no other model call.
     fn limit(&self) -> Option<Limit>;
@@ -85,6 +91,8 @@ pub(super) struct Child {
     /// What an agent that goes on has shown before, until it was shown again.
     earlier: VecDeque<RunEvent>,
     has_panicked: bool,
+    /// `true` if the answer has a type.
+    is_typed: bool,
 }
 
 /// The end of an agent's work.
@@ -113,6 +121,7 @@ impl Child {
     ) -> Self {
         let deadline = Box::pin(sleep(longest));
         let (text, last_text) = (String::new(), String::new());
+        let is_typed = work.checks_answer();
         Self {
             node,
             work,
@@ -129,6 +138,7 @@ impl Child {
             recorded: None,
             earlier: VecDeque::new(),
             has_panicked: false,
+            is_typed,
         }
     }
 
@@ -254,20 +264,20 @@ impl Child {
         }
     }
 
-    /// Ends the work at once. Returns the events of the ends of the agents below.
+    /// Ends the work at once. Returns the ends of the agents below.
     pub(super) fn stop(&mut self) -> Vec<RunEvent> {
         self.stopped_as = Some(AgentStatus::Cancelled);
         self.work.stop(Text::from_static(LEFT));
+        let mut below = Vec::new();
         // A run that was ended has its last events.
         let cx = &mut Context::from_waker(Waker::noop());
-        let mut ends = Vec::new();
         while let Some(Poll::Ready(Some(event))) = panics::catch("an agent", || self.work.poll_event(cx)) {
             self.take(&event);
             if let RunEvent::AgentState(_) = event {
-                ends.push(event);
+                below.push(event);
             }
         }
-        ends
+        below
     }
 
     fn finished(&self, reason: &FinishReason, usage: Usage) -> End {
@@ -292,7 +302,8 @@ impl Child {
     /// Ends the work: sends a report of at most this many bytes to the asking tool.
     pub(super) fn report(mut self, most_bytes: usize) -> Ended {
         let mut result = if self.text.is_empty() { self.last_text } else { self.text };
-        if result.len() > most_bytes {
+        let is_cut = result.len() > most_bytes;
+        if is_cut {
             result = cap_text(&result, most_bytes);
         }
         let panicked = || End {
@@ -301,6 +312,9 @@ impl Child {
             usage: self.work.trace().usage(),
         };
         let End { mut status, mut reason, usage } = self.end.take().unwrap_or_else(panicked);
+        if is_cut && self.is_typed && status == AgentStatus::Completed {
+            (status, reason) = (AgentStatus::Incomplete, Some(Text::from_static(CUT)));
+        }
         let agent_id = self.shown.agent_id().clone();
         let mut questions = None;
         if status == AgentStatus::Waiting {
@@ -313,7 +327,8 @@ impl Child {
                 (status, reason) = (AgentStatus::Failed, Some(Text::from_static(TOO_LONG)));
             }
         }
-        let report = AgentReport { status, reason, result: result.into(), agent_id, usage };
+        let (result, is_typed) = (result.into(), self.is_typed);
+        let report = AgentReport { status, reason, result, agent_id, usage, is_typed };
         let shown = self.shown.ended(&report);
         let answer = if questions.is_some() { Err(ToolError::waits()) } else { Ok(report) };
         // The tool may have ended meanwhile.

@@ -10,6 +10,7 @@ use omniassist_core::{RunEvent, Text, Usage};
 
 use super::branch::Branch;
 use super::ready::bit;
+use crate::cost::Price;
 use crate::engine::agent_records::{AgentRecords, interrupted};
 use crate::store::ModelUsage;
 use crate::sync::lock;
@@ -33,17 +34,23 @@ impl Branch {
 
     /// Restores the place of an agent in the tree: what it has used, and the agents that the interrupted calls had asked.
     /// Returns the usage of the agent's own calls, and that of the agents that are not asked again.
-    pub(in crate::engine) fn restore(&mut self, own: &[Record], interrupted: &[Text]) -> (Usage, Usage) {
+    pub(in crate::engine) fn restore(
+        &mut self,
+        own: &[Record],
+        interrupted: &[Text],
+        price: Option<Price>,
+    ) -> (Usage, Usage) {
+        self.price = price;
         let mut usage = Usage::default();
         let (calls, spent) = turns(own);
         let Some(journal) = self.journal.clone() else { return (spent, usage) };
         let mut ledger = lock(&self.tree.ledger);
-        ledger.count(self.node, calls, tokens(&spent));
+        ledger.count(self.node, calls, tokens(&spent), cost(&spent, price));
         for state in journal.below(self.agent_id.as_ref()) {
             if interrupted.contains(&state.tool_call_id) {
                 self.restored.push(state.clone());
             } else {
-                usage.add(&count(&mut ledger, &journal, self.node, state));
+                usage.add(&count(&mut ledger, &journal, self.node, state, price));
             }
         }
         (spent, usage)
@@ -62,7 +69,7 @@ impl Branch {
         let mut ends = Vec::new();
         for state in left {
             if let Some(journal) = &self.journal {
-                count(&mut lock(&self.tree.ledger), journal, self.node, &state);
+                count(&mut lock(&self.tree.ledger), journal, self.node, &state, self.price);
             }
             self.end_with_those_below(state, &mut ends);
         }
@@ -113,19 +120,27 @@ impl Branch {
     }
 }
 
-/// Counts an agent that is not asked again, with those below it. Returns its usage.
-fn count(ledger: &mut Ledger, journal: &AgentRecords, above: NodeId, state: &AgentState) -> Usage {
+/// Counts an agent that is not asked again, with those below it, at the price of the one that asked. Returns its usage.
+fn count(
+    ledger: &mut Ledger,
+    journal: &AgentRecords,
+    above: NodeId,
+    state: &AgentState,
+    price: Option<Price>,
+) -> Usage {
     let (calls, spent) = turns(&journal.of(&state.agent_id));
     // The usage of an agent has that of those below it.
     let usage = state.usage.unwrap_or(spent);
     let Ok(node) = ledger.open(above, AgentBudget::default()) else { return usage };
-    let mut below = 0;
+    let mut below = Usage::default();
     for state in journal.below(Some(&state.agent_id)) {
-        below += tokens(&count(ledger, journal, node, state));
+        below.add(&count(ledger, journal, node, state, price));
     }
     // The last turn of an agent has no record.
     let last = u32::from(state.status != AgentStatus::Running);
-    ledger.count(node, calls + last, tokens(&usage).saturating_sub(below));
+    let own = |of: &dyn Fn(&Usage) -> u128| of(&usage).saturating_sub(of(&below));
+    let tokens = u64::try_from(own(&|usage| tokens(usage).into())).unwrap_or(u64::MAX);
+    ledger.count(node, calls + last, tokens, own(&|usage| cost(usage, price)));
     ledger.close(node);
     usage
 }
@@ -146,4 +161,8 @@ fn turns(own: &[Record]) -> (u32, Usage) {
 
 fn tokens(usage: &Usage) -> u64 {
     Spent::new(*usage, false).tokens()
+}
+
+fn cost(usage: &Usage, price: Option<Price>) -> u128 {
+    price.map_or(0, |price| price.cost_of(&Spent::new(*usage, false)))
 }
