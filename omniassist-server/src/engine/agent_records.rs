@@ -91,9 +91,9 @@ impl AgentRecords {
         self.records.get(agent_id).cloned().unwrap_or_default()
     }
 
-    /// Returns `true` if the run has asked agents.
-    pub(super) fn has_agents(&self) -> bool {
-        !self.states.is_empty()
+    /// Returns the latest state of each agent, parents first.
+    pub(super) fn states(&self) -> &[AgentState] {
+        &self.states
     }
 
     /// Returns the ends of the agents at work, for a run that does not go on. Those below end before those above.

@@ -131,7 +131,7 @@ pub(in crate::engine) struct Branch {
     /// The records of children that have ended.
     pub(super) last_records: Vec<Record>,
     /// The latest states of all agents of the run, in the branch of its root.
-    agents: Vec<AgentState>,
+    pub(super) agents: Vec<AgentState>,
 }
 
 impl Branch {

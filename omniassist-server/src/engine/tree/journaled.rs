@@ -41,6 +41,9 @@ impl Branch {
         price: Option<Price>,
     ) -> (Usage, Usage) {
         self.price = price;
+        if self.agent_id.is_none() {
+            self.agents = self.journal.iter().flat_map(|journal| journal.states()).cloned().collect();
+        }
         let mut usage = Usage::default();
         let (calls, spent) = turns(own);
         let Some(journal) = self.journal.clone() else { return (spent, usage) };
