@@ -10,6 +10,8 @@
 //! | `POST /ag-ui` | Runs the assistant for an AG-UI client of 1.0 or 0.0.59, over server-sent events |
 //! | `POST /ag-ui/connect` | A [stored](#stored-runs) thread for an AG-UI client: a snapshot of its messages, then what its run still writes. Unknown without a store |
 //! | `POST /{chat_id}/stop` | Stops the run of a chat of the same principal: `{"stopped": true}`, or `false` if none was under way. With a [store](crate::store), the body may name the run (`{"runId"}`), and the answer has its `state` as well |
+//! | `GET /{chat_id}/agents` | The agents that work, or have worked, for the latest run of a chat: `{"agents": [state]}`, parents first, with the latest [state](omniassist_core::event::AgentState) of each. Any server of the store has the answer, up to 100 ms late. Unknown without a store |
+//! | `POST /{chat_id}/agents/{agent}/stop` | Stops one of them, and those that work for it: `{"stopped": true}`, or `false` if no such agent works. Its run goes on. 404 if the chat has no run |
 //! | `GET /{chat_id}/stream` | The stream of a [stored run](#stored-runs), for a client that comes back. 204 if there is nothing to resume, and always without a store |
 //! | `GET /runs/{run}` | A stored run: `{"id", "chatId", "state", "createdAt", "endedAt", "usage", "obligations"}` |
 //! | `GET /runs/{run}/events` | The events of a stored run, for an `EventSource` |
@@ -215,6 +217,7 @@ mod background;
 mod batch;
 mod body;
 mod bridge;
+mod chat_agents;
 mod completion;
 mod connect;
 mod copilotkit;

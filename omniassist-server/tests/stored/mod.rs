@@ -1,5 +1,6 @@
 //! Tests of stored runs: the journal, the conversation, and what happens without the client or the server.
 
+mod agents;
 mod background;
 mod connect;
 mod drain;

@@ -4,6 +4,7 @@
 //! [`view`] reads the tail, and the journal where it is too slow for the tail. The [`open`] module begins a run for a post,
 //! and [`leg`] continues one that waited or was interrupted.
 
+mod agents;
 mod answer_call;
 mod answers;
 mod branches;

@@ -20,7 +20,7 @@ use crate::store::{
 };
 
 /// The time between two looks at a run that another process drives.
-const LOOK: Duration = Duration::from_millis(50);
+pub(super) const LOOK: Duration = Duration::from_millis(50);
 
 const SUPERSEDED: &str = "Another message took the place of this one.";
 /// The error of a call that had begun when its server stopped. A run that goes on has the same.
@@ -75,7 +75,7 @@ impl Assistant {
     ) -> Result<(), StoreError> {
         let grace = self.limits().supersede_grace;
         if let Some(leg) = stores.live_in(head) {
-            (leg.abort)(Text::from_static(reason));
+            leg.control.abort(Text::from_static(reason));
             let _ = timeout(grace, leg.over.cancelled()).await;
         } else if matches!(head.state, RunState::Queued | RunState::Running) {
             let signal = Signal::new(SignalKind::Stop, head.scope.owner());
