@@ -25,7 +25,7 @@
 //! | `GET /agents` | The named [agents](crate::Agent) that the caller sees: `{"agents": [{"id", "name", "description"}]}`, with a `name` for [those that have one](crate::agent_config) |
 //! | `/agents/{name}/…` | The routes above for an agent: `POST /agents/{name}` runs it, `POST /agents/{name}/ag-ui`, `GET /agents/{name}/{chat_id}/stream` and so on. Unknown names and agents that the caller does not see get the same 404 `agent_not_found` |
 //! | `/api/run/{name}/…` | The same as `/agents/{name}/…` |
-//! | `GET /ws` | [Agents over a WebSocket](#agents-over-a-websocket), with the feature `ws`. `?agent=` names an agent |
+//! | `GET /ws` | [Agents over a WebSocket](#agents-over-a-websocket), with the feature `ws`. `?agent=` names an agent, and `?chat=` a stored chat |
 //! | `POST /files` | Stores files, if the builder has a store of `files` (feature `files`). Otherwise the routes of files are unknown |
 //! | `GET /files/{id}` | The content of a stored file |
 //! | `DELETE /files/{id}` | Deletes a stored file: 204 |
@@ -160,6 +160,13 @@
 //! [`authenticate`](crate::AssistantBuilder::authenticate) sees it as `Authorization: Bearer`. The answer does not repeat the
 //! token, and a browser closes a connection whose answer names no subprotocol. The page therefore offers another one as well:
 //! `omniassist.agents` for the frames as they are, or `omniassist.agents.v1`, which numbers them and adds fields.
+//!
+//! With `?chat=` and a [store](crate::AssistantBuilder::store), each tree is a run of this chat of a known principal, and takes
+//! the place of the chat's run in progress. Another server then answers `get-agent-tree` with the states, up to 100 ms late,
+//! and `user-intervention` with the status `cancelled`, `POST /{chat_id}/agents/{agent}/stop` and `POST /{chat_id}/stop` reach the
+//! tree from there. Other interventions and answers to questions are taken by the connection of the tree only. When the tree
+//! has ended, with its connection or its server, its last states stay readable, and agents that were at work are `cancelled`.
+//! While the chat's latest run is no tree, `get-agent-tree` has none.
 //!
 //! A tree occupies one of the [`max_runs_per_principal`](Limits::max_runs_per_principal), and passes rate limits and budgets,
 //! as a run does.

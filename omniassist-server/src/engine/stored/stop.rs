@@ -9,6 +9,8 @@ use omniassist_core::message::Message;
 use omniassist_core::{Error, RunEvent, Text};
 use tokio::time::{Instant, sleep, timeout};
 
+use super::input::OF_TREE;
+use super::journal;
 use super::last_leg::LastLeg;
 use super::message::{message, stored_message};
 use super::refused;
@@ -133,13 +135,23 @@ impl Assistant {
         segment.event(&event).map_err(StoreError::other)?;
         let data = segment.take().map(|segment| segment.bytes).unwrap_or_default();
         // A journal that cannot be read is kept, and its run ends without a message.
-        let (events, change) = match LastLeg::read(&*stores.runs, claimed).await {
-            Ok(leg) => (leg.at.events, self.partial(stores, head, &leg).await?),
+        let runs = &*stores.runs;
+        let read = match claimed.input == OF_TREE {
+            // A tree writes no message.
+            true => journal::end_of(runs, &head.scope, head.run).await.map(|end| (end.events, None)),
+            false => LastLeg::read(runs, claimed).await.map(|leg| (leg.at.events, Some(leg))),
+        };
+        let (events, leg) = match read {
+            Ok(read) => read,
             Err(error) if error.is_corrupt() => {
                 tracing::error!(run_id = %head.run, %error, "the journal of a run cannot be read");
                 (0, None)
             }
             Err(error) => return Err(error),
+        };
+        let change = match &leg {
+            Some(leg) => self.partial(stores, head, leg).await?,
+            None => None,
         };
         let events = u32::try_from(events + 1).unwrap_or(u32::MAX);
         let last = Segment::new(*writer, head.head + 1, SegmentKind::End, events, data);
