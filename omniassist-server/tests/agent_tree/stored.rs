@@ -12,6 +12,7 @@ use tokio::time::{Instant, sleep};
 
 use super::*;
 use crate::agents::tool;
+use crate::stored::outage::Unsteady;
 use crate::stored::restart::runtime;
 
 const TREE: &str = r#"{"type":"get-agent-tree"}"#;
@@ -230,6 +231,36 @@ async fn a5_31_a_tree_is_stopped_from_another_server() {
     // The connection stays, for the next tree.
     client.start("Compare chairs").await;
     client.until("text-delta").await;
+}
+
+/// Without hints, the server of a tree that writes learns of a stop with its next write.
+#[tokio::test(start_paused = true)]
+async fn a_stop_of_a_tree_needs_no_hints() {
+    let words = |_: &LlmPayload| {
+        let word =
+            |number| Turn::text_chunks([format!("{number} ")]).then(Turn::delay(Duration::from_millis(20)));
+        (0..2_000).fold(Turn::new(), |turn, number| turn.then(word(number)))
+    };
+    let writing = model(move |call, task, payload| match (call, task) {
+        (Call::Plan, "Compare lamps") => Some(questions(&["Price now?"])),
+        (Call::Work, _) => Some(words(payload)),
+        _ => None,
+    });
+    let (owner, other) = two(&Unsteady::default(), &writing);
+    let mut client = connect(&owner, "ada", "/ws?chat=c").await;
+    client.start("Compare lamps").await;
+    client.until_one(|frame| frame["delta"] == "20 ").await;
+    let agents = send(&other, "ada", Method::GET, "/c/agents").await.1;
+    let agents: Value = serde_json::from_str(&agents).unwrap();
+    let child = agents["agents"][1]["agentId"].as_str().unwrap();
+    for (path, ended) in [(format!("/c/agents/{child}/stop"), 1), ("/c/stop".to_owned(), 2)] {
+        let asked = Instant::now();
+        let stopped = send(&other, "ada", Method::POST, &path).await.1;
+        assert!(stopped.contains(r#""stopped":true"#), "{stopped}");
+        client.until_one(|frame| frame["state"]["status"] == "cancelled").await;
+        assert!(asked.elapsed() <= Duration::from_millis(300), "{path}: {:?}", asked.elapsed());
+        assert_eq!(writing.drops(), ended, "{path}");
+    }
 }
 
 /// No server goes on with the tree of one that was killed.

@@ -5,7 +5,7 @@ mod background;
 mod connect;
 mod drain;
 mod elsewhere;
-mod outage;
+pub(super) mod outage;
 mod own_store;
 pub(super) mod restart;
 mod resume;
