@@ -108,12 +108,15 @@ async fn state(store: &MemoryStore) -> Option<RunState> {
 }
 
 async fn settled(store: &MemoryStore) -> RunState {
-    loop {
-        match state(store).await.expect("a run") {
-            RunState::Running => sleep(Duration::from_millis(5)).await,
-            state => return state,
+    let settled = async {
+        loop {
+            match state(store).await.expect("a run") {
+                RunState::Running => sleep(Duration::from_millis(5)).await,
+                state => return state,
+            }
         }
-    }
+    };
+    timeout(Duration::from_secs(60), settled).await.expect("an end")
 }
 
 async fn two_servers_have_one_tree<S: RunStore + ConversationStore + Clone>(store: S) {
