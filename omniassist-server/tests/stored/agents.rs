@@ -123,8 +123,11 @@ async fn a_stop_of_an_agent_needs_no_hints() {
     read_until(&mut body, "\"10 \"").await;
     let asked = Instant::now();
     let worker = agents(&other).await.pop().unwrap();
-    assert_eq!(stop(&other, &worker).await, r#"{"stopped":true}"#);
-    assert!(asked.elapsed() <= Duration::from_millis(250), "{:?}", asked.elapsed());
+    let there = other.clone();
+    let stopping = tokio::spawn(async move { stop(&there, &worker).await });
+    read_until(&mut body, r#""status":"cancelled""#).await;
+    assert!(asked.elapsed() <= Duration::from_millis(150), "{:?}", asked.elapsed());
+    assert_eq!(stopping.await.unwrap(), r#"{"stopped":true}"#);
     assert!(read_until(&mut body, "DONE").await.contains("Done."));
     assert_eq!(shown(&agents(&other).await)[2], ("worker", "cancelled"));
 }
