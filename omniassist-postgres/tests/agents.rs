@@ -1,5 +1,7 @@
 //! Trees of agents, and agents that runs ask, at two servers on one database. Contract A.5, 31.
 
+use std::env;
+use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -14,13 +16,16 @@ use omniassist_server::testing::{ScriptedProvider, Turn, call, text};
 use omniassist_server::{Agent, Assistant, Principal};
 use serde_json::{Value, json};
 use tokio::io::DuplexStream;
-use tokio::runtime::Builder;
 use tokio::time::{Instant, sleep, timeout};
 use tokio_tungstenite::WebSocketStream;
 use tokio_tungstenite::tungstenite::Message;
 use tokio_tungstenite::tungstenite::protocol::Role;
 
-use crate::database::{connect, execute, new_schema};
+use crate::database::{connect, connect_at, new_schema, shared};
+
+/// The variables with the database, for the process that is killed.
+const URL: &str = "OMNIASSIST_POSTGRES_TEST_URL";
+const SCHEMA: &str = "OMNIASSIST_POSTGRES_TEST_SCHEMA";
 
 type Socket = WebSocketStream<DuplexStream>;
 
@@ -40,7 +45,10 @@ fn exploring() -> ScriptedProvider {
 }
 
 async fn server(schema: &str, model: ScriptedProvider) -> (Assistant, PostgresStore) {
-    let store = connect(schema).await;
+    serve(connect(schema).await, model).await
+}
+
+async fn serve(store: PostgresStore, model: ScriptedProvider) -> (Assistant, PostgresStore) {
     let worker = ScriptedProvider::new().turn(Turn::text("Half").then(Turn::pending()));
     let builder = Assistant::builder(model).store(store.clone()).explore(Explore::new().asks(false));
     let builder = builder.agent(Agent::new("worker", "Works.").provider(worker)).delegates(["worker"]);
@@ -182,34 +190,44 @@ async fn a5_31_two_servers_have_one_tree_and_stop_it() {
     settled_tree(&mut there, &shown).await;
 }
 
-/// The owner goes without a word: its runtime is dropped with all its connections.
-#[test]
-fn a5_31_the_tree_of_a_lost_server_is_interrupted_and_stays_readable() {
-    let schema = new_schema();
-    let runtime = || Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
-    let lost = runtime();
-    let shown = lost.block_on(async {
-        let (owner, _) = server(&schema, exploring()).await;
+/// The server of the tree is another process, which is killed: this binary starts itself, and runs only this test then.
+#[tokio::test(flavor = "multi_thread")]
+async fn a5_31_the_tree_of_a_killed_server_is_interrupted_and_stays_readable() {
+    if let (Ok(url), Ok(schema)) = (env::var(URL), env::var(SCHEMA)) {
+        let (owner, _) = serve(connect_at(&url, &schema).await, exploring()).await;
         let mut socket = begin(&owner).await;
-        let shown = tree(&mut socket).await;
-        let (other, _) = server(&schema, ScriptedProvider::new()).await;
-        settled_tree(&mut open(&other, "ada", "/ws?chat=c").await, &shown).await;
-        shown
-    });
-    lost.shutdown_background();
-    runtime().block_on(async {
-        let unused = ScriptedProvider::new();
-        let (other, store) = server(&schema, unused.clone()).await;
-        let mut socket = open(&other, "ada", "/ws?chat=c").await;
-        execute(&schema, "update instance set expires_at = expires_at - interval '7 s'");
-        wait_for(&store, RunState::Interrupted).await;
-        let left: Vec<_> = shown
-            .iter()
-            .map(|frame| frame.replace(r#""status":"running""#, r#""status":"cancelled""#))
-            .collect();
-        assert_eq!(tree(&mut socket).await, left);
-        assert!(unused.payloads().is_empty(), "nobody goes on with it");
-    });
+        loop {
+            next(&mut socket).await;
+        }
+    }
+    let schema = new_schema();
+    let unused = ScriptedProvider::new();
+    let (other, store) = server(&schema, unused.clone()).await;
+    let mut killed = Command::new(env::current_exe().unwrap())
+        .args(["--exact", "agents::a5_31_the_tree_of_a_killed_server_is_interrupted_and_stays_readable"])
+        .envs([(URL, shared()), (SCHEMA, &schema)])
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut there = open(&other, "ada", "/ws?chat=c").await;
+    let mut shown = tree(&mut there).await;
+    let until = Instant::now() + Duration::from_secs(60);
+    while statuses(&shown) != ["running", "running", "completed"] {
+        assert!(Instant::now() < until, "{shown:?}");
+        sleep(Duration::from_millis(50)).await;
+        shown = tree(&mut there).await;
+    }
+    killed.kill().unwrap();
+    killed.wait().unwrap();
+    let ended = Instant::now();
+    wait_for(&store, RunState::Interrupted).await;
+    assert!(ended.elapsed() < Duration::from_secs(20), "{:?}", ended.elapsed());
+    let left: Vec<_> =
+        shown.iter().map(|frame| frame.replace(r#""status":"running""#, r#""status":"cancelled""#)).collect();
+    assert_eq!(tree(&mut there).await, left);
+    let listed = send(&other, "ada", Method::GET, "/c/agents").await.1;
+    assert_eq!(listed.matches(r#""reason":"interrupted""#).count(), 2, "{listed}");
+    assert!(unused.payloads().is_empty(), "nobody goes on with it");
 }
 
 #[tokio::test(flavor = "multi_thread")]
