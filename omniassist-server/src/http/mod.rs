@@ -166,7 +166,8 @@
 //! and `user-intervention` with the status `cancelled`, `POST /{chat_id}/agents/{agent}/stop` and `POST /{chat_id}/stop` reach the
 //! tree from there. Other interventions and answers to questions are taken by the connection of the tree only. When the tree
 //! has ended, with its connection or its server, its last states stay readable, and agents that were at work are `cancelled`.
-//! While the chat's latest run is no tree, `get-agent-tree` has none.
+//! While the chat's latest run is no tree, `get-agent-tree` has none. Use chats for trees alone: a message takes the place of a
+//! tree, and a page that resumes the chat shows a tree as a message with agents, which the conversation does not have.
 //!
 //! A tree occupies one of the [`max_runs_per_principal`](Limits::max_runs_per_principal), and passes rate limits and budgets,
 //! as a run does.
