@@ -112,6 +112,10 @@ fn a5_5_and_21_agent_state() {
     let text = ServerFrame::state(full).to_json();
     assert!(text.contains(messages), "{text}");
 
+    let written = text.split(r#""state":"#).nth(1).unwrap().strip_suffix('}').unwrap();
+    let read: NodeState = serde_json::from_str(written).unwrap();
+    assert_eq!(ServerFrame::state(read).to_json(), text, "a state is read as it was written");
+
     for (status, name) in [
         (Status::Pending, "pending"),
         (Status::Running, "running"),

@@ -24,7 +24,7 @@ pub(crate) async fn connect(schema: &str) -> PostgresStore {
     connect_at(shared(), schema).await
 }
 
-async fn connect_at(url: &str, schema: &str) -> PostgresStore {
+pub(crate) async fn connect_at(url: &str, schema: &str) -> PostgresStore {
     let slow = Duration::from_secs(30);
     PostgresStore::options().schema(schema).timeout(slow).connect_timeout(slow).connect(url).await.unwrap()
 }

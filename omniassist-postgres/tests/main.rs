@@ -7,6 +7,7 @@
     reason = "that is how a test fails; clippy's own exception covers test functions only, not what they call"
 )]
 
+mod agents;
 mod bouncer;
 mod budget;
 mod conformance;

@@ -425,6 +425,12 @@ async fn chats_can_have_the_names_of_routes() {
         assert_eq!(status(Method::POST, path).await, 200, "{path}");
     }
     assert_eq!(status(Method::GET, "/completion/stream").await, 204);
+    for path in ["/c/agents/x/stop", "/a%20b/agents/x/stop/", "/completion/agents/a%2Fb/stop"] {
+        assert_eq!(status(Method::GET, path).await, 405, "{path}");
+    }
+    for path in ["/c/agents/x", "/c/agents//stop", "/c/agents/x/y/stop", "/c/agents/stop", "/c/agentsx"] {
+        assert_eq!(status(Method::GET, path).await, 404, "{path}");
+    }
     for path in ["/%ff/stop", "//stop", "/copilotkit/stop", "/v1", "/v1/x"] {
         assert_eq!(status(Method::POST, path).await, 404, "{path}");
     }
@@ -440,14 +446,14 @@ async fn the_documentation_lists_every_route() {
             continue;
         };
         let path = path.replace("{chat_id}", "c").replace("{model}", "omniassist").replace("{name}", "n");
-        let path = path.replace("{run}", "r").replace("{call}", "k");
+        let path = path.replace("{run}", "r").replace("{call}", "k").replace("{agent}", "a");
         let Ok(method) = method.parse::<Method>() else { continue };
         let request = Request::builder().method(method).uri(&path).body(Full::<Bytes>::default()).unwrap();
         let response = service.handle(request).await;
         assert_ne!(response.status(), StatusCode::METHOD_NOT_ALLOWED, "{line}");
         if response.status() == StatusCode::NOT_FOUND {
             // This assistant has neither objects nor a store.
-            let is_of_store = ["/ag-ui/connect", "/files", "/runs", "/threads"]
+            let is_of_store = ["/ag-ui/connect", "/c/agents", "/files", "/runs", "/threads"]
                 .iter()
                 .any(|of_store| path.starts_with(of_store));
             let code = if is_of_store { "not_found" } else { "object_not_found" };
@@ -455,5 +461,5 @@ async fn the_documentation_lists_every_route() {
         }
         routes += 1;
     }
-    assert_eq!(routes, 27);
+    assert_eq!(routes, 29);
 }

@@ -1,4 +1,5 @@
-use serde::Serialize;
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::{JsonText, Text};
 
@@ -48,7 +49,7 @@ pub enum ContentPart {
 }
 
 /// The result of a call.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename = "tool-result", rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ResultPart {
@@ -87,6 +88,57 @@ impl ContentPart {
         match self {
             Self::Text { text } => text.len(),
             Self::ToolCall { args, tool_name, .. } => args.as_str().len() + tool_name.len(),
+        }
+    }
+}
+
+/// JSON that is kept as text cannot be read within a tagged enum, so these are read field by field.
+impl<'de> Deserialize<'de> for CoreMessage {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        #[derive(Deserialize)]
+        struct Fields {
+            role: Text,
+            content: JsonText,
+        }
+        let Fields { role, content } = Fields::deserialize(deserializer)?;
+        let message = match role.as_str() {
+            "user" => content.to().map(Self::User),
+            "assistant" => content.to().map(Self::Assistant),
+            "tool" => content.to().map(Self::Tool),
+            other => return Err(D::Error::unknown_variant(other, &["user", "assistant", "tool"])),
+        };
+        message.map_err(D::Error::custom)
+    }
+}
+
+impl<'de> Deserialize<'de> for MessageContent {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let content = JsonText::deserialize(deserializer)?;
+        let is_text = content.as_str().starts_with('"');
+        let read = if is_text { content.to().map(Self::Text) } else { content.to().map(Self::Parts) };
+        read.map_err(D::Error::custom)
+    }
+}
+
+impl<'de> Deserialize<'de> for ContentPart {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        #[derive(Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Fields {
+            r#type: Text,
+            text: Option<Text>,
+            tool_call_id: Option<Text>,
+            tool_name: Option<Text>,
+            #[serde(default)]
+            args: JsonText,
+        }
+        let Fields { r#type, text, tool_call_id, tool_name, args } = Fields::deserialize(deserializer)?;
+        match (r#type.as_str(), text, tool_call_id, tool_name) {
+            ("text", Some(text), ..) => Ok(Self::Text { text }),
+            ("tool-call", _, Some(tool_call_id), Some(tool_name)) => {
+                Ok(Self::ToolCall { tool_call_id, tool_name, args })
+            }
+            (other, ..) => Err(D::Error::custom(format_args!("not a part of a message: {other:?}"))),
         }
     }
 }

@@ -4,7 +4,7 @@ use super::CoreMessage;
 use crate::Text;
 
 /// The state of an agent of the tree. A later one of the same agent replaces it.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct NodeState {
@@ -50,7 +50,7 @@ impl NodeState {
 }
 
 /// The name of an agent, its depth, and its step.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Metadata {

@@ -237,6 +237,13 @@ impl Assistant {
         stopped
     }
 
+    /// Stops an agent that works for the run of a chat. Returns `false` if no such agent works, and `None` if the chat has no
+    /// run that [`try_run`](Self::try_run) began for this principal, in this process.
+    pub(crate) fn stop_agent(&self, principal: &Principal, chat_id: &str, agent_id: &str) -> Option<bool> {
+        let chat = ChatKey { principal: principal.clone(), chat_id: chat_id.into() };
+        self.live.stop_agent(&chat, agent_id)
+    }
+
     /// Returns what a window on the conversation needs of the posted messages.
     pub(super) fn carried(&self, request: &RunRequest, principal: &Principal) -> Carried {
         match &self.setup.seals {

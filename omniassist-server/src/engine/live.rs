@@ -396,6 +396,12 @@ impl LiveRuns {
         true
     }
 
+    /// Stops an agent that works for the run of a chat. `None` if there is no such run.
+    pub(super) fn stop_agent(&self, chat: &ChatKey, agent_id: &str) -> Option<bool> {
+        let run = lock(&self.table).of_chat(chat)?;
+        Some(run.stop_agent(agent_id))
+    }
+
     pub(super) fn len(&self) -> usize {
         lock(&self.table).runs.len()
     }

@@ -10,6 +10,8 @@
 //! | `POST /ag-ui` | Runs the assistant for an AG-UI client of 1.0 or 0.0.59, over server-sent events |
 //! | `POST /ag-ui/connect` | A [stored](#stored-runs) thread for an AG-UI client: a snapshot of its messages, then what its run still writes. Unknown without a store |
 //! | `POST /{chat_id}/stop` | Stops the run of a chat of the same principal: `{"stopped": true}`, or `false` if none was under way. With a [store](crate::store), the body may name the run (`{"runId"}`), and the answer has its `state` as well |
+//! | `GET /{chat_id}/agents` | The agents that work, or have worked, for the latest run of a chat: `{"agents": [state]}`, parents first, with the latest [state](omniassist_core::event::AgentState) of each. Any server of the store has the answer, up to 100 ms late. Unknown without a store |
+//! | `POST /{chat_id}/agents/{agent}/stop` | Stops one of them, and those that work for it: `{"stopped": true}`, or `false` if no such agent works. Its run goes on. 404 if the chat has no run |
 //! | `GET /{chat_id}/stream` | The stream of a [stored run](#stored-runs), for a client that comes back. 204 if there is nothing to resume, and always without a store |
 //! | `GET /runs/{run}` | A stored run: `{"id", "chatId", "state", "createdAt", "endedAt", "usage", "obligations"}` |
 //! | `GET /runs/{run}/events` | The events of a stored run, for an `EventSource` |
@@ -23,7 +25,7 @@
 //! | `GET /agents` | The named [agents](crate::Agent) that the caller sees: `{"agents": [{"id", "name", "description"}]}`, with a `name` for [those that have one](crate::agent_config) |
 //! | `/agents/{name}/…` | The routes above for an agent: `POST /agents/{name}` runs it, `POST /agents/{name}/ag-ui`, `GET /agents/{name}/{chat_id}/stream` and so on. Unknown names and agents that the caller does not see get the same 404 `agent_not_found` |
 //! | `/api/run/{name}/…` | The same as `/agents/{name}/…` |
-//! | `GET /ws` | [Agents over a WebSocket](#agents-over-a-websocket), with the feature `ws`. `?agent=` names an agent |
+//! | `GET /ws` | [Agents over a WebSocket](#agents-over-a-websocket), with the feature `ws`. `?agent=` names an agent, and `?chat=` a stored chat |
 //! | `POST /files` | Stores files, if the builder has a store of `files` (feature `files`). Otherwise the routes of files are unknown |
 //! | `GET /files/{id}` | The content of a stored file |
 //! | `DELETE /files/{id}` | Deletes a stored file: 204 |
@@ -159,6 +161,14 @@
 //! token, and a browser closes a connection whose answer names no subprotocol. The page therefore offers another one as well:
 //! `omniassist.agents` for the frames as they are, or `omniassist.agents.v1`, which numbers them and adds fields.
 //!
+//! With `?chat=` and a [store](crate::AssistantBuilder::store), each tree is a run of this chat of a known principal, and takes
+//! the place of the chat's run in progress. Another server then answers `get-agent-tree` with the states, up to 100 ms late,
+//! and `user-intervention` with the status `cancelled`, `POST /{chat_id}/agents/{agent}/stop` and `POST /{chat_id}/stop` reach the
+//! tree from there. Other interventions and answers to questions are taken by the connection of the tree only. When the tree
+//! has ended, with its connection or its server, its last states stay readable, and agents that were at work are `cancelled`.
+//! While the chat's latest run is no tree, `get-agent-tree` has none. Use chats for trees alone: a message takes the place of a
+//! tree, and a page that resumes the chat shows a tree as a message with agents, which the conversation does not have.
+//!
 //! A tree occupies one of the [`max_runs_per_principal`](Limits::max_runs_per_principal), and passes rate limits and budgets,
 //! as a run does.
 //!
@@ -215,6 +225,7 @@ mod background;
 mod batch;
 mod body;
 mod bridge;
+mod chat_agents;
 mod completion;
 mod connect;
 mod copilotkit;

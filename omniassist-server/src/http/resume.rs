@@ -316,7 +316,7 @@ fn is_open_approval(asked: &Obligation) -> bool {
     asked.answer.is_none() && is_approval(asked)
 }
 
-fn expired() -> Rejection {
+pub(super) fn expired() -> Rejection {
     let message = "The events of this run are no longer kept. Load the messages of the chat instead.";
     Rejection::new(StatusCode::GONE, "events_expired", message)
 }

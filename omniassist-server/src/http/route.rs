@@ -15,6 +15,10 @@ pub(super) enum Route {
     /// Connects an AG-UI client to a stored thread.
     Connect,
     Stop(String),
+    /// The agents that work for the run of a chat.
+    ChatAgents(String),
+    /// Stops one of them: the chat, and the agent.
+    StopAgent(String, String),
     /// `None` for a name that is not UTF-8.
     Stream(Option<String>),
     StoredRun(RunRoute),
@@ -134,8 +138,23 @@ impl Route {
         match chat.filter(|(chat_id, _)| !chat_id.is_empty()) {
             Some((chat_id, "stream")) => Self::Stream(decoded(chat_id)),
             Some((chat_id, "stop")) => decoded(chat_id).map_or(Self::Unknown(ErrorFormat::Json), Self::Stop),
-            _ => Self::Unknown(ErrorFormat::Json),
+            Some((chat_id, rest)) => {
+                Self::of_agents(chat_id, rest).unwrap_or(Self::Unknown(ErrorFormat::Json))
+            }
+            None => Self::Unknown(ErrorFormat::Json),
         }
+    }
+
+    /// Parses the path below a chat for the agents of its run. The paths below `/agents`, and those of other routes with such
+    /// an end, are not among them; a client of such a chat encodes a letter of its name.
+    fn of_agents(chat_id: &str, rest: &str) -> Option<Self> {
+        let below = rest.strip_prefix("agents")?;
+        if below.is_empty() {
+            return decoded(chat_id).map(Self::ChatAgents);
+        }
+        let agent = below.strip_prefix('/')?.strip_suffix("/stop")?;
+        let is_one = !agent.is_empty() && !agent.contains('/');
+        is_one.then(|| Some(Self::StopAgent(decoded(chat_id)?, decoded(agent)?)))?
     }
 
     /// Parses the name of an agent, and the path below it. What does not belong to one agent is unknown there.
@@ -170,6 +189,7 @@ impl Route {
             | Self::Thread(_)
             | Self::ThreadMessages(_)
             | Self::StoredRun(_)
+            | Self::ChatAgents(_)
             | Self::Connect
                 if assistant.stores().is_none() =>
             {
@@ -209,7 +229,7 @@ impl Route {
         match self {
             Self::Agent(_, route) => route.methods(),
             Self::Agents | Self::Manifest | Self::Types | Self::Models | Self::Model(_) => GET_OR_HEAD,
-            Self::Threads | Self::ThreadMessages(_) => GET_OR_HEAD,
+            Self::Threads | Self::ThreadMessages(_) | Self::ChatAgents(_) => GET_OR_HEAD,
             Self::Thread(_) => &[Method::GET, Method::HEAD, Method::PATCH, Method::DELETE],
             Self::File(_) => &[Method::GET, Method::HEAD, Method::DELETE],
             Self::CopilotKit(CopilotKitRoute::Info | CopilotKitRoute::Threads) => GET_OR_HEAD,
@@ -243,6 +263,8 @@ impl Route {
             Self::AgUi => "/ag-ui",
             Self::Connect => "/ag-ui/connect",
             Self::Stop(_) => "/{chat_id}/stop",
+            Self::ChatAgents(_) => "/{chat_id}/agents",
+            Self::StopAgent(..) => "/{chat_id}/agents/{agent}/stop",
             Self::Stream(_) => "/{chat_id}/stream",
             Self::StoredRun(route) => route.path(),
             Self::Manifest => "/manifest.json",

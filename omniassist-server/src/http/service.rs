@@ -18,8 +18,8 @@ use super::route::Route;
 #[cfg(feature = "ws")]
 use super::socket;
 use super::{
-    AssistantBody, PostedRun, Rejection, ag_ui, agents, completion, connect, copilotkit, manifest, object,
-    openai, reply, resume, stored_run, threads,
+    AssistantBody, PostedRun, Rejection, ag_ui, agents, chat_agents, completion, connect, copilotkit,
+    manifest, object, openai, reply, resume, stored_run, threads,
 };
 #[cfg(feature = "files")]
 use crate::Principal;
@@ -146,6 +146,12 @@ impl AssistantService {
             Route::AgUi => ag_ui::run(assistant, request).await,
             Route::Connect => connect::answer(assistant, request).await,
             Route::Stop(chat_id) => stored_run::stop_chat(assistant, chat_id, request).await,
+            Route::ChatAgents(chat_id) => {
+                chat_agents::list(assistant, chat_id, &request.into_parts().0).await
+            }
+            Route::StopAgent(chat_id, agent) => {
+                chat_agents::stop(assistant, chat_id, agent, &request.into_parts().0).await
+            }
             Route::Stream(chat_id) => {
                 resume::stream(assistant, chat_id.as_deref(), &request.into_parts().0).await
             }

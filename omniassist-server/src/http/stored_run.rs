@@ -90,7 +90,7 @@ pub(super) async fn stop_chat<B: Body>(
 }
 
 /// Refuses the forms of other pages, which never declare their body as JSON. A stop without a body needs no content type.
-fn refuse_forms(parts: &Parts) -> Result<(), Rejection> {
+pub(super) fn refuse_forms(parts: &Parts) -> Result<(), Rejection> {
     if parts.headers.contains_key(http::header::CONTENT_TYPE) && !is_json(&parts.headers) {
         return Err(Rejection::not_json());
     }

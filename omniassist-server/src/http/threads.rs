@@ -233,7 +233,7 @@ fn limit(uri: &Uri, (default, most): (usize, usize)) -> Result<usize, Error> {
 }
 
 /// Reads a parameter of the query.
-fn parameter(uri: &Uri, name: &str) -> Result<Option<Text>, Error> {
+pub(super) fn parameter(uri: &Uri, name: &str) -> Result<Option<Text>, Error> {
     let Some(value) = query_value(uri, name) else { return Ok(None) };
     let decoded = percent_decode_str(value).decode_utf8();
     let decoded = decoded.map(Cow::into_owned).ok().filter(|value| !value.is_empty());

@@ -69,7 +69,7 @@ pub trait RunStore: Send + Sync + 'static {
     /// Sends a signal to a run. The run receives one signal of each key. The write is hard.
     ///
     /// An answer is taken for an open question only. When it is the last open one, or the signal is a stop or a message, a
-    /// waiting run becomes free. A stop ends a queued run.
+    /// waiting run becomes free. A stop ends a queued run. The stop of an agent leaves the run as it is.
     ///
     /// # Errors
     ///

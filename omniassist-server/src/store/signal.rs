@@ -27,6 +27,8 @@ pub enum SignalKind {
     Answer(Text),
     /// A message for the run, with this id.
     Say(Text),
+    /// The agent with this id, which works for the run, should stop. The run goes on.
+    StopAgent(Text),
     /// A viewer on another instance waits for the journal during this time. It is not recorded as a signal.
     Watch(Duration),
 }
@@ -39,6 +41,7 @@ impl SignalKind {
             Self::Stop => Some("stop".to_owned()),
             Self::Answer(call) => Some(format!("answer:{call}")),
             Self::Say(message) => Some(format!("say:{message}")),
+            Self::StopAgent(agent) => Some(format!("stop-agent:{agent}")),
             Self::Watch(_) => None,
         }
     }
@@ -52,6 +55,7 @@ impl SignalKind {
         match key.split_once(':')? {
             ("answer", call) => Some(Self::Answer(call.into())),
             ("say", message) => Some(Self::Say(message.into())),
+            ("stop-agent", agent) => Some(Self::StopAgent(agent.into())),
             _ => None,
         }
     }

@@ -22,7 +22,8 @@
 //! | 26 one connection, structured cancellation | `socket::a5_26_a_connection_that_ends_ends_its_agents`, `controls::cancelling_one_agent_leaves_its_siblings` |
 //! | 27 authentication, origin, sizes, inert text | `edge::a5_27_*` |
 //! | 28 less than 10 ms | `socket::a5_28_a_delta_arrives_within_10_ms` |
-//! | 29-31 binary frames, clusters | left out |
+//! | 29 binary frames | left out |
+//! | 30, 31 several instances, with a shared store | `stored::a5_31_*` for trees, `crate::stored::agents::a5_31_*` for the agents of runs; `agents` of `omniassist-postgres` with two servers on PostgreSQL |
 
 mod connections;
 mod controls;
@@ -30,6 +31,7 @@ mod edge;
 mod limits;
 mod program;
 mod socket;
+mod stored;
 
 use std::time::Duration;
 

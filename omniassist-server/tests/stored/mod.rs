@@ -1,10 +1,11 @@
 //! Tests of stored runs: the journal, the conversation, and what happens without the client or the server.
 
+mod agents;
 mod background;
 mod connect;
 mod drain;
 mod elsewhere;
-mod outage;
+pub(super) mod outage;
 mod own_store;
 pub(super) mod restart;
 mod resume;

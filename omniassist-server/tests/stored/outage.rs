@@ -16,7 +16,7 @@ use super::*;
 
 /// A store that cannot be written to while it is down.
 #[derive(Clone, Default)]
-pub(super) struct Unsteady {
+pub(crate) struct Unsteady {
     pub(super) store: MemoryStore,
     pub(super) is_down: Arc<AtomicBool>,
     /// The milliseconds that an append takes.

@@ -21,6 +21,9 @@ fn requests(chat: &str) -> Vec<(Method, String, Option<Value>)> {
         (Method::PATCH, one.clone(), Some(json!({ "head": "m1" }))),
         (Method::PATCH, one.clone(), Some(json!({ "title": "Mine", "version": 1 }))),
         (Method::DELETE, one, None),
+        (Method::GET, format!("/{chat}/agents"), None),
+        (Method::HEAD, format!("/{chat}/agents"), None),
+        (Method::POST, format!("/{chat}/agents/x/stop"), None),
     ]
 }
 

@@ -5,6 +5,7 @@
 
 mod control;
 mod decide;
+mod journal;
 mod node;
 mod outbox;
 mod program;
@@ -16,6 +17,7 @@ mod settings;
 mod stream;
 mod tree;
 mod turn;
+mod unwritten;
 
 pub use query::{QueryUser, UserQuery};
 pub use session::{AgentSession, InterventionError};

@@ -2,15 +2,18 @@ use std::fmt;
 use std::sync::{Arc, Mutex};
 
 use http::Extensions;
-use omniassist_core::Text;
 use omniassist_core::agent_tree::{Intervention, NodeState, Requested, Status};
+use omniassist_core::{Error, Text};
 use uuid::Uuid;
 
+use super::journal::read;
 use super::query::QueryUser;
 use super::settings::Explore;
 use super::stream::{AgentStream, run};
-use super::tree::Tree;
+use super::tree::{Chat, Tree};
+use crate::Principal;
 use crate::engine::Assistant;
+use crate::store::{RunHead, Scope, Which};
 use crate::sync::lock;
 
 /// The agents of one user: the tree that works, and its controls. See [`agents`](crate::agents).
@@ -21,6 +24,7 @@ pub struct AgentSession {
     assistant: Assistant,
     extensions: Extensions,
     settings: Explore,
+    chat: Option<Text>,
     shared: Arc<Shared>,
 }
 
@@ -37,7 +41,7 @@ impl AgentSession {
     #[must_use]
     pub fn new(assistant: Assistant) -> Self {
         let (extensions, settings) = (Extensions::new(), assistant.setup.config.explore);
-        Self { assistant, extensions, settings, shared: Arc::default() }
+        Self { assistant, extensions, settings, chat: None, shared: Arc::default() }
     }
 
     /// Sets the extensions in which tools find the [`Principal`](crate::Principal) and the host's data. Default: none.
@@ -51,6 +55,17 @@ impl AgentSession {
     #[must_use]
     pub fn explore(mut self, program: Explore) -> Self {
         self.settings = program;
+        self
+    }
+
+    /// Sets the chat to which the trees belong. Default: none, so that they are not stored.
+    ///
+    /// With a [store](crate::AssistantBuilder::store) and a known principal, each tree is then a run of this chat, and takes the
+    /// place of the run in progress. Every server of the store reads its states and stops it, and the states stay readable when
+    /// it has ended. It ends with its stream in any case, and writes no message of the conversation.
+    #[must_use]
+    pub fn chat(mut self, chat: impl Into<Text>) -> Self {
+        self.chat = Some(chat.into());
         self
     }
 
@@ -69,7 +84,8 @@ impl AgentSession {
     /// Must be polled within a tokio runtime.
     pub fn agent(&self, prompt: impl Into<Text>) -> AgentStream {
         let handler = lock(&self.shared.handler).clone();
-        let tree = Tree::new(self.assistant.clone(), self.extensions.clone(), self.settings, handler);
+        let (assistant, extensions) = (self.assistant.clone(), self.extensions.clone());
+        let tree = Tree::new(assistant, extensions, self.settings, handler, self.stored_chat());
         let tree = Arc::new(tree);
         *lock(&self.shared.tree) = Some(Arc::clone(&tree));
         let id = Text::from(Uuid::now_v7().to_string());
@@ -81,6 +97,56 @@ impl AgentSession {
     #[must_use]
     pub fn get_agent_tree(&self) -> Vec<NodeState> {
         lock(&self.shared.tree).as_ref().map(|tree| tree.nodes().states()).unwrap_or_default()
+    }
+
+    /// Returns the states of all agents of the chat's latest run, parents first, which may be a tree of another server. While
+    /// the tree of this session is at work, or without a stored [chat](Self::chat), it is [`get_agent_tree`](Self::get_agent_tree).
+    ///
+    /// Another server has the states up to 100 ms late. Agents of a run that was given up are cancelled.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the store is not available, or the journal cannot be read.
+    pub async fn tree_of_chat(&self) -> Result<Vec<NodeState>, Error> {
+        let Some(head) = self.latest_run().await? else { return Ok(self.get_agent_tree()) };
+        let own = lock(&self.shared.tree).clone().filter(|tree| tree.run.get() == Some(&head.run));
+        match own {
+            Some(tree) => Ok(tree.nodes().states()),
+            None => read(&self.assistant, &head).await,
+        }
+    }
+
+    /// Cancels an agent, and those below it. With a stored [chat](Self::chat), it may work for the chat's latest run on another
+    /// server. Returns `false` if no such agent works, or if a tool of this tree has asked it.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the store is not available, or the journal cannot be read.
+    pub async fn stop_agent(&self, agent_id: &str) -> Result<bool, Error> {
+        let stop = Intervention::of(Text::from(agent_id)).status(Requested::Cancelled);
+        if self.user_intervention(stop).is_ok() {
+            return Ok(true);
+        }
+        match self.latest_run().await? {
+            Some(head) => self.assistant.stop_agent_of(&head, agent_id).await,
+            None => Ok(false),
+        }
+    }
+
+    /// Returns the latest run of the stored chat. `None` while the tree of this session is at work, which is that run.
+    async fn latest_run(&self) -> Result<Option<RunHead>, Error> {
+        let is_at_work = lock(&self.shared.tree).as_ref().is_some_and(|tree| !tree.closed.is_cancelled());
+        match self.stored_chat().filter(|_| !is_at_work) {
+            Some(chat) => self.assistant.find_run(&chat.scope, Which::Chat(&chat.id)).await,
+            None => Ok(None),
+        }
+    }
+
+    /// Returns the chat of the session, if its trees are stored.
+    fn stored_chat(&self) -> Option<Chat> {
+        let id = self.chat.clone().filter(|_| self.assistant.stores().is_some())?;
+        let principal = self.extensions.get::<Principal>()?;
+        Scope::of(principal).map(|scope| Chat { scope, id })
     }
 
     /// Answers the oldest open question of an agent.

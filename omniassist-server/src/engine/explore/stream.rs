@@ -9,6 +9,7 @@ use omniassist_core::event::RunErrorCode;
 use omniassist_core::{RunRequest, Text};
 use tokio::time::sleep;
 
+use super::journal::store;
 use super::program::explore;
 use super::tree::Tree;
 use crate::Principal;
@@ -56,8 +57,16 @@ pub(super) async fn run(tree: Arc<Tree>, id: Text, prompt: Text) {
     let _slot = admission.run;
     *lock(&tree.meter) = admission.meter;
     let _metered = Metered(&tree);
+    if let Some(chat) = &tree.chat
+        && let Err(refusal) = store(&tree, chat).await
+    {
+        assistant.report_refused(&principal, Some(&chat.id), &refusal);
+        let frame = ServerFrame::error(refusal.code().as_str(), refusal.to_string());
+        return tree.nodes().push(frame);
+    }
     let seat = Seat::root(Arc::new(assistant.clone()), assistant.setup.config.tree, id.clone());
     tree.begin(id.clone(), None, 0, prompt);
+    tree.stop_if_asked(&id);
     tokio::select! {
         () = explore(Arc::clone(&tree), seat) => {}
         () = assistant.live.ending.cancelled() => fail(&tree, &id, RunErrorCode::ServerShutdown),
@@ -82,6 +91,7 @@ fn fail(tree: &Tree, root: &Text, code: RunErrorCode) {
     for id in nodes.below(root) {
         nodes.end(&id, Status::Failed, None);
     }
+    nodes.failure = Some(code);
     let (error, code) = (Text::from_static(code.safe_message()), Some(Text::from_static(code.as_str())));
     nodes.push(ServerFrame::Error { error, code, agent_id: Some(root.clone()) });
 }
@@ -102,13 +112,17 @@ impl Stream for AgentStream {
                         Poll::Pending => Poll::Pending,
                     };
                 }
-                Some(Poll::Ready(())) => self.work = None,
+                Some(Poll::Ready(())) => {
+                    self.work = None;
+                    self.tree.closed.cancel();
+                }
                 None => {
                     self.work = None;
                     let root = self.tree.nodes().states().into_iter().next();
                     if let Some(root) = root {
                         fail(&self.tree, &root.agent_id, RunErrorCode::Internal);
                     }
+                    self.tree.closed.cancel();
                 }
             }
         }
@@ -124,6 +138,8 @@ impl Drop for AgentStream {
             let ids = nodes.below(&root.agent_id);
             nodes.cancel(&ids);
         }
+        drop(nodes);
+        self.tree.closed.cancel();
     }
 }
 

@@ -1,9 +1,10 @@
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use std::task::{Context, Poll, Waker};
 
 use http::Extensions;
 use omniassist_core::agent_tree::{CoreMessage, NodeState, ServerFrame, Status};
+use omniassist_core::event::RunErrorCode;
 use omniassist_core::{Text, Usage};
 use tokio::sync::oneshot;
 use uuid::Uuid;
@@ -12,9 +13,12 @@ use super::node::{Node, Note};
 use super::outbox::Outbox;
 use super::query::QueryUser;
 use super::settings::Explore;
+use super::unwritten::Unwritten;
+use crate::CancellationToken;
 use crate::clock::now_ms;
 use crate::engine::Assistant;
 use crate::engine::meter::Meter;
+use crate::store::{RunId, Scope};
 use crate::sync::lock;
 
 /// A tree of agents: what its agents share.
@@ -25,6 +29,19 @@ pub(super) struct Tree {
     pub(super) handler: Option<Arc<dyn QueryUser>>,
     pub(super) meter: Mutex<Option<Meter>>,
     nodes: Mutex<Nodes>,
+    /// The stored chat of the tree.
+    pub(super) chat: Option<Chat>,
+    /// The run of a tree that is stored.
+    pub(super) run: OnceLock<RunId>,
+    /// Cancelled when the tree has ended.
+    pub(super) closed: CancellationToken,
+}
+
+/// A stored chat, of which a tree is a run.
+#[derive(Debug, Clone)]
+pub(super) struct Chat {
+    pub(super) scope: Scope,
+    pub(super) id: Text,
 }
 
 #[derive(Debug, Default)]
@@ -38,6 +55,12 @@ pub(super) struct Nodes {
     /// The reader of the frames.
     reader: Option<Waker>,
     usage: Usage,
+    /// The changes that the journal does not have yet. `None` for a tree that is not stored.
+    pub(super) unwritten: Option<Unwritten>,
+    /// `true` if the tree was stopped, perhaps before its root began.
+    pub(super) is_stopped: bool,
+    /// The error with which the root has ended.
+    pub(super) failure: Option<RunErrorCode>,
 }
 
 impl Tree {
@@ -46,9 +69,10 @@ impl Tree {
         extensions: Extensions,
         settings: Explore,
         handler: Option<Arc<dyn QueryUser>>,
+        chat: Option<Chat>,
     ) -> Self {
-        let (meter, nodes) = (Mutex::default(), Mutex::default());
-        Self { assistant, extensions, settings, handler, meter, nodes }
+        let (meter, nodes, closed) = (Mutex::default(), Mutex::default(), CancellationToken::new());
+        Self { assistant, extensions, settings, handler, meter, nodes, chat, run: OnceLock::new(), closed }
     }
 
     pub(super) fn nodes(&self) -> MutexGuard<'_, Nodes> {
@@ -126,6 +150,9 @@ impl Nodes {
         if let Some(parent) = state.parent_id.as_ref().and_then(|parent| self.by_id.get_mut(parent)) {
             parent.state.subagents.push(state.agent_id.clone());
         }
+        if let Some(unwritten) = &mut self.unwritten {
+            unwritten.changed(state.parent_id.iter().chain([&state.agent_id]));
+        }
         self.order.push(state.agent_id.clone());
         self.by_id.insert(state.agent_id.clone(), node);
         self.push(ServerFrame::state(state));
@@ -139,9 +166,20 @@ impl Nodes {
         self.by_id.get_mut(id)
     }
 
+    /// Returns the id of the root, once it has begun.
+    pub(super) fn root(&self) -> Option<Text> {
+        self.order.first().cloned()
+    }
+
     /// Returns the states of all agents, parents first.
     pub(super) fn states(&self) -> Vec<NodeState> {
-        self.order.iter().filter_map(|id| self.by_id.get(id)).map(|node| node.state.clone()).collect()
+        self.states_of(|_| true)
+    }
+
+    /// Returns the states of these agents, parents first.
+    pub(super) fn states_of(&self, which: impl Fn(&Text) -> bool) -> Vec<NodeState> {
+        let nodes = self.order.iter().filter(|id| which(id)).filter_map(|id| self.by_id.get(id));
+        nodes.map(|node| node.state.clone()).collect()
     }
 
     /// Returns an agent and all below it, parents first.
@@ -162,6 +200,9 @@ impl Nodes {
 
     /// Shows a piece of text.
     pub(super) fn delta(&mut self, id: &Text, delta: Text) {
+        if let Some(unwritten) = &mut self.unwritten {
+            unwritten.delta(id, delta.clone());
+        }
         self.outbox.delta(id, delta);
         self.wake_reader();
     }
@@ -169,6 +210,9 @@ impl Nodes {
     /// Shows the present state of an agent.
     pub(super) fn show(&mut self, id: &str) {
         if let Some(node) = self.by_id.get(id) {
+            if let Some(unwritten) = &mut self.unwritten {
+                unwritten.changed([&node.state.agent_id]);
+            }
             self.outbox.state(node.state.clone());
             self.wake_reader();
         }

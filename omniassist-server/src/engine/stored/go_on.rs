@@ -10,6 +10,7 @@ use omniassist_core::{Error, ErrorCode, RunEvent, Text, TrustHistory};
 use tokio::time::{Instant, sleep};
 
 use super::answers::Answer;
+use super::input::OF_TREE;
 use super::journal::Position;
 use super::last_leg::LastLeg;
 use super::leg::{Leg, Start};
@@ -143,8 +144,13 @@ impl Assistant {
         admission: Option<Admission>,
     ) -> Result<View, Error> {
         let run = claimed.writer.run;
-        if claimed.takeovers > MAX_TAKEOVERS {
-            tracing::error!(run_id = %run, "a run was taken over without progress too often; it is given up");
+        let is_tree = claimed.input == OF_TREE;
+        if is_tree || claimed.takeovers > MAX_TAKEOVERS {
+            if is_tree {
+                tracing::info!(run_id = %run, "a tree of agents ends with its server");
+            } else {
+                tracing::error!(run_id = %run, "a run was taken over without progress too often; it is given up");
+            }
             let given_up = self.give_up(stores, &claimed, Ending::Interrupted).await;
             given_up.map_err(|error| refused::by_store(&error))?;
             return Ok(ended(stores, claimed));

@@ -12,6 +12,9 @@ use serde::{Deserialize, Serialize};
 use super::message;
 use crate::store::StoreError;
 
+/// The input of a tree of agents, which ends with its connection. No server goes on with it: an earlier version cannot read it.
+pub(super) const OF_TREE: &[u8] = br#"{"tree":1}"#;
+
 /// A request without its messages, which the conversation has. Later versions may add fields.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Input {

@@ -77,6 +77,17 @@ pub(super) async fn for_each_segment(
     }
 }
 
+/// Returns the end of a journal.
+///
+/// # Errors
+///
+/// Returns an error if the journal cannot be read, or is gone.
+pub(super) async fn end_of(runs: &dyn RunStore, scope: &Scope, run: RunId) -> Result<Position, StoreError> {
+    let mut end = Position::default();
+    for_each_segment(runs, scope, run, end, |_, _, at| end = at).await?;
+    Ok(end)
+}
+
 /// Returns the events of a journal after a position, as they were shown.
 ///
 /// # Errors

@@ -77,10 +77,14 @@ impl Assistant {
         };
         failpoint::hit("lease.extended");
         for received in beat.signals {
-            if received.signal.kind == SignalKind::Stop
-                && let Some(leg) = stores.live(received.run)
-            {
-                (leg.abort)(Text::from_static(STOPPED));
+            let Some(leg) = stores.live(received.run) else { continue };
+            match received.signal.kind {
+                SignalKind::Stop => leg.control.abort(Text::from_static(STOPPED)),
+                SignalKind::StopAgent(agent) => {
+                    // It may have ended.
+                    let _ = leg.control.stop_agent(&agent);
+                }
+                _ => {}
             }
         }
         let left = stores.take_left().into_iter().map(|run| (run, Claim::Again));

@@ -10,7 +10,7 @@ use omniassist_core::{JsonText, RunRequest, Text};
 use super::journal::Position;
 use super::recorder::Recorder;
 use super::shown_leg::ShownLeg;
-use super::stores::{LiveLeg, Stores};
+use super::stores::{Control, LiveLeg, Stores};
 use super::tail::Tail;
 use super::task::Task;
 use crate::engine::admission::Admission;
@@ -19,7 +19,7 @@ use crate::engine::assistant::Origin;
 use crate::engine::history::Carried;
 use crate::engine::meter::Meter;
 use crate::engine::preparation::prepare;
-use crate::engine::{Assistant, Run};
+use crate::engine::{Assistant, Run, RunHandle};
 use crate::seal::Sealer;
 use crate::store::{RunId, Scope, Writer};
 use crate::throttle::Attempt;
@@ -138,10 +138,9 @@ impl Assistant {
             tail.begin();
         }
         let over = CancellationToken::new();
-        let handle = run.handle();
-        let abort = Arc::new(move |reason| handle.abort(reason));
+        let control = Arc::new(run.handle());
         let shown = ShownLeg { tail: Arc::clone(&tail), earlier, state, from: leg.from };
-        stores.insert(leg.writer.run, LiveLeg { shown, abort, over: over.clone() });
+        stores.insert(leg.writer.run, LiveLeg { shown, control, over: over.clone() });
         let task = Task {
             stores: Arc::clone(stores),
             run,
@@ -158,10 +157,21 @@ impl Assistant {
             is_begun: false,
             is_counted,
             is_watched: false,
+            signals: 0,
         };
         failpoint::hit("leg.listed");
         tokio::spawn(task.drive());
         failpoint::hit("leg.spawned");
         tail
+    }
+}
+
+impl Control for RunHandle {
+    fn abort(&self, reason: Text) {
+        self.abort(reason);
+    }
+
+    fn stop_agent(&self, agent_id: &str) -> bool {
+        self.stop_agent(agent_id)
     }
 }

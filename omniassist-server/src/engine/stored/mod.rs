@@ -4,6 +4,7 @@
 //! [`view`] reads the tail, and the journal where it is too slow for the tail. The [`open`] module begins a run for a post,
 //! and [`leg`] continues one that waited or was interrupted.
 
+mod agents;
 mod answer_call;
 mod answers;
 mod branches;
@@ -43,6 +44,7 @@ mod stores;
 mod sweep;
 mod tail;
 mod task;
+mod tree_run;
 mod usage;
 mod verifier;
 mod view;
@@ -59,6 +61,8 @@ pub use on_disconnect::OnDisconnect;
 pub(crate) use open::Opened;
 pub use recovery::Recovery;
 pub(crate) use rest::Rest;
+pub(super) use stores::Control;
 pub(crate) use stores::Stores;
+pub(super) use tree_run::{TreeEnd, TreeRun};
 pub use usage::StoredUsage;
 pub(crate) use view::View;

@@ -9,6 +9,8 @@ use omniassist_core::message::Message;
 use omniassist_core::{Error, RunEvent, Text};
 use tokio::time::{Instant, sleep, timeout};
 
+use super::input::OF_TREE;
+use super::journal;
 use super::last_leg::LastLeg;
 use super::message::{message, stored_message};
 use super::refused;
@@ -21,7 +23,7 @@ use crate::store::{
 };
 
 /// The time between two looks at a run that another process drives.
-const LOOK: Duration = Duration::from_millis(50);
+pub(super) const LOOK: Duration = Duration::from_millis(50);
 
 const SUPERSEDED: &str = "Another message took the place of this one.";
 /// The error of a call that had begun when its server stopped. A run that goes on has the same.
@@ -76,7 +78,7 @@ impl Assistant {
     ) -> Result<(), StoreError> {
         let grace = self.limits().supersede_grace;
         if let Some(leg) = stores.live_in(head) {
-            (leg.abort)(Text::from_static(reason));
+            leg.control.abort(Text::from_static(reason));
             let _ = timeout(grace, leg.over.cancelled()).await;
         } else if matches!(head.state, RunState::Queued | RunState::Running) {
             let signal = Signal::new(SignalKind::Stop, head.scope.owner());
@@ -132,17 +134,25 @@ impl Assistant {
             _ => RunEvent::Abort { reason: Text::from_static(reason) },
         };
         // A journal that cannot be read is kept, and its run ends without a message.
-        let (events, ends, change) = match LastLeg::read(&*stores.runs, claimed).await {
-            Ok(leg) => {
-                let ends: Vec<_> = AgentRecords::split(leg.records.clone()).1.into_ends().collect();
-                let change = self.partial(stores, head, &leg, &ends).await?;
-                (leg.at.events, ends, change)
-            }
+        let runs = &*stores.runs;
+        let read = match claimed.input == OF_TREE {
+            // A tree writes no message.
+            true => journal::end_of(runs, &head.scope, head.run).await.map(|end| (end.events, None)),
+            false => LastLeg::read(runs, claimed).await.map(|leg| (leg.at.events, Some(leg))),
+        };
+        let (events, leg) = match read {
+            Ok(read) => read,
             Err(error) if error.is_corrupt() => {
                 tracing::error!(run_id = %head.run, %error, "the journal of a run cannot be read");
-                (0, Vec::new(), None)
+                (0, None)
             }
             Err(error) => return Err(error),
+        };
+        let agents = leg.as_ref().map(|leg| AgentRecords::split(leg.records.clone()).1);
+        let ends: Vec<_> = agents.into_iter().flat_map(AgentRecords::into_ends).collect();
+        let change = match &leg {
+            Some(leg) => self.partial(stores, head, leg, &ends).await?,
+            None => None,
         };
         for event in ends.iter().chain([&event]) {
             segment.event(event).map_err(StoreError::other)?;

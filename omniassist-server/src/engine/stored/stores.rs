@@ -64,10 +64,18 @@ pub(crate) struct Stores {
 #[derive(Clone)]
 pub(super) struct LiveLeg {
     pub(super) shown: ShownLeg,
-    /// Aborts the run, with a reason for its client.
-    pub(super) abort: Arc<dyn Fn(Text) + Send + Sync>,
+    pub(super) control: Arc<dyn Control>,
     /// Cancelled when the leg is settled, or this process has lost the run.
     pub(super) over: CancellationToken,
+}
+
+/// The control of a run from outside.
+pub(in crate::engine) trait Control: Send + Sync {
+    /// Ends the run, with a reason for its client.
+    fn abort(&self, reason: Text);
+
+    /// Stops an agent that works for the run. Returns `false` if there is none with this id.
+    fn stop_agent(&self, agent_id: &str) -> bool;
 }
 
 impl Stores {
@@ -153,7 +161,7 @@ impl Stores {
     /// Aborts a run that this process drives.
     pub(super) fn abort(&self, run: RunId, reason: Text) {
         if let Some(leg) = self.live(run) {
-            (leg.abort)(reason);
+            leg.control.abort(reason);
         }
     }
 

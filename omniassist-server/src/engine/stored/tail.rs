@@ -239,6 +239,11 @@ impl Tail {
     /// It returns none of another instance's run, of which a claim may withdraw events that the journal does not have.
     pub(super) async fn begun(&self) -> Shown {
         self.begun.cancelled().await;
+        self.shown()
+    }
+
+    /// Returns the events that the tail has, without those of another instance's run.
+    pub(super) fn shown(&self) -> Shown {
         let state = lock(&self.state);
         if state.is_copy {
             return Shown::default();

@@ -43,7 +43,7 @@ const WATCHED: Duration = Duration::from_secs(1);
 const AT_ONCE: usize = 64;
 
 const LEFT: &str = "The client disconnected.";
-const STOPPED: &str = "The run was stopped.";
+pub(super) const STOPPED: &str = "The run was stopped.";
 
 /// Drives one leg of a stored run: it polls the run, writes its journal and shows its events.
 ///
@@ -70,17 +70,19 @@ pub(super) struct Task {
     pub(super) is_counted: bool,
     /// `true` if the run has a viewer on another instance, which reads the journal.
     pub(super) is_watched: bool,
+    /// The number of the latest signal that this instance knows of.
+    pub(super) signals: u32,
 }
 
 /// The reason for leaving a run without a word.
-enum Lost {
+pub(super) enum Lost {
     /// Another writer has it.
     Elsewhere,
     Deleted,
 }
 
 /// A write of text that is under way.
-type Flight = Pin<Box<dyn Future<Output = Result<(Notice, Position), Lost>> + Send>>;
+pub(super) type Flight = Pin<Box<dyn Future<Output = Result<(Notice, Position), Lost>> + Send>>;
 
 enum Step {
     /// There is something to write.
@@ -241,6 +243,11 @@ impl Task {
             self.stores.send_if_watched(self.writer, &self.tail, notice);
         }
         self.is_watched = notice.watched;
+        if notice.signals > self.signals {
+            self.signals = notice.signals;
+            // The beat has the signal.
+            self.stores.beat_now.notify_one();
+        }
         if notice.stop {
             self.run.end(End::Abort(Text::from_static(STOPPED)));
         }
@@ -395,7 +402,7 @@ async fn in_flight(flight: &mut Option<Flight>) -> Result<(Notice, Position), Lo
 }
 
 /// Appends a segment. A store that fails is tried again.
-fn append(stores: Arc<Stores>, segment: Segment, next: Position, how: Durability) -> Flight {
+pub(super) fn append(stores: Arc<Stores>, segment: Segment, next: Position, how: Durability) -> Flight {
     Box::pin(async move {
         let mut delays = Delays::default();
         loop {
@@ -410,7 +417,7 @@ fn append(stores: Arc<Stores>, segment: Segment, next: Position, how: Durability
 }
 
 /// Settles a run. A store that fails is tried again.
-async fn settle(stores: &Stores, scope: &Scope, chat: &str, mut end: Settled) -> Appended {
+pub(super) async fn settle(stores: &Stores, scope: &Scope, chat: &str, mut end: Settled) -> Appended {
     let mut delays = Delays::default();
     let run = end.last.writer.run;
     if !stores.is_one

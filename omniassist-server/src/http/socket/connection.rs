@@ -17,7 +17,7 @@ use tokio_tungstenite::tungstenite::{Error, Message};
 
 use super::age::Age;
 use super::inbox::{Excess, Inbox};
-use super::reply::{Reply, carry_out};
+use super::reply::{Later, Reply, carry_out};
 use super::upgrade::BoxSocket;
 use crate::agents::{AgentSession, AgentStream};
 use crate::{CancellationToken, panics};
@@ -72,6 +72,7 @@ pub(super) async fn serve(
         is_extended,
         inbox: Inbox::default(),
         replies: VecDeque::new(),
+        later: None,
         agents: None,
         seq: 0,
         unflushed: false,
@@ -101,6 +102,8 @@ struct Connection {
     inbox: Inbox,
     /// The frames that answer the last one of the client.
     replies: VecDeque<ServerFrame>,
+    /// The answer for which the store is asked.
+    later: Option<Later>,
     agents: Option<AgentStream>,
     seq: u64,
     /// `true` if something waits to be written.
@@ -130,7 +133,7 @@ impl Connection {
             self.flush(cx)?;
             let was_read = self.read(cx)?;
             if !self.unflushed {
-                self.answer()?;
+                self.answer(cx)?;
             }
             if !self.unflushed {
                 self.relay(cx)?;
@@ -198,11 +201,17 @@ impl Connection {
     }
 
     /// Carries out the frames of the client, as long as it reads the answers.
-    fn answer(&mut self) -> Result<(), Closed> {
+    fn answer(&mut self, cx: &mut Context<'_>) -> Result<(), Closed> {
         let mut room = WRITTEN;
         while room > 0 {
             if let Some(frame) = self.replies.pop_front() {
                 room = room.saturating_sub(self.send(frame)?);
+                continue;
+            }
+            if let Some(later) = &mut self.later {
+                let Poll::Ready(frames) = later.as_mut().poll(cx) else { return Ok(()) };
+                self.later = None;
+                self.replies.extend(frames);
                 continue;
             }
             self.inbox.check()?;
@@ -211,6 +220,7 @@ impl Connection {
                 Reply::Begun(_) if self.is_over => return Err(Closed::TooOld),
                 Reply::Begun(agents) => self.agents = Some(agents),
                 Reply::Frames(frames) => self.replies.extend(frames),
+                Reply::Later(later) => self.later = Some(later),
             }
         }
         Ok(())

@@ -1,10 +1,12 @@
 use http::request::Parts;
 use http::{HeaderMap, HeaderName, HeaderValue, Response, StatusCode, Version, header};
+use omniassist_core::message::read::check_chat_id;
 use omniassist_core::{Error, Limits};
 use tokio_tungstenite::tungstenite::handshake::derive_accept_key;
 
 use super::super::protocol::query_value;
 use super::super::receive::{RETRY_ANY, RETRY_OWN};
+use super::super::threads::parameter;
 use super::super::{AssistantBody, Rejection, agents};
 use super::bearer::choose;
 use super::connection;
@@ -17,8 +19,8 @@ use crate::{Assistant, Principal};
 ///
 /// # Errors
 ///
-/// Returns an error if the request is not that of a WebSocket, its server cannot upgrade it, there is no such agent, the
-/// assistant is draining, or there are as many connections as the limits allow.
+/// Returns an error if the request is not that of a WebSocket, its server cannot upgrade it, there is no such agent, no chat can
+/// have this name, the assistant is draining, or a limit of connections is reached.
 pub(in crate::http) async fn accept(
     assistant: &Assistant,
     mut parts: Parts,
@@ -30,6 +32,10 @@ pub(in crate::http) async fn accept(
         None => None,
     };
     let assistant = agent.as_ref().unwrap_or(assistant);
+    let chat = parameter(&parts.uri, "chat")?;
+    if let Some(chat) = &chat {
+        check_chat_id(chat, "?chat", assistant.limits())?;
+    }
     let place = place(assistant, &parts)?;
     let upgrade = Upgrade::take(&mut parts.extensions).ok_or_else(upgrade_required)?;
     let mut response = Response::new(AssistantBody::whole(""));
@@ -45,6 +51,10 @@ pub(in crate::http) async fn accept(
         headers.insert(header::SEC_WEBSOCKET_PROTOCOL, protocol);
     }
     let session = AgentSession::new(assistant.clone()).extensions(parts.extensions);
+    let session = match chat {
+        Some(chat) => session.chat(chat),
+        None => session,
+    };
     let closing = assistant.closing();
     let limits = assistant.limits().clone();
     // The connection belongs to no response, so a task of its own drives it.

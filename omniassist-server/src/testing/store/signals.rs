@@ -16,6 +16,7 @@ pub async fn all<F: Factory<Store: RunStore>>(factory: &F) {
     a_waiting_run_is_free_when_all_is_answered(factory).await;
     a_waiting_run_is_free_when_a_question_expires(factory).await;
     a_stop_frees_a_waiting_run(factory).await;
+    a_stop_of_an_agent_is_for_the_instance_of_its_run(factory).await;
     a_claim_gets_all_signals(factory).await;
     a_watch_expires(factory).await;
     an_ended_run_receives_nothing(factory).await;
@@ -146,6 +147,29 @@ pub async fn a_stop_frees_a_waiting_run<F: Factory<Store: RunStore>>(factory: &F
         assert_eq!(send(&case, run, kind).await, Signalled::Taken);
         assert_eq!(free(&case).await, [run]);
     }
+}
+
+/// The stop of an agent leaves its run as it is. Each agent is stopped once, and no agent is named as another signal.
+pub async fn a_stop_of_an_agent_is_for_the_instance_of_its_run<F: Factory<Store: RunStore>>(factory: &F) {
+    let case = Case::new(factory).await;
+    let (writer, waiting) = (case.begin("a").await, wait_for_two(&case).await);
+    let stop = |agent: &str| SignalKind::StopAgent(agent.into());
+    assert_eq!(send(&case, waiting, stop("one")).await, Signalled::Taken);
+    assert!(free(&case).await.is_empty());
+    for agent in ["one:\u{e4}", "two"] {
+        assert_eq!(send(&case, writer.run, stop(agent)).await, Signalled::Taken);
+    }
+    let Signalled::Repeats(first) = send(&case, writer.run, stop("two")).await else {
+        panic!("a repetition")
+    };
+    assert_eq!((first.number, &first.signal.kind), (2, &stop("two")));
+    let Appended::Taken(notice) = case.append(&text(writer, 2)).await else { panic!("a fence") };
+    assert_eq!((notice.stop, notice.signals), (false, 2));
+    let signals = case.store.beat(case.me, LEASE, 0).await.unwrap().signals;
+    let kinds: Vec<_> = signals.iter().map(|received| &received.signal.kind).collect();
+    assert_eq!(kinds, [&stop("one:\u{e4}"), &stop("two")]);
+    case.settle(writer, 3, Ending::Finished).await;
+    assert_eq!(send(&case, writer.run, stop("three")).await, Signalled::Late);
 }
 
 /// The signals of a run pass to the instance that claims it.

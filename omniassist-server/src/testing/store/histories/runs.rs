@@ -19,12 +19,13 @@ const LEASE: Duration = Duration::from_secs(24 * 60 * 60);
 const QUESTION: &str = "call";
 
 /// The signals that a run gets.
-const SIGNALS: [fn() -> SignalKind; 5] = [
+const SIGNALS: [fn() -> SignalKind; 6] = [
     || SignalKind::Stop,
     || SignalKind::Answer(QUESTION.into()),
     || SignalKind::Say("1".into()),
     || SignalKind::Say("2".into()),
     || SignalKind::Say("3".into()),
+    || SignalKind::StopAgent("1".into()),
 ];
 
 #[derive(Debug, Clone)]

@@ -1,0 +1,233 @@
+//! A tree of agents as a stored run: its journal, its tail and its end.
+//!
+//! The tree ends with its connection, so no server goes on with it. It writes text only: nothing waits for a commit.
+
+use std::sync::Arc;
+
+use omniassist_core::event::{FinishReason, RunErrorCode, Usage};
+use omniassist_core::journal::{Content, Record};
+use omniassist_core::message::{Message, Role};
+use omniassist_core::{Error, RunEvent, Text};
+use tokio::time::Instant;
+
+use super::busy::busy;
+use super::input::OF_TREE;
+use super::journal::{self, Position};
+use super::message::message_id;
+use super::recorder::Recorder;
+use super::refused;
+use super::shown_leg::ShownLeg;
+use super::stores::{Control, LiveLeg, Stores};
+use super::tail::Tail;
+use super::task::{Lost, STOPPED, append, settle};
+use crate::CancellationToken;
+use crate::engine::{Admission, Assistant, WhenBusy};
+use crate::store::{
+    Appended, Begun, Durability, Ending, NewRun, RunHead, RunId, RunState, Scope, SegmentKind, Settled,
+    Writer,
+};
+
+/// The journal of a tree that is at work. Dropping it leaves the run to another instance, which gives it up.
+pub(in crate::engine) struct TreeRun {
+    stores: Arc<Stores>,
+    scope: Scope,
+    chat: Text,
+    writer: Writer,
+    at: Position,
+    recorder: Recorder,
+    tail: Arc<Tail>,
+    control: Arc<dyn Control>,
+    over: CancellationToken,
+    /// `true` if the run has a viewer on another instance.
+    is_watched: bool,
+    /// The number of the latest signal that this instance knows of.
+    signals: u32,
+}
+
+/// The end of a tree.
+pub(in crate::engine) enum TreeEnd {
+    Finished(Usage),
+    Failed(RunErrorCode),
+    Stopped,
+    Interrupted,
+}
+
+impl Assistant {
+    /// Begins the run of a tree, in place of the run in progress of its chat.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the chat is busy and its runs are not superseded, it was deleted, or the store is not available.
+    pub(in crate::engine) async fn begin_tree(
+        &self,
+        scope: Scope,
+        chat: Text,
+        when_busy: WhenBusy,
+        control: Arc<dyn Control>,
+    ) -> Result<TreeRun, Error> {
+        let stores = self.stores().ok_or_else(Error::internal)?;
+        self.begin_lease(stores).await?;
+        let mut new = NewRun::new(RunId::random(), scope, chat, stores.instance);
+        new.input = OF_TREE.into();
+        let writer = loop {
+            match stores.runs.begin(&new).await.map_err(|error| refused::by_store(&error))? {
+                Begun::Started(writer) => break writer,
+                Begun::Busy(head) if gives_way(&head, when_busy) => self.supersede(stores, &head).await?,
+                Begun::Busy(head) => return Err(busy(&head)),
+                Begun::Refused(refusal) => return Err(refused::by_conversation(&refusal)),
+                Begun::Repeats(_) | Begun::Queued(_) => return Err(Error::chat_busy()),
+            }
+        };
+        let NewRun { scope, chat, .. } = new;
+        Ok(TreeRun::new(stores, scope, chat, writer, control))
+    }
+
+    /// Returns the records with the states of a tree's agents: the latest one of each, in the order of the first ones. A run
+    /// that is no tree has none.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the store is not available, or the journal cannot be read.
+    pub(in crate::engine) async fn tree_records(&self, head: &RunHead) -> Result<Vec<Content>, Error> {
+        let Some(stores) = self.stores() else { return Ok(Vec::new()) };
+        let mut latest: Vec<Record> = Vec::new();
+        let (runs, start) = (&*stores.runs, Position::default());
+        let read = journal::for_each_segment(runs, &head.scope, head.run, start, |_, records, _| {
+            for record in records.into_iter().filter(|record| record.head.agent().is_some()) {
+                match latest.iter_mut().find(|known| known.head == record.head) {
+                    Some(known) => *known = record,
+                    None => latest.push(record),
+                }
+            }
+        });
+        read.await.map_err(|error| refused::by_store(&error))?;
+        Ok(latest.into_iter().map(|record| record.content).collect())
+    }
+}
+
+fn gives_way(head: &RunHead, when_busy: WhenBusy) -> bool {
+    match when_busy {
+        WhenBusy::Supersede | WhenBusy::Discard => true,
+        WhenBusy::Reject => head.state == RunState::Waiting,
+        WhenBusy::Enqueue => false,
+    }
+}
+
+impl TreeRun {
+    fn new(
+        stores: &Arc<Stores>,
+        scope: Scope,
+        chat: Text,
+        writer: Writer,
+        control: Arc<dyn Control>,
+    ) -> Self {
+        let (id, role) = (message_id(writer.run), Role::Assistant);
+        let message = Message { id: id.clone(), role, parts: Vec::new(), metadata: None };
+        let mut recorder = Recorder::new(0, message);
+        recorder.take(RunEvent::Start { message_id: id, metadata: None }, false);
+        // The first segment is that of `begin`.
+        let at = Position { segments: 1, events: 0 };
+        let tail = Arc::new(Tail::new(at.events, writer.epoch));
+        tail.begin();
+        tail.admit(Admission::Granted);
+        let over = CancellationToken::new();
+        let shown = ShownLeg { tail: Arc::clone(&tail), earlier: None, state: None, from: at };
+        let leg = LiveLeg { shown, control: Arc::clone(&control), over: over.clone() };
+        stores.insert(writer.run, leg);
+        let stores = Arc::clone(stores);
+        let (is_watched, signals) = (false, 0);
+        Self { stores, scope, chat, writer, at, recorder, tail, control, over, is_watched, signals }
+    }
+
+    pub(in crate::engine) fn id(&self) -> RunId {
+        self.writer.run
+    }
+
+    /// Returns the next time at which the journal is written.
+    pub(in crate::engine) fn next_flush(&self) -> Instant {
+        self.stores.next_flush(self.is_watched && !self.stores.sends(self.writer.run))
+    }
+
+    /// Returns the token that is cancelled when the process lets go of its runs.
+    pub(in crate::engine) fn released(&self) -> CancellationToken {
+        self.stores.released.clone()
+    }
+
+    /// Takes an event, which viewers are shown.
+    pub(in crate::engine) fn take(&mut self, event: RunEvent) {
+        self.recorder.take(event, false);
+    }
+
+    /// Takes the state of an agent, which viewers are not shown.
+    pub(in crate::engine) fn keep(&mut self, record: Record) {
+        self.recorder.take_records(&[record]);
+    }
+
+    /// Shows and writes what was taken. Returns `false` if the run belongs to another instance, or was deleted.
+    pub(in crate::engine) async fn write(&mut self) -> bool {
+        self.tail.publish(&mut self.recorder.shown);
+        if !self.recorder.is_dirty() {
+            return true;
+        }
+        let (segment, next) = self.recorder.segment(self.writer, self.at, SegmentKind::Text);
+        let written = append(Arc::clone(&self.stores), segment, next, Durability::Soft).await;
+        let (notice, at) = match written {
+            Ok(written) => written,
+            Err(Lost::Elsewhere | Lost::Deleted) => return false,
+        };
+        self.at = at;
+        self.tail.is_durable(at.events);
+        if self.is_watched || notice.watched {
+            self.stores.send_if_watched(self.writer, &self.tail, notice);
+        }
+        self.is_watched = notice.watched;
+        if notice.signals > self.signals {
+            self.signals = notice.signals;
+            // The beat has the signal.
+            self.stores.beat_now.notify_one();
+        }
+        if notice.stop {
+            self.control.abort(Text::from_static(STOPPED));
+        }
+        true
+    }
+
+    /// Writes the end.
+    pub(in crate::engine) async fn settle(mut self, end: TreeEnd) {
+        let (event, ending) = match end {
+            TreeEnd::Finished(usage) => {
+                (RunEvent::Finish { reason: FinishReason::Stop, usage }, Ending::Finished)
+            }
+            TreeEnd::Failed(code) => {
+                let message = Text::from_static(code.safe_message());
+                (RunEvent::Error { code, message }, Ending::Failed)
+            }
+            TreeEnd::Stopped => (RunEvent::Abort { reason: Text::from_static(STOPPED) }, Ending::Stopped),
+            TreeEnd::Interrupted => {
+                let usage = Usage::default();
+                (RunEvent::Finish { reason: FinishReason::Interrupted, usage }, Ending::Interrupted)
+            }
+        };
+        let usage = match &event {
+            RunEvent::Finish { usage, .. } if ending == Ending::Finished => serde_json::to_vec(usage).ok(),
+            _ => None,
+        };
+        self.recorder.take(event, true);
+        let (last, _) = self.recorder.segment(self.writer, self.at, SegmentKind::End);
+        let mut end = Settled::new(last, ending);
+        end.usage = usage.map(Into::into);
+        if let Appended::Taken(_) = settle(&self.stores, &self.scope, &self.chat, end).await {
+            self.recorder.release();
+            self.tail.publish(&mut self.recorder.shown);
+            self.tail.complete();
+        }
+    }
+}
+
+impl Drop for TreeRun {
+    fn drop(&mut self) {
+        self.tail.break_off();
+        self.stores.remove(self.writer.run, &self.tail);
+        self.over.cancel();
+    }
+}
