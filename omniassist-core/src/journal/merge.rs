@@ -34,10 +34,10 @@ impl Merge {
             RunEvent::ToolInputAvailable { call_id, .. } | RunEvent::ToolInputError { call_id, .. } => {
                 self.release(&DeltaOf::Input(call_id.clone()));
             }
-            RunEvent::AgentState(state) if state.status == AgentStatus::Running => {
-                if self.begins_again(&state.agent_id) {
-                    return;
-                }
+            RunEvent::AgentState(state)
+                if state.status == AgentStatus::Running && self.begins_again(&state.agent_id) =>
+            {
+                return;
             }
             RunEvent::AgentState(state) => self.release(&DeltaOf::Agent(state.agent_id.clone())),
             RunEvent::StepReset => return self.withdraw(),

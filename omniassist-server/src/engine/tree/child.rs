@@ -88,7 +88,7 @@ pub(super) struct Child {
     asking: Option<Box<Asking>>,
     /// Set for an agent of a stored run.
     recorded: Option<Box<Recorded>>,
-    /// What an agent that goes on has shown before, until it was shown again.
+    /// The events that an agent which goes on has shown before, until they were shown again.
     earlier: VecDeque<RunEvent>,
     has_panicked: bool,
     /// `true` if the answer has a type.
