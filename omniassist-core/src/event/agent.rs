@@ -53,8 +53,8 @@ impl AgentState {
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum AgentStatus {
-    /// The agent works. Its text begins anew: another server that goes on with it sends the state again, and then the text of
-    /// its complete turns.
+    /// The agent works. The state is sent again when another server resumes the agent. Clients then discard its text, because
+    /// the text of its complete turns follows.
     Running,
     /// The agent waits for the user: for an approval, the input of a form, or the output of a front-end tool.
     Waiting,

@@ -4,7 +4,7 @@ use bytes::Bytes;
 
 use super::varint;
 
-/// The fields of a record beside its content: a sub-agent, an instance of a UI component, or a file that the record
+/// The fields of a record beside its content: an agent, an instance of a UI component, or a file that the record
 /// belongs to. A record of the run itself has none. Fields with unknown keys are kept.
 ///
 /// ```
@@ -19,7 +19,7 @@ pub struct Head {
 }
 
 impl Head {
-    /// The key of the id of a sub-agent.
+    /// The key of the id of an agent.
     pub const AGENT: u64 = 1;
     /// The key of the id of a UI component's instance. No record has it yet.
     pub const UI_INSTANCE: u64 = 2;
@@ -39,7 +39,7 @@ impl Head {
         self.fields.get(&key)
     }
 
-    /// Returns the id of the sub-agent that the record belongs to. `None`: the run itself.
+    /// Returns the id of the agent that the record belongs to. `None`: the run itself.
     #[must_use]
     pub fn agent(&self) -> Option<&str> {
         self.field(Self::AGENT).and_then(|id| std::str::from_utf8(id).ok())

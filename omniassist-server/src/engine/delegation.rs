@@ -15,6 +15,7 @@ use super::history::Carried;
 use super::preparation::prepare;
 use super::tree::{Asked, Begin, Branch, Suspended, Work};
 use crate::RunContext;
+use crate::cost::Price;
 use crate::tool::{Agents, Args, FromToolCall, Json, Tool, ToolContext, ToolError};
 
 /// The arguments of a tool that asks an agent.
@@ -26,25 +27,33 @@ struct Task {
 
 /// Returns the tool by which a model asks an agent.
 pub(super) fn tool(Agent { name, description, input, .. }: &Agent) -> Tool {
-    let asked = name.clone();
-    if let Some(input) = input {
-        let ask = move |_: Value, call: ToolContext| {
-            let (asked, task) = (asked.clone(), Text::from(call.arguments().as_str()));
-            async move { Agents::from_call(&call)?.delegate(asked, task).await.map(Json) }
-        };
-        return Tool::from_fn_with_schema(name.clone(), description.clone(), input.schema.clone(), ask);
-    }
-    let ask = move |Args(Task { task }): Args<Task>, agents: Agents| {
-        let asked = asked.clone();
-        async move { agents.delegate(asked, task.into()).await.map(Json) }
+    let (asked, name, description) = (name.clone(), name.clone(), description.clone());
+    let tool = match input {
+        None => Tool::new(name, description, move |Args(Task { task }): Args<Task>, agents: Agents| {
+            let asked = asked.clone();
+            async move { agents.delegate(asked, task.into()).await.map(Json) }
+        }),
+        Some(input) => {
+            let schema = input.schema.clone();
+            Tool::from_fn_with_schema(name, description, schema, move |_: Value, call: ToolContext| {
+                let (asked, task) = (asked.clone(), Text::from(call.arguments().as_str()));
+                async move { Agents::from_call(&call)?.delegate(asked, task).await.map(Json) }
+            })
+        }
     };
     // Running the call again repeats no work: the agent is restored from its records.
-    Tool::new(name.clone(), description.clone(), ask).idempotent()
+    tool.idempotent()
 }
 
 impl Begin for Assistant {
     fn budget_of(&self, agent: &str) -> Option<AgentBudget> {
         Some(self.member(agent)?.agent?.settings.budget)
+    }
+
+    fn price_of(&self, agent: &str) -> Option<Price> {
+        let agent = self.member(agent)?;
+        let (_, model) = agent.model();
+        self.setup.config.prices.as_ref()?.price(model?).copied()
     }
 
     fn begin(

@@ -58,7 +58,7 @@ impl Node {
         self.wakers.drain(..).for_each(Waker::wake);
     }
 
-    /// Adds a remark. The oldest one gives way to the 33rd.
+    /// Adds a remark, and drops the oldest of 32.
     pub(super) fn remark(&mut self, remark: Text) {
         let is_remark = |note: &Note| matches!(note, Note::Remark(_));
         if self.notes.iter().filter(|note| is_remark(note)).count() >= REMARKS

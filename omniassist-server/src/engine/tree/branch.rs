@@ -45,6 +45,9 @@ pub(in crate::engine) trait Begin: Send + Sync {
     /// Returns the budget of an agent. `None` if there is no such agent.
     fn budget_of(&self, agent: &str) -> Option<AgentBudget>;
 
+    /// Returns the price of an agent's model, if it is known.
+    fn price_of(&self, agent: &str) -> Option<Price>;
+
     /// Begins the run of an agent for that of another one.
     ///
     /// # Errors
@@ -123,8 +126,6 @@ pub(in crate::engine) struct Branch {
     pub(super) journal: Option<Arc<AgentRecords>>,
     /// The agents that were asked before the run was interrupted, and have not been asked again.
     pub(super) restored: Vec<AgentState>,
-    /// The price of the model that had answered.
-    pub(super) price: Option<Price>,
     /// The children that have records, and those that wait for theirs to be durable.
     pub(super) recording: u64,
     pub(super) gated: u64,
@@ -176,7 +177,6 @@ impl Branch {
             questions: Vec::new(),
             journal: None,
             restored: Vec::new(),
-            price: None,
             recording: 0,
             gated: 0,
             last_records: Vec::new(),

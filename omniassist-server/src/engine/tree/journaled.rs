@@ -8,7 +8,7 @@ use omniassist_core::journal::{Content, Record};
 use omniassist_core::tree::{AgentBudget, Ledger, NodeId};
 use omniassist_core::{RunEvent, Text, Usage};
 
-use super::branch::Branch;
+use super::branch::{Begin, Branch};
 use super::ready::bit;
 use crate::cost::Price;
 use crate::engine::agent_records::{AgentRecords, interrupted};
@@ -34,13 +34,14 @@ impl Branch {
 
     /// Restores the place of an agent in the tree: what it has used, and the agents that the interrupted calls had asked.
     /// Returns the usage of the agent's own calls, and that of the agents that are not asked again.
+    ///
+    /// Records do not name models, so calls count at the price of the agent's model of now.
     pub(in crate::engine) fn restore(
         &mut self,
         own: &[Record],
         interrupted: &[Text],
         price: Option<Price>,
     ) -> (Usage, Usage) {
-        self.price = price;
         if self.agent_id.is_none() {
             self.agents = self.journal.iter().flat_map(|journal| journal.states()).cloned().collect();
         }
@@ -53,7 +54,7 @@ impl Branch {
             if interrupted.contains(&state.tool_call_id) {
                 self.restored.push(state.clone());
             } else {
-                usage.add(&count(&mut ledger, &journal, self.node, state, price));
+                usage.add(&count(&mut ledger, &journal, self.node, state, &*self.tree.begin));
             }
         }
         (spent, usage)
@@ -72,7 +73,7 @@ impl Branch {
         let mut ends = Vec::new();
         for state in left {
             if let Some(journal) = &self.journal {
-                count(&mut lock(&self.tree.ledger), journal, self.node, &state, self.price);
+                count(&mut lock(&self.tree.ledger), journal, self.node, &state, &*self.tree.begin);
             }
             self.end_with_those_below(state, &mut ends);
         }
@@ -123,13 +124,13 @@ impl Branch {
     }
 }
 
-/// Counts an agent that is not asked again, with those below it, at the price of the one that asked. Returns its usage.
+/// Counts an agent that is not asked again, with those below it. Returns its usage.
 fn count(
     ledger: &mut Ledger,
     journal: &AgentRecords,
     above: NodeId,
     state: &AgentState,
-    price: Option<Price>,
+    agents: &dyn Begin,
 ) -> Usage {
     let (calls, spent) = turns(&journal.of(&state.agent_id));
     // The usage of an agent has that of those below it.
@@ -137,12 +138,13 @@ fn count(
     let Ok(node) = ledger.open(above, AgentBudget::default()) else { return usage };
     let mut below = Usage::default();
     for state in journal.below(Some(&state.agent_id)) {
-        below.add(&count(ledger, journal, node, state, price));
+        below.add(&count(ledger, journal, node, state, agents));
     }
     // The last turn of an agent has no record.
     let last = u32::from(state.status != AgentStatus::Running);
     let own = |of: &dyn Fn(&Usage) -> u128| of(&usage).saturating_sub(of(&below));
     let tokens = u64::try_from(own(&|usage| tokens(usage).into())).unwrap_or(u64::MAX);
+    let price = agents.price_of(&state.name);
     ledger.count(node, calls + last, tokens, own(&|usage| cost(usage, price)));
     ledger.close(node);
     usage
