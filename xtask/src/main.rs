@@ -44,6 +44,8 @@ cargo xtask instructions [--accept]
 cargo xtask torment sqlite [--kills N] [--seed N]
             kills processes with stored runs at failpoints, and checks that nothing is lost or done twice. The
             default is 10,000 kills; `ci` does 300. The seed of a failure repeats its first deaths
+cargo xtask torment agents [--kills N] [--seed N]
+            the same with runs that ask agents, which another process restores. The default is 3,000 kills
 cargo xtask torment cluster [--minutes N] [--streams N] [--deployed N] [--seed N] [--earlier REVISION]
             three servers on one PostgreSQL: answers and stops at other servers; streams while servers are killed,
             frozen and cut off from the database, Redis and clients (default 20 minutes and 1,000 streams); servers
@@ -72,8 +74,14 @@ fn main() -> ExitCode {
         (Some("instructions"), []) => instructions::check(&mut report),
         (Some("instructions"), ["--accept"]) => instructions::accept(&mut report),
         (Some("torment"), ["sqlite", options @ ..]) => {
-            let Some((kills, seed)) = torment_options(options) else { return usage() };
-            torment::sqlite(kills, seed, &mut report);
+            let Some((kills, seed)) = torment_options(torment::ALL, options) else { return usage() };
+            torment::kills("sqlite", kills, seed, &mut report);
+        }
+        (Some("torment"), ["agents", options @ ..]) => {
+            let Some((kills, seed)) = torment_options(torment::ALL_OF_AGENTS, options) else {
+                return usage();
+            };
+            torment::kills("agents", kills, seed, &mut report);
         }
         (Some("torment"), ["cluster", options @ ..]) => {
             let Some(test) = cluster_options(options) else { return usage() };
@@ -93,7 +101,8 @@ fn main() -> ExitCode {
             modules::run(&mut report);
             deny::run(&mut report);
             instructions::check(&mut report);
-            torment::sqlite(torment::FEW, None, &mut report);
+            torment::kills("sqlite", torment::FEW, None, &mut report);
+            torment::kills("agents", torment::FEW, None, &mut report);
             suites::run(&[], &mut report);
         }
         (Some("help" | "--help" | "-h"), _) => {
@@ -121,9 +130,9 @@ fn cluster_options(options: &[&str]) -> Option<Cluster> {
     Some(test)
 }
 
-/// Returns the number of kills and the seed.
-fn torment_options(options: &[&str]) -> Option<(u32, Option<u64>)> {
-    let (mut kills, mut seed) = (torment::ALL, None);
+/// Returns the number of kills, which is `usual` without an option, and the seed.
+fn torment_options(usual: u32, options: &[&str]) -> Option<(u32, Option<u64>)> {
+    let (mut kills, mut seed) = (usual, None);
     for option in options.chunks(2) {
         match option {
             ["--kills", number] => kills = number.parse().ok()?,

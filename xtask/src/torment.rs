@@ -15,6 +15,9 @@ pub(crate) const FEW: u32 = 300;
 /// The kills that a release needs.
 pub(crate) const ALL: u32 = 10_000;
 
+/// The kills of runs with agents that a release needs.
+pub(crate) const ALL_OF_AGENTS: u32 = 3_000;
+
 /// The package of the program.
 const PACKAGE: &str = "omniassist-torment";
 
@@ -42,12 +45,12 @@ impl Cluster {
         Self { minutes: 20, streams: 1_000, deployed: 500, seed: None, earlier: None };
 }
 
-/// Runs this many kills. Without a seed, each run has another one, which it prints.
-pub(crate) fn sqlite(kills: u32, seed: Option<u64>, report: &mut Report) {
+/// Runs this many kills of a kind: `sqlite` or `agents`. Without a seed, each run has another one, which it prints.
+pub(crate) fn kills(kind: &str, kills: u32, seed: Option<u64>, report: &mut Report) {
     let Some(program) = program(report) else { return };
-    report.step(&format!("{kills} kills"), || {
+    report.step(&format!("{kills} kills ({kind})"), || {
         let seed = seed.unwrap_or_else(now);
-        process::run(Command::new(&program).arg("sqlite").arg(kills.to_string()).arg(seed.to_string()))
+        process::run(Command::new(&program).arg(kind).arg(kills.to_string()).arg(seed.to_string()))
     });
 }
 

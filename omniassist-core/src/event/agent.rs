@@ -25,9 +25,9 @@ pub struct AgentState {
     /// The task. A long one is cut; the input of the call has it.
     pub task: Text,
     /// The reason for another outcome than completion: the name of a limit, the code of a failure, `empty`, `length`, `other`,
-    /// `stopped`, or `interrupted` if the server stopped. `state_too_long` means that the agent had to wait for the user, and its
-    /// client cannot keep its state. `invalid_answer` means that the answer of an agent with a type of output does not fit it,
-    /// and `answer_too_long` that the answer does not fit into the result of the call.
+    /// `stopped`, or `interrupted` if the server stopped. `state_too_long` means that the agent of a run without a store had to
+    /// wait for the user, and its client cannot keep its state. `invalid_answer` means that the answer of an agent with a type of
+    /// output does not fit it, and `answer_too_long` that the answer does not fit into the result of the call.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<Text>,
     /// The answer, at the end. A long one is cut; the result of the call has it.
@@ -53,7 +53,8 @@ impl AgentState {
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum AgentStatus {
-    /// The agent works.
+    /// The agent works. Its text begins anew: another server that goes on with it sends the state again, and then the text of
+    /// its complete turns.
     Running,
     /// The agent waits for the user: for an approval, the input of a form, or the output of a front-end tool.
     Waiting,

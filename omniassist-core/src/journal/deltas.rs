@@ -60,6 +60,11 @@ pub struct Deltas {
 }
 
 impl Deltas {
+    /// Creates one delta.
+    pub(super) fn one(of: DeltaOf, text: Text) -> Self {
+        Self { of, lengths: vec![text.len()], text }
+    }
+
     /// Returns the owner.
     #[must_use]
     pub fn of(&self) -> &DeltaOf {

@@ -7,7 +7,7 @@ use crate::run::{Recovered, Recovery, RunMachine};
 /// Its events are those with which the journal begins, so they are dropped.
 ///
 /// A turn of the model that the journal does not complete is asked for again: its tools have not started. Records of
-/// sub-agents are ignored.
+/// [agents](super::Head::AGENT) are ignored: each is a run of its own, rebuilt from its records.
 ///
 /// # Errors
 ///

@@ -1,6 +1,7 @@
 //! The events of a run, with one delta for each block and without what was withdrawn.
 
 use super::DeltaOf;
+use crate::event::AgentStatus;
 use crate::{JsonText, RunEvent, Text};
 
 pub(super) struct Merge {
@@ -33,6 +34,9 @@ impl Merge {
             RunEvent::ToolInputAvailable { call_id, .. } | RunEvent::ToolInputError { call_id, .. } => {
                 self.release(&DeltaOf::Input(call_id.clone()));
             }
+            RunEvent::AgentState(state) if state.status == AgentStatus::Running => {
+                self.begin_again(&state.agent_id);
+            }
             RunEvent::AgentState(state) => self.release(&DeltaOf::Agent(state.agent_id.clone())),
             RunEvent::StepReset => return self.withdraw(),
             RunEvent::StepStart | RunEvent::StepFinish { .. } => self.release_all(),
@@ -64,6 +68,19 @@ impl Merge {
             let (of, text) = self.held.remove(at);
             self.out.push(of.delta(text.into()));
         }
+    }
+
+    /// Removes what an agent has shown before its state `running`, with which its text begins.
+    fn begin_again(&mut self, agent_id: &Text) {
+        self.held.retain(|(held, _)| !matches!(held, DeltaOf::Agent(id) if id == agent_id));
+        let is_of_agent = |event: &RunEvent| match event {
+            RunEvent::AgentDelta { agent_id: id, .. } => id == agent_id,
+            RunEvent::AgentState(state) => state.agent_id == *agent_id,
+            _ => false,
+        };
+        let before = self.out.iter().take(self.kept).filter(|event| is_of_agent(event)).count();
+        self.kept = self.kept.saturating_sub(before);
+        self.out.retain(|event| !is_of_agent(event));
     }
 
     fn release_all(&mut self) {

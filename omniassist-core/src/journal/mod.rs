@@ -52,6 +52,7 @@
 //!
 //! [`RunEvent`]: crate::RunEvent
 
+mod buffer;
 mod deltas;
 mod error;
 mod fold;
@@ -65,6 +66,7 @@ mod segment;
 mod varint;
 mod writer;
 
+pub use buffer::RecordBuffer;
 pub use deltas::{DeltaOf, Deltas};
 pub use error::JournalError;
 pub use fold::fold;
@@ -72,6 +74,6 @@ pub use head::Head;
 pub use reader::read;
 pub use rebuild::message_events;
 pub use record::{Content, Record, UnknownRecord};
-pub use replay::{Replay, exact};
+pub use replay::{Replay, exact, of_run};
 pub use segment::Segment;
 pub use writer::SegmentWriter;

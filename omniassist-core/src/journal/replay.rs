@@ -3,12 +3,12 @@ use super::{Content, Record, message_events};
 use crate::RunEvent;
 use crate::message::Message;
 
-/// Returns the events of a run as they were shown, for a client that continues after the n-th chunk. Records of sub-agents
-/// are left out.
+/// Returns the events of a run as they were shown, for a client that continues after the n-th chunk. Records of agents are left
+/// out: what they show is among the events of the run.
 #[must_use]
 pub fn exact(records: &[Record]) -> Vec<RunEvent> {
     let mut events = Vec::new();
-    for content in own(records) {
+    for content in of_run(records) {
         match content {
             Content::Event(event) => events.push(event.clone()),
             Content::Deltas(deltas) => events.extend(deltas.chunks()),
@@ -51,12 +51,13 @@ impl<'a> Replay<'a> {
         self
     }
 
-    /// Returns the events. Records of sub-agents are left out.
+    /// Returns the events. Records of agents are left out: what they show is among the events of the run. An agent that went on
+    /// on another server is shown once.
     #[must_use]
     pub fn events(&self, records: &[Record]) -> Vec<RunEvent> {
         let earlier = self.earlier.map(message_events).unwrap_or_default();
         let mut merge = Merge::after(earlier, self.quiet_calls);
-        for content in own(records) {
+        for content in of_run(records) {
             match content {
                 // The start of the whole message was written before its earlier parts.
                 Content::Event(RunEvent::Start { metadata, .. }) if self.earlier.is_some() => {
@@ -71,7 +72,7 @@ impl<'a> Replay<'a> {
     }
 }
 
-/// Returns the records of the run itself.
-fn own(records: &[Record]) -> impl Iterator<Item = &Content> {
+/// Returns the contents of the records of the run itself, without those of [agents](super::Head::AGENT).
+pub fn of_run(records: &[Record]) -> impl DoubleEndedIterator<Item = &Content> {
     records.iter().filter(|record| record.head.agent().is_none()).map(|record| &record.content)
 }

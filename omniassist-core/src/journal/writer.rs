@@ -57,7 +57,9 @@ impl SegmentWriter {
         self.body.clear();
         record.content.write(&mut self.body)?;
         self.frame(&record.head, record.content.kind(), record.content.is_required());
-        self.events += record.content.events();
+        if record.head.agent().is_none() {
+            self.events += record.content.events();
+        }
         Ok(())
     }
 

@@ -53,6 +53,18 @@ impl TurnRecord {
         }
     }
 
+    /// Returns `true` if the model was called.
+    #[must_use]
+    pub fn is_of_model(&self) -> bool {
+        !self.resumed
+    }
+
+    /// Returns the tokens of the turn, if the provider has reported them.
+    #[must_use]
+    pub fn usage(&self) -> Option<Usage> {
+        self.usage
+    }
+
     /// Returns the record of calls that an earlier run left to the user.
     pub(super) fn resumed(calls: &[OpenCall]) -> Self {
         let whole = |call: &OpenCall| CallRecord {

@@ -196,6 +196,18 @@ impl Ledger {
         });
     }
 
+    /// Counts model calls, their tokens and their [cost](TokenPrice::cost) of an agent before its run was recovered.
+    pub fn count(&mut self, node: NodeId, calls: u32, tokens: u64, cost: u128) {
+        self.calls = self.calls.saturating_sub(calls);
+        if let Some(node) = self.nodes.get_mut(node.0) {
+            node.calls = node.calls.saturating_sub(calls);
+        }
+        self.for_path(node, |node| {
+            node.tokens.settle(0, tokens.into());
+            node.cost.settle(0, cost);
+        });
+    }
+
     /// Returns the tokens that an agent and all below it have used.
     #[must_use]
     pub fn spent(&self, node: NodeId) -> u64 {

@@ -108,6 +108,7 @@ export type AgentState = {
   toolCallId: string;
   /** 1 for an agent that the one that answers has asked. */
   depth: number;
+  /** With `running`, the text of the agent begins anew: another server may go on with it. */
   status: "running" | "waiting" | "completed" | "incomplete" | "failed" | "cancelled";
   task: string;
   /** The limit or the failure that ended the work. */

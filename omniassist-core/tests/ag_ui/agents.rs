@@ -66,6 +66,34 @@ fn an_agent_is_a_sub_run_that_is_closed_before_its_parent() {
     assert_eq!(outline(Version::V1, &events), expected);
 }
 
+/// The protocol withdraws no text of a sub-run.
+#[test]
+fn an_agent_that_begins_anew_has_another_message() {
+    let events = [
+        begin(),
+        state("a", None, AgentStatus::Running),
+        writes("a", "I l"),
+        state("a", None, AgentStatus::Running),
+        writes("a", "I looked"),
+        state("a", None, AgentStatus::Completed),
+        end(),
+    ];
+    let shown = frames(&encode_bytes(&mut encoder(Version::V1), &events));
+    let messages = shown.iter().map(|event| [&event["type"], &event["messageId"]]);
+    let messages: Vec<_> = messages.filter(|[_, id]| id.is_string()).map(|pair| json!(pair)).collect();
+    let expected = [
+        json!(["TEXT_MESSAGE_START", "a"]),
+        json!(["TEXT_MESSAGE_CONTENT", "a"]),
+        json!(["TEXT_MESSAGE_END", "a"]),
+        json!(["TEXT_MESSAGE_START", "a-2"]),
+        json!(["TEXT_MESSAGE_CONTENT", "a-2"]),
+        json!(["TEXT_MESSAGE_END", "a-2"]),
+    ];
+    assert_eq!(messages, expected);
+    let begun = shown.iter().filter(|event| event["type"] == "SUBAGENT_STARTED").count();
+    assert_eq!(begun, 1);
+}
+
 #[test]
 fn agents_at_work_are_closed_when_the_run_ends() {
     let ends = [

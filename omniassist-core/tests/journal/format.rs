@@ -2,8 +2,10 @@
 
 use bytes::Bytes;
 use omniassist_core::RunEvent;
-use omniassist_core::event::{AgentDelta, AgentState, AgentStatus};
-use omniassist_core::journal::{self, Content, Head, Record, Replay, SegmentWriter, UnknownRecord};
+use omniassist_core::event::{AgentDelta, AgentState, AgentStatus, BlockId};
+use omniassist_core::journal::{
+    self, Content, Head, Record, RecordBuffer, Replay, SegmentWriter, UnknownRecord,
+};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
@@ -164,4 +166,41 @@ fn text_of_an_agent_becomes_one_record() {
         replayed,
         [state(AgentStatus::Running), delta("One two three."), state(AgentStatus::Completed)]
     );
+
+    // Another server goes on with the agent, after a text that the journal does not complete.
+    let again = [
+        state(AgentStatus::Running),
+        delta("One "),
+        state(AgentStatus::Running),
+        delta("Two."),
+        delta(" Three."),
+    ];
+    let replayed = Replay::new().events(&records([&segment(&again)]));
+    assert_eq!(replayed, [state(AgentStatus::Running), delta("Two. Three.")]);
+}
+
+#[test]
+fn records_of_an_agent_are_not_shown_and_not_counted() {
+    let id = BlockId(0);
+    let text = |delta: &str| RunEvent::TextDelta { id, delta: delta.into() };
+    let head = Head::default().with(Head::AGENT, "agent-1");
+    let mut buffer = RecordBuffer::new();
+    for event in [RunEvent::StepStart, text("One "), text("two."), RunEvent::TextEnd { id, metadata: None }] {
+        buffer.event(&event);
+    }
+    let taken = buffer.take(&head);
+    assert_eq!(taken.len(), 3, "{taken:?}");
+    let Content::Deltas(deltas) = &taken[1].content else { panic!("{taken:?}") };
+    assert_eq!((deltas.merged(), deltas.count()), (text("One two."), 1));
+    assert!(buffer.take(&head).is_empty());
+
+    let mut writer = SegmentWriter::new();
+    writer.event(&text("Shown")).unwrap();
+    taken.iter().for_each(|record| writer.record(record).unwrap());
+    let segment = writer.take().unwrap();
+    assert_eq!(segment.events, 1);
+    let read = journal::read(&segment.bytes).unwrap();
+    assert_eq!(read[1..], taken);
+    assert_eq!(journal::exact(&read), [text("Shown")]);
+    assert_eq!(Replay::new().events(&read), [text("Shown")]);
 }

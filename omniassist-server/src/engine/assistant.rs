@@ -9,6 +9,7 @@ use omniassist_core::{ContextMessage, Limits, ModelOptions, RunRequest, Text, To
 use uuid::Uuid;
 
 use super::agent::{NamedAgent, NamedAgents};
+use super::agent_records::AgentRecords;
 use super::client_queue::ClientQueue;
 use super::driver::Driver;
 use super::history::{Carried, Posted};
@@ -271,7 +272,7 @@ impl Assistant {
         tools: ToolSnapshot,
         prepare: Prepare,
         carried: Carried,
-        Origin { id, has_stored_answers, branch }: Origin,
+        Origin { id, has_stored_answers, branch, agents }: Origin,
     ) -> (Driver, Option<Message>, Text) {
         let setup = Arc::clone(&self.setup);
         let host = sync::read(&setup.context).clone();
@@ -284,7 +285,11 @@ impl Assistant {
         #[cfg(feature = "files")]
         let run = run.with_files(setup.files.clone());
         let continued = request.messages.last().filter(|message| message.role == Role::Assistant).cloned();
-        let suspended = self.take_suspended(&mut request, &run);
+        let agents = match &branch {
+            Some(branch) => branch.stored_agents().cloned(),
+            None => agents.map(Arc::new),
+        };
+        let suspended = self.take_suspended(&mut request, &run, agents.as_deref());
         let before = self.before(&request.messages);
         let handoffs = if branch.is_none() { self.handoffs(&mut request, before.left()) } else { None };
         // A call that hands off would have no effect.
@@ -300,7 +305,7 @@ impl Assistant {
         let posted =
             setup.config.may_have_window().then(|| Box::new(Posted { tools: tools.clone(), carried }));
         let preparation = prepare(Arc::clone(&setup), self.agent.clone(), run.clone(), due, planning, posted);
-        let root = || Branch::root(Arc::new(self.clone()), setup.config.tree);
+        let root = || Branch::root(Arc::new(self.clone()), setup.config.tree, agents);
         let mut branch = branch.or_else(|| (self.has_members() || setup.config.limits_spending()).then(root));
         if let Some(branch) = &mut branch {
             branch.wait_with(request.abilities, suspended);
@@ -357,17 +362,19 @@ pub(super) struct Origin {
     pub(super) has_stored_answers: bool,
     /// The place in a tree of agents of a run that another one has asked for. `None` for a run of its own.
     pub(super) branch: Option<Branch>,
+    /// The agents of a stored run. `None` for any other, and for one that another run has asked for.
+    pub(super) agents: Option<AgentRecords>,
 }
 
 impl Origin {
     /// Creates the identity of a run that is not stored.
     fn new() -> Self {
-        Self { id: Uuid::now_v7(), has_stored_answers: false, branch: None }
+        Self { id: Uuid::now_v7(), has_stored_answers: false, branch: None, agents: None }
     }
 
     /// Creates the identity of a run that another one has asked for.
-    pub(super) fn asked(branch: Branch) -> Self {
-        Self { branch: Some(branch), ..Self::new() }
+    pub(super) fn asked(id: Uuid, branch: Branch) -> Self {
+        Self { id, has_stored_answers: false, branch: Some(branch), agents: None }
     }
 }
 

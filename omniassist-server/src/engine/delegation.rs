@@ -15,6 +15,7 @@ use super::history::Carried;
 use super::preparation::prepare;
 use super::tree::{Asked, Begin, Branch, Suspended, Work};
 use crate::RunContext;
+use crate::cost::Price;
 use crate::tool::{Agents, Args, FromToolCall, Json, Tool, ToolContext, ToolError};
 
 /// The arguments of a tool that asks an agent.
@@ -26,24 +27,33 @@ struct Task {
 
 /// Returns the tool by which a model asks an agent.
 pub(super) fn tool(Agent { name, description, input, .. }: &Agent) -> Tool {
-    let asked = name.clone();
-    if let Some(input) = input {
-        let ask = move |_: Value, call: ToolContext| {
-            let (asked, task) = (asked.clone(), Text::from(call.arguments().as_str()));
-            async move { Agents::from_call(&call)?.delegate(asked, task).await.map(Json) }
-        };
-        return Tool::from_fn_with_schema(name.clone(), description.clone(), input.schema.clone(), ask);
-    }
-    let ask = move |Args(Task { task }): Args<Task>, agents: Agents| {
-        let asked = asked.clone();
-        async move { agents.delegate(asked, task.into()).await.map(Json) }
+    let (asked, name, description) = (name.clone(), name.clone(), description.clone());
+    let tool = match input {
+        None => Tool::new(name, description, move |Args(Task { task }): Args<Task>, agents: Agents| {
+            let asked = asked.clone();
+            async move { agents.delegate(asked, task.into()).await.map(Json) }
+        }),
+        Some(input) => {
+            let schema = input.schema.clone();
+            Tool::from_fn_with_schema(name, description, schema, move |_: Value, call: ToolContext| {
+                let (asked, task) = (asked.clone(), Text::from(call.arguments().as_str()));
+                async move { Agents::from_call(&call)?.delegate(asked, task).await.map(Json) }
+            })
+        }
     };
-    Tool::new(name.clone(), description.clone(), ask)
+    // The records of the agent tell what it has done.
+    tool.idempotent()
 }
 
 impl Begin for Assistant {
     fn budget_of(&self, agent: &str) -> Option<AgentBudget> {
         Some(self.member(agent)?.agent?.settings.budget)
+    }
+
+    fn price_of(&self, agent: &str) -> Option<Price> {
+        let agent = self.member(agent)?;
+        let (_, model) = agent.model();
+        self.setup.config.prices.as_ref()?.price(model?).copied()
     }
 
     fn begin(
@@ -72,8 +82,17 @@ impl Begin for Assistant {
         let poster = Poster::anonymous(0);
         verify::history(&mut request, poster, &tools, &TrustHistory).map_err(ToolError::internal)?;
         request.unaccepted = unaccepted.unwrap_or_default();
-        let (mut driver, _, message_id) =
-            agent.driver(request, extensions, tools, prepare, Carried::default(), Origin::asked(branch));
+        let (mut driver, _, message_id) = agent.driver(
+            request,
+            extensions,
+            tools,
+            prepare,
+            Carried::default(),
+            Origin::asked(asked.id, branch),
+        );
+        if let Some(journal) = asked.journal {
+            driver.store_asked(journal);
+        }
         if let Some(sealer) = asked.sealer {
             driver.seal_as(sealer);
         }

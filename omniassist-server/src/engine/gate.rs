@@ -13,8 +13,8 @@ pub(super) struct Gate {
     pub(super) interrupted: BTreeSet<Text>,
     /// The answer that the model was writing when the run was interrupted, until the model is called.
     pub(super) fetch: Option<AnswerHandle>,
-    /// The answers of the run, as their provider sees them.
-    pub(super) kept: KeptAnswer,
+    /// The answers of the run, as their provider sees them. `None` for an asked agent, whose turn is asked for again.
+    pub(super) kept: Option<KeptAnswer>,
     /// The records that the journal needs before the action is carried out.
     pub(super) records: Vec<Record>,
     pub(super) waiting: Option<Due>,

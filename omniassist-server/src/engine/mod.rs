@@ -3,6 +3,7 @@
 mod admission;
 mod agent;
 mod agent_lookup;
+mod agent_records;
 mod assistant;
 mod builder;
 mod client_queue;

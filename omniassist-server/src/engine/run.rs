@@ -365,7 +365,7 @@ impl RunHandle {
 
     /// Returns the agents that were asked in the run so far, each in its latest state, parents before those that they asked.
     /// An agent that is at work has the status [`Running`](omniassist_core::event::AgentStatus::Running). There are none after
-    /// the [`Run`] was dropped. A stored run that another server has taken over shows those asked since then.
+    /// the [`Run`] was dropped.
     ///
     /// Do not call it in a function that the run calls and that is not async, such as a condition of visibility.
     ///

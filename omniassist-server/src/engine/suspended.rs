@@ -7,6 +7,7 @@ use omniassist_core::message::{Message, Part, ProviderMetadata, Role, ToolPart};
 use omniassist_core::{RunRequest, Text};
 
 use super::Assistant;
+use super::agent_records::AgentRecords;
 use super::tree::Suspended;
 use crate::RunContext;
 use crate::seal::open_state;
@@ -18,6 +19,7 @@ impl Assistant {
         &self,
         request: &mut RunRequest,
         run: &RunContext,
+        stored: Option<&AgentRecords>,
     ) -> BTreeMap<Text, Suspended> {
         let mut suspended = BTreeMap::new();
         let last = request.messages.len().wrapping_sub(1);
@@ -27,7 +29,7 @@ impl Assistant {
             }
             let asked = take_asked(message);
             if index == last {
-                suspended = self.suspended(message, &asked, &request.unaccepted, run);
+                suspended = self.suspended(message, &asked, &request.unaccepted, run, stored);
             }
             request.asked_calls.extend(asked.into_iter().map(|call| call.call_id));
         }
@@ -41,17 +43,20 @@ impl Assistant {
         asked: &[ToolPart],
         unaccepted: &[Text],
         run: &RunContext,
+        stored: Option<&AgentRecords>,
     ) -> BTreeMap<Text, Suspended> {
         let mut suspended = BTreeMap::new();
-        let Some(seals) = &self.setup.seals else { return suspended };
         let chat = run.chat_id().map(Text::as_str);
         // A later state of an agent replaces an earlier one.
         for call in asked {
             let entry = call.metadata.as_ref().and_then(|own| own.own_text(ProviderMetadata::AGENT));
             let Some((token, asked_by)) = entry.and_then(|entry| entry.split_once(' ')) else { continue };
             if token.is_empty() {
+                let waits = stored.and_then(|stored| stored.waiting().get(asked_by));
+                suspended.extend(waits.map(|waits| (Text::from(asked_by), waits.clone().into())));
                 continue;
             }
+            let Some(seals) = &self.setup.seals else { continue };
             let state = open_state(&seals.keys, chat, run.principal(), &message.id, asked_by, token);
             match state.and_then(|state| Suspended::read(&state, self.limits())) {
                 Some(state) => {

@@ -29,9 +29,9 @@ pub struct AgentReport {
     /// The outcome.
     pub status: AgentStatus,
     /// The reason for another outcome than completion: the name of a limit, the code of a failure, `empty`, `length`, `other`,
-    /// `stopped`, or `interrupted` if the server stopped. `state_too_long` means that the agent had to wait for the user, and its
-    /// client cannot keep its state. `invalid_answer` means that the answer of an agent with a type of output does not fit it,
-    /// and `answer_too_long` that the answer does not fit into `result`.
+    /// `stopped`, or `interrupted` if the server stopped. `state_too_long` means that the agent of a run without a store had to
+    /// wait for the user, and its client cannot keep its state. `invalid_answer` means that the answer of an agent with a type of
+    /// output does not fit it, and `answer_too_long` that the answer does not fit into `result`.
     pub reason: Option<Text>,
     /// The answer, or the part of it that was written. It is cut at 32 KiB, or where the budget of the asking agent would not
     /// allow an answer.

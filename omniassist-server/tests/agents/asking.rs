@@ -255,12 +255,20 @@ async fn an_agent_that_code_asks_cannot_wait() {
     assert!(output(part(&messages, "ask")).as_str().contains("I could not."));
 }
 
-/// Returns an assistant with a store whose model asks the agent `clerk`.
-fn stored(root: ScriptedProvider, clerk: ScriptedProvider, tool: Tool, store: &MemoryStore) -> Assistant {
+/// Returns an assistant with a store whose model asks the agent `clerk`. Each has seal keys of its own.
+fn stored(
+    root: ScriptedProvider,
+    clerk: ScriptedProvider,
+    tools: [Tool; 2],
+    store: &MemoryStore,
+) -> Assistant {
+    let mut limits = Limits::default();
+    limits.max_tool_output_bytes = 100_000;
+    let clerk = Agent::new("clerk", "Refunds.").provider(clerk);
     Assistant::builder(root)
-        .agent(Agent::new("clerk", "Refunds.").provider(clerk).tool(tool))
+        .agent(tools.into_iter().fold(clerk, Agent::tool))
         .delegates(["clerk"])
-        .seal_keys(keys())
+        .limits(limits)
         .store(store.clone())
         .build()
         .unwrap()
@@ -270,15 +278,16 @@ fn stored(root: ScriptedProvider, clerk: ScriptedProvider, tool: Tool, store: &M
 async fn a_stored_question_of_an_agent_is_answered_at_another_server() {
     let store = MemoryStore::new();
     let (tool, ran) = refund(Approval::always());
-    let (root, clerk) =
-        (asks("clerk").turn(text("All done.")), ScriptedProvider::new().turn(refund_call(500)));
-    let clerk = clerk.turn(text("Refunded."));
-    let first = stored(root.clone(), clerk.clone(), tool.clone(), &store);
+    // A client could not keep a state of this length.
+    let look = Tool::new("look", "Looks", || async { Ok::<_, ToolError>("90,000 ".repeat(10_000)) });
+    let (root, clerk) = (asks("clerk").turn(text("All done.")), ScriptedProvider::new());
+    let clerk = clerk.turn(call("look", json!({}))).turn(refund_call(500)).turn(text("Refunded."));
+    let first = stored(root.clone(), clerk.clone(), [tool.clone(), look.clone()], &store);
     let (_, asked) = send(&first, "ada", Method::POST, "/", Some(&question())).await;
-    assert!(asked.contains("tool-approval-request"), "{asked}");
+    assert!(asked.contains("tool-approval-request") && !asked.contains("90,000"), "{asked}");
     drop(first);
 
-    let second = stored(root.clone(), clerk.clone(), tool, &store);
+    let second = stored(root.clone(), clerk.clone(), [tool, look], &store);
     let threads = get(&second, "ada", "/threads").await;
     let run = threads["threads"][0]["run"]["id"].as_str().unwrap();
     let waiting = get(&second, "ada", &format!("/runs/{run}")).await;
@@ -292,6 +301,7 @@ async fn a_stored_question_of_an_agent_is_answered_at_another_server() {
         tokio::time::sleep(std::time::Duration::from_millis(10)).await;
     }
     assert_eq!(ran.load(Ordering::SeqCst), 1);
+    assert!(sent(&clerk).contains("90,000") && sent(&clerk).contains("refunded 500"), "{}", sent(&clerk));
     assert!(sent(&root).contains("Refunded."), "{}", sent(&root));
     let messages = get(&second, "ada", "/threads/c/messages").await["messages"].to_string();
     for shown in ["refunded 500", "Refunded.", "All done.", r#""status":"completed""#] {

@@ -5,11 +5,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use omniassist_server::core::event::RunErrorCode;
 use omniassist_server::core::tree::{AgentBudget, TreeLimits};
 use omniassist_server::core::{LlmEvent, RunEvent, ToolChoice};
+use omniassist_server::store::{MemoryStore, RunState};
 use omniassist_server::testing::Turn;
 use omniassist_server::{Price, Prices, Refusal, RunPlan};
+use tokio::sync::Notify;
 
-use super::asked::{ask, events, output};
+use super::asked::{ask, events, output, sent};
 use super::*;
+use crate::stored::restart::{begin_and_stop, restart};
 
 /// A token of input costs a millionth, and one of output ten.
 fn price() -> Price {
@@ -181,6 +184,34 @@ async fn a_model_without_a_price_that_a_function_chooses_is_not_called() {
     let events = events(&by_agent.build().unwrap()).await;
     assert_eq!(end(&events), (json!("incomplete"), json!("cost")));
     assert_eq!(child.payloads().len(), 0);
+}
+
+/// Must show: another server that goes on with a run spends what is left.
+#[test]
+fn the_cost_before_a_server_stopped_counts() {
+    let (store, reached) = (MemoryStore::new(), Arc::new(Notify::new()));
+    let build = |parent: &ScriptedProvider, model: &ScriptedProvider| {
+        let agent = worker(model).tool(tool("look"));
+        let builder = with_worker(parent, agent).store(store.clone());
+        builder.tree(TreeLimits::new().cost_micro_usd(25_000)).build().unwrap()
+    };
+    let notify = Arc::clone(&reached);
+    let first = priced().turn(call("look", json!({})).then(Turn::usage(100, 1_000))).turn_with(move |_| {
+        notify.notify_one();
+        Turn::pending()
+    });
+    begin_and_stop(build(&priced().turn(ask("worker", "Work")), &first), &reached);
+
+    // Of 25,000, the agent has spent 10,100, and its parent keeps 10,240 for its answer.
+    let second = priced().otherwise(|payload| match payload.tool_choice {
+        ToolChoice::None => text("As far as I know."),
+        _ => call("look", json!({})),
+    });
+    let parent = priced().otherwise(|_| text("Done."));
+    assert_eq!(restart(&build(&parent, &second), &store), RunState::Finished);
+    assert_eq!(second.payloads().len(), 1, "the rest is for the answer");
+    let read: String = parent.payloads().iter().map(sent).collect();
+    assert!(read.contains("\"incomplete\"") && read.contains("\"cost\""), "{read}");
 }
 
 #[test]

@@ -7,6 +7,7 @@ mod handoff;
 mod handoff_steps;
 mod in_process;
 mod loaded;
+mod restored;
 mod rights;
 mod stored;
 mod typed;

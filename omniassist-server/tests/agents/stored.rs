@@ -97,20 +97,3 @@ async fn the_work_of_an_asked_agent_is_stored_as_its_result_and_its_tokens_are_c
     };
     assert_eq!((of_model("large"), of_model("small")), (Some((2, 1)), Some((1, 0))), "{days:?}");
 }
-
-#[test]
-fn the_call_of_an_agent_that_was_interrupted_is_one_of_unknown_outcome() {
-    let (store, reached) = (MemoryStore::new(), Arc::new(Notify::new()));
-    let worker = stuck_after("Half", &reached);
-    let parent = ScriptedProvider::new().turn(call("worker", json!({ "task": "Work" })));
-    begin_and_stop(asking(parent, worker, &store), &reached);
-
-    let (parent, worker) = (ScriptedProvider::new().otherwise(|_| text("I do not know.")), answering());
-    assert_eq!(restart(&asking(parent.clone(), worker.clone(), &store), &store), RunState::Finished);
-    assert!(worker.payloads().is_empty(), "the agent may have acted");
-    let kept = stored(&store);
-    assert!(kept.contains(r#""reason":"interrupted""#) && !kept.contains(r#""status":"running""#), "{kept}");
-    let sent =
-        parent.payloads().iter().map(|payload| format!("{:?}", payload.transcript)).collect::<String>();
-    assert!(sent.contains("It is not known whether this took effect"), "{sent}");
-}

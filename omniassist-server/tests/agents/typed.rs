@@ -4,13 +4,16 @@ use omniassist_server::Args;
 use omniassist_server::core::transcript::UserContent;
 use omniassist_server::core::tree::AgentBudget;
 use omniassist_server::core::{LlmPayload, RunEvent, TranscriptItem};
-use omniassist_server::testing::call;
+use omniassist_server::store::{MemoryStore, RunState};
+use omniassist_server::testing::{Turn, call};
 use omniassist_server::tool::{Agents, Json};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use tokio::sync::Notify;
 
 use super::asked::{ask, events, output, sent, states};
 use super::*;
+use crate::stored::restart::{begin_and_stop, restart};
 
 #[derive(Serialize, Deserialize, JsonSchema)]
 struct Essay {
@@ -217,6 +220,32 @@ async fn a_task_of_a_tool_that_does_not_fit_asks_nobody() {
         assert!(error.starts_with("The task") && error.contains(said), "{error}");
         assert_eq!((child.payloads().len(), states(&events).len()), (0, 0));
     }
+}
+
+/// The correction is a turn of the agent's run, which another server goes on with.
+#[test]
+fn an_answer_is_not_corrected_again_after_its_server_stopped() {
+    let (store, reached) = (MemoryStore::new(), Arc::new(Notify::new()));
+    let build = |parent: &ScriptedProvider, child: &ScriptedProvider| {
+        let grader = grader(child).input::<Essay>().output::<Grade>();
+        let builder = Assistant::builder(parent.clone()).agent(grader).delegates(["grader"]);
+        builder.store(store.clone()).build().unwrap()
+    };
+    let notify = Arc::clone(&reached);
+    let first = ScriptedProvider::new().turn(text("Well done!")).turn_with(move |_| {
+        notify.notify_one();
+        Turn::pending()
+    });
+    begin_and_stop(build(&asking(essay()), &first), &reached);
+
+    let second = ScriptedProvider::new().turn(text("No."));
+    let parent = ScriptedProvider::new().otherwise(|_| text("Done."));
+    assert_eq!(restart(&build(&parent, &second), &store), RunState::Finished);
+    let asked = second.payloads();
+    assert_eq!(asked.len(), 1);
+    assert!(last_said(&asked[0]).contains("Answer again") && sent(&asked[0]).contains("Well done!"));
+    let read: String = parent.payloads().iter().map(sent).collect();
+    assert!(read.contains("\"failed\"") && read.contains("\"invalid_answer\""), "{read}");
 }
 
 /// A client that talks to the agent reads what its model writes.

@@ -24,7 +24,7 @@ pub(crate) const CHAT: &str = "c";
 /// output.
 pub(crate) fn run(path: &str, ledger: &str, case: &str, shape: &str, is_encrypted: bool) {
     failpoint::watch(moments::at_point);
-    let shape = Shape::ALL.into_iter().find(|known| known.name() == shape).unwrap();
+    let shape = Shape::all().find(|known| known.name() == shape).unwrap();
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
     runtime.block_on(async {
         tokio::spawn(beat());
@@ -50,9 +50,7 @@ async fn beat() {
 async fn serve<S: Store>(store: S, ledger: &str, case: &str, shape: Shape) {
     failpoint::hit("child.opened");
     let builder = Assistant::builder(shape::recorded_model()).store(store.clone());
-    let builder = shape::tools(ledger, Some(case), Tempo::FAST)
-        .into_iter()
-        .fold(builder, |builder, tool| builder.tool(tool));
+    let builder = shape::equip(builder, ledger, Some(case), Tempo::FAST);
     let service = AssistantService::new(builder.build().unwrap());
     match shape {
         Shape::Queue => lead_both(&store, &service).await,

@@ -11,6 +11,9 @@
 //! by which its timers fired late. All three are measured by the clock that processes share: the child writes the moments
 //! of deltas, commits and a regular beat to its output, which survives it.
 //!
+//! With `agents`, the runs ask agents, which ask others. Each agent must be stored once under the id that viewers saw, with its
+//! place in the tree and its end, and report what its tools did.
+//!
 //! # Clusters
 //!
 //! `cluster DATABASE PART` with `sqlite`, `postgres` or `postgres+redis` starts three *servers* with one database, relays before and behind them, and clients that post to
@@ -43,6 +46,9 @@
 //! | time of hand-overs | `beat` in `engine/stored/lease.rs` does not look again after as many runs as it has room for |
 //! | listeners of the servers | `listen` in `hints.rs` of `omniassist-postgres` keeps a second connection |
 //! | keys of Redis | `KEEP` of 60 s in `writer.rs` of `omniassist-redis` |
+//! | one effect of an agent's call | `Recorded::take` leaves out the start of tools |
+//! | each agent is stored once | `Branch::take_restored` finds none |
+//! | agents that viewers saw are stored | the state `running` is no consequence |
 //! | encrypted content | `key_of_chat` of `Encrypted` returns no key for a new conversation |
 //!
 //! That the search for encrypted content finds any is shown by the other cases, where it must.
@@ -55,6 +61,7 @@
     reason = "this is a test"
 )]
 
+mod agents;
 mod answers;
 mod child;
 mod cluster;
@@ -74,6 +81,8 @@ mod verdict;
 
 use std::process::ExitCode;
 
+use shape::Shape;
+
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
@@ -86,9 +95,14 @@ fn main() -> ExitCode {
             cluster::serve(url, ledger, word_ms, tool_ms, redis.first().copied());
         }
         ["cluster", database, part @ ..] => return cluster::run(database, part),
-        ["sqlite", kills, seed] => return harness::run(kills.parse().unwrap(), seed.parse().unwrap()),
+        ["sqlite", kills, seed] => {
+            return harness::run(&Shape::PLAIN, kills.parse().unwrap(), seed.parse().unwrap());
+        }
+        ["agents", kills, seed] => {
+            return harness::run(&Shape::AGENTS, kills.parse().unwrap(), seed.parse().unwrap());
+        }
         _ => {
-            eprintln!("omniassist-torment sqlite KILLS SEED | cluster DATABASE PART…");
+            eprintln!("omniassist-torment sqlite|agents KILLS SEED | cluster DATABASE PART…");
             return ExitCode::from(2);
         }
     }

@@ -14,8 +14,7 @@ use crate::store::Store;
 pub(crate) async fn faults<S: Store>(store: &S, ledger: &str) -> Vec<String> {
     let model = shape::model(Tempo::FAST);
     let builder = Assistant::builder(model.clone()).store(store.clone());
-    let tools = shape::tools(ledger, Some("next"), Tempo::FAST);
-    let builder = tools.into_iter().fold(builder, |builder, tool| builder.tool(tool));
+    let builder = shape::equip(builder, ledger, Some("next"), Tempo::FAST);
     let service = AssistantService::new(builder.build().unwrap());
     let status = post(&service, request(&question(CHAT, "next", "Is that all?")), |_| {}).await;
     let payloads = model.payloads();

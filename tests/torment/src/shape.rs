@@ -8,7 +8,7 @@ use omniassist_server::core::{LlmEvent, LlmPayload, TranscriptItem};
 use omniassist_server::provider::from_fn;
 use omniassist_server::testing::{ScriptedProvider, Turn};
 use omniassist_server::tool::{Tool, ToolContext, ToolError};
-use omniassist_server::{Approval, LlmProvider, failpoint};
+use omniassist_server::{Agent, Approval, AssistantBuilder, LlmProvider, failpoint};
 use serde_json::{Value, json};
 
 use crate::{ledger, moments};
@@ -30,6 +30,9 @@ const LEAD: usize = 2;
 const SHORT: usize = 4;
 const LONG: usize = 50;
 
+/// The beginning of the task of an agent.
+const TASK: &str = "task-";
+
 /// A shape of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Shape {
@@ -49,10 +52,20 @@ pub(crate) enum Shape {
     Queue,
     /// A call and a long answer, whose client is connected to a port.
     Port,
+    /// Two agents that work at the same time, beside a call.
+    Agents,
+    /// An agent that asks two others, beside a call of its own.
+    Nested,
+    /// An agent of an agent whose call somebody approves.
+    Asked,
 }
 
+/// The order of the agents whose tool may run again.
+pub(crate) const IDEMPOTENT_ORDER: &str = "b";
+
 impl Shape {
-    pub(crate) const ALL: [Self; 8] = [
+    /// The shapes without agents.
+    pub(crate) const PLAIN: [Self; 8] = [
         Self::Text,
         Self::Call,
         Self::Parallel,
@@ -62,6 +75,13 @@ impl Shape {
         Self::Queue,
         Self::Port,
     ];
+
+    /// The shapes with agents.
+    pub(crate) const AGENTS: [Self; 3] = [Self::Agents, Self::Nested, Self::Asked];
+
+    pub(crate) fn all() -> impl Iterator<Item = Self> {
+        Self::PLAIN.into_iter().chain(Self::AGENTS)
+    }
 
     pub(crate) const fn name(self) -> &'static str {
         match self {
@@ -73,6 +93,9 @@ impl Shape {
             Self::Steps => "steps",
             Self::Queue => "queue",
             Self::Port => "port",
+            Self::Agents => "agents",
+            Self::Nested => "nested",
+            Self::Asked => "asked",
         }
     }
 
@@ -85,6 +108,33 @@ impl Shape {
             Self::Idempotent => &[&[("charge", "a")]],
             Self::Approval => &[&[("pay", "a")]],
             Self::Steps | Self::Queue => &[&[("refund", "a")], &[("refund", "b")]],
+            Self::Agents => &[&[("worker", "refund-a"), ("worker", "charge-b"), ("refund", "c")]],
+            Self::Nested => &[&[("leader", "all")]],
+            Self::Asked => &[&[("leader", "pay")]],
+        }
+    }
+
+    /// Returns the agents with those that asked them, in alphabetical order.
+    pub(crate) const fn agents(self) -> &'static [(&'static str, Option<&'static str>)] {
+        match self {
+            Self::Agents => &[("worker", None), ("worker", None)],
+            Self::Asked => &[("leader", None), ("worker", Some("leader"))],
+            Self::Nested => &[("leader", None), ("worker", Some("leader")), ("worker", Some("leader"))],
+            _ => &[],
+        }
+    }
+
+    /// Returns `true` if somebody approves a call. The call of an agent is then stored among those of the run.
+    pub(crate) const fn is_approved(self) -> bool {
+        matches!(self, Self::Approval | Self::Asked)
+    }
+
+    /// Returns the orders on which agents act by calls that are not stored.
+    pub(crate) const fn orders_of_agents(self) -> &'static [&'static str] {
+        match self {
+            Self::Agents => &["a", IDEMPOTENT_ORDER],
+            Self::Nested => &["a", IDEMPOTENT_ORDER, "c"],
+            _ => &[],
         }
     }
 
@@ -139,24 +189,64 @@ fn answer(payload: &LlmPayload, pace: Duration) -> Turn {
     let is_user = |item: &TranscriptItem| matches!(item, TranscriptItem::User { .. });
     let last = payload.transcript.iter().rposition(is_user).unwrap_or(0);
     let asked = format!("{:?}", payload.transcript.get(last));
-    let questions =
-        Shape::ALL.into_iter().flat_map(|shape| (1..=shape.questions()).map(move |number| (shape, number)));
-    let question = questions.into_iter().find(|(shape, number)| asked.contains(&shape.question(*number)));
-    let Some((shape, number)) = question else { return Turn::text("Yes.") };
     let turn = format!("{}.{}", std::process::id(), TURNS.fetch_add(1, Ordering::Relaxed));
-    let mut done =
-        payload.transcript[last..].iter().filter(|item| matches!(item, TranscriptItem::Result(_))).count();
+    let results = payload.transcript[last..].iter().filter(|item| matches!(item, TranscriptItem::Result(_)));
+    if let Some(task) = asked.split(TASK).nth(1) {
+        return answer_of_agent(task, &turn, &results.collect::<Vec<_>>());
+    }
+    let questions = Shape::all().flat_map(|shape| (1..=shape.questions()).map(move |number| (shape, number)));
+    let mut questions = questions;
+    let question = questions.find(|(shape, number)| asked.contains(&shape.question(*number)));
+    let Some((shape, number)) = question else { return Turn::text("Yes.") };
+    let mut done = results.count();
     for (calls, words) in shape.steps_of(number).iter().zip(shape.texts(number)) {
         if done >= calls.len() {
             done -= calls.len();
             continue;
         }
-        let calls = calls.iter().enumerate().map(|(at, (tool, order))| {
-            Turn::call_with_id(format!("call_{turn}.{at}"), *tool, json!({ "order": order }))
-        });
-        return calls.fold(text(&turn, words, Duration::ZERO), Turn::then);
+        return calls_of(calls, &turn).fold(text(&turn, words, Duration::ZERO), Turn::then);
     }
     text(&turn, shape.texts(number).pop().unwrap(), pace)
+}
+
+fn calls_of<'a>(calls: &'a [(&str, &str)], turn: &'a str) -> impl Iterator<Item = Turn> + 'a {
+    calls.iter().enumerate().map(move |(at, (tool, order))| {
+        let input = match *tool {
+            "worker" | "leader" => json!({ "task": format!("{TASK}{order}.") }),
+            _ => json!({ "order": order }),
+        };
+        Turn::call_with_id(format!("call_{turn}.{at}"), *tool, input)
+    })
+}
+
+/// Returns the turn of an agent: its calls, and then a report of their results.
+fn answer_of_agent(task: &str, turn: &str, results: &[&TranscriptItem]) -> Turn {
+    if !results.is_empty() {
+        return Turn::text(format!("r{turn}: {results:?}"));
+    }
+    let order = task.split('.').next().unwrap_or_default();
+    let calls: &[(&str, &str)] = match order.split_once('-') {
+        Some((tool, order)) => &[(tool, order)],
+        None if order == "pay" => &[("worker", "pay-a")],
+        None => &[("worker", "refund-a"), ("worker", "charge-b"), ("refund", "c")],
+    };
+    calls_of(calls, turn).fold(Turn::text(format!("t{turn}")), Turn::then)
+}
+
+/// Gives a builder the tools, and the agents that have them.
+pub(crate) fn equip(
+    builder: AssistantBuilder,
+    ledger: &str,
+    case: Option<&str>,
+    tempo: Tempo,
+) -> AssistantBuilder {
+    let agent = |name: &'static str| {
+        let tools = tools(ledger, case, tempo).into_iter();
+        tools.fold(Agent::new(name, "Acts on orders."), |agent, tool| agent.tool(tool))
+    };
+    let builder = tools(ledger, case, tempo).into_iter().fold(builder, |builder, tool| builder.tool(tool));
+    let builder = builder.agent(agent("worker")).agent(agent("leader").delegates(["worker"]));
+    builder.delegates(["worker", "leader"])
 }
 
 /// Creates a block of words. Each names its turn, so that no two deltas are equal.

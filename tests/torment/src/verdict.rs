@@ -8,7 +8,7 @@ use crate::killed::Case;
 use crate::ledger::Effect;
 use crate::shape::Shape;
 use crate::store::{Store, runs, scope};
-use crate::{answers, next, plain_text};
+use crate::{agents, answers, next, plain_text};
 
 /// Returns the violations of a case that has ended.
 pub(crate) async fn violations<S: Store>(
@@ -30,15 +30,17 @@ pub(crate) async fn violations<S: Store>(
     let messages: Vec<Value> =
         bodies.iter().map(|message| serde_json::from_slice(&message.body).unwrap()).collect();
     let calls = calls(&messages);
-    check_effects(effects, &calls, is_given_up, &mut found);
+    let data = lines.iter().filter_map(|line| line.strip_prefix("data: "));
+    let shown: Vec<Value> = data.filter_map(|data| serde_json::from_str(data).ok()).collect();
+    check_effects(&agents::by_agents(case.shape, effects).1, &calls, is_given_up, &mut found);
+    agents::check(case.shape, &messages, effects, shown.iter(), is_given_up, &mut found);
     if !is_given_up {
         answers::check(case.shape, &messages, &mut found);
         check_calls(case.shape, &calls, &mut found);
         plain_text::check(case.path.parent().unwrap(), &messages, case.is_encrypted, &mut found);
     }
     let text = Value::from(messages.clone()).to_string();
-    let data = lines.iter().filter_map(|line| line.strip_prefix("data: "));
-    for event in data.filter_map(|data| serde_json::from_str::<Value>(data).ok()) {
+    for event in &shown {
         let shown = match event["type"].as_str() {
             Some("tool-output-available") => &event["output"],
             Some("tool-approval-request") => &event["toolCallId"],
@@ -97,7 +99,8 @@ pub(crate) fn check_effects(
 
 /// Checks that each call of the shape is stored once, with an outcome.
 pub(crate) fn check_calls(shape: Shape, calls: &[&Value], found: &mut Vec<String>) {
-    let wanted: usize = shape.steps().iter().map(|step| step.len()).sum();
+    let of_run: usize = shape.steps().iter().map(|step| step.len()).sum();
+    let wanted = of_run + usize::from(shape == Shape::Asked);
     let settled = calls
         .iter()
         .filter(|call| matches!(call["state"].as_str(), Some("output-available" | "output-error")));

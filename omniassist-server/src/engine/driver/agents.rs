@@ -3,6 +3,7 @@
 use std::task::{Context, Poll};
 
 use omniassist_core::event::{AgentState, RunErrorCode};
+use omniassist_core::journal::Record;
 use omniassist_core::run::{AnswerCheck, Input};
 use omniassist_core::tree::Limit;
 use omniassist_core::{RunEvent, Text};
@@ -122,5 +123,18 @@ impl Work for Driver {
 
     fn limit(&self) -> Option<Limit> {
         self.branch.as_ref().and_then(|branch| branch.limit())
+    }
+
+    fn has_records(&self) -> bool {
+        let is_due = self.gate.as_ref().is_some_and(|gate| gate.is_waiting() || !gate.records.is_empty());
+        is_due || self.branch.as_ref().is_some_and(|branch| branch.has_records())
+    }
+
+    fn take_records(&mut self) -> Option<(Vec<Record>, bool)> {
+        self.take_records()
+    }
+
+    fn open_gate(&mut self) {
+        self.open_gate();
     }
 }

@@ -16,7 +16,7 @@ impl Driver {
             self.stepping = None;
             self.handoffs = None;
             self.meter = None;
-            self.gate = None;
+            self.end_gate();
             self.queued.clear();
             self.running.clear();
             let ended = self.end_agents(None);

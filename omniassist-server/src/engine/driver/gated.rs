@@ -2,14 +2,15 @@
 
 use std::mem;
 
-use omniassist_core::event::{AgentState, AgentStatus, RunErrorCode};
+use omniassist_core::event::{AgentStatus, RunErrorCode};
 use omniassist_core::journal::{self, Content, Record};
 use omniassist_core::run::{Action, Input, RunMachine};
-use omniassist_core::{KeptAnswer, RunEvent, Text};
+use omniassist_core::{EventBuf, KeptAnswer, RunEvent, Text};
 
 use super::handoff::steps_since_handoff;
 use super::{Driver, Stage};
 use crate::engine::gate::{Due, Gate};
+use crate::engine::tree::Branch;
 use crate::failpoint;
 use crate::store::ModelUsage;
 
@@ -19,10 +20,19 @@ const NO_TOOL: &str = "This tool is not available any more; it was not run.";
 impl Driver {
     /// Makes the run a stored one. `journal` has the records of a run that was interrupted.
     pub(in crate::engine) fn store_with(&mut self, journal: Option<Vec<Record>>) {
+        self.close_gate(Gate { journal, kept: Some(KeptAnswer::default()), ..Gate::default() });
+    }
+
+    /// Makes the run of an asked agent a part of a stored one. `journal` has its records if it was interrupted.
+    pub(in crate::engine) fn store_asked(&mut self, journal: Option<Vec<Record>>) {
+        self.close_gate(Gate { journal, ..Gate::default() });
+    }
+
+    fn close_gate(&mut self, gate: Gate) {
         if let Stage::Preparing(beginning) = &mut self.stage {
             beginning.config.journaled = true;
         }
-        self.gate = Some(Box::new(Gate { journal, ..Gate::default() }));
+        self.gate = Some(Box::new(gate));
     }
 
     pub(in crate::engine) fn is_stored(&self) -> bool {
@@ -41,22 +51,37 @@ impl Driver {
         {
             gate.records.push(Record::from(Content::Kept(*handle)));
         }
-        let waits = gate.is_waiting();
+        let mut waits = gate.is_waiting();
+        if let Some(branch) = &mut self.branch
+            && branch.has_records()
+        {
+            waits |= branch.take_records(&mut gate.records);
+        }
         (waits || !gate.records.is_empty()).then(|| (mem::take(&mut gate.records), waits))
+    }
+
+    /// Leaves the records of agents that have ended: one may wait for the user.
+    pub(super) fn end_gate(&mut self) {
+        let Some(gate) = &mut self.gate else { return };
+        let mut records = mem::take(&mut gate.records);
+        if let Some(branch) = &mut self.branch {
+            records.append(&mut branch.take_last_records());
+        }
+        **gate = Gate { records, ..Gate::default() };
     }
 
     /// Returns the part of the next model call that concerns an answer which another process can fetch.
     pub(super) fn kept_answer(&mut self) -> Option<KeptAnswer> {
         let gate = self.gate.as_mut()?;
-        let mut kept = gate.kept.clone();
+        let mut kept = gate.kept.clone()?;
         kept.fetch = gate.fetch.take();
         Some(kept)
     }
 
     /// Leaves the answer of the model to the process that goes on with the run.
     pub(in crate::engine) fn leave_answer(&self) {
-        if let Some(gate) = &self.gate {
-            gate.kept.leave();
+        if let Some(kept) = self.gate.as_ref().and_then(|gate| gate.kept.as_ref()) {
+            kept.leave();
         }
     }
 
@@ -67,6 +92,9 @@ impl Driver {
 
     /// Carries out what waits for the journal.
     pub(in crate::engine) fn open_gate(&mut self) {
+        if let Some(branch) = &mut self.branch {
+            branch.open_gates();
+        }
         match self.gate.as_mut().and_then(|gate| gate.waiting.take()) {
             Some(Due::Action(action)) => self.carry_out(action),
             Some(Due::Tools) => self.fill_tools(),
@@ -81,14 +109,17 @@ impl Driver {
     /// limit of its agent.
     pub(super) fn recover(&mut self, machine: RunMachine, own_steps: u32) -> RunMachine {
         let Some(records) = self.gate.as_mut().and_then(|gate| gate.journal.take()) else { return machine };
-        let (at_work, since_handoff) = (agents_at_work(&records), steps_since_handoff(&records));
+        let since_handoff = steps_since_handoff(&records);
+        let price = self.price();
+        if let Some(branch) = &mut self.branch {
+            branch.restore(&records, price);
+        }
         match journal::fold(machine.clone(), records) {
             Ok(recovered) => {
                 failpoint::hit("gate.folded");
                 // The journal begins with the events of the start.
                 self.events.drain().for_each(drop);
                 recovered.events.into_iter().for_each(|event| self.events.push(event));
-                at_work.into_iter().for_each(|event| self.events.push(event));
                 if let Some(gate) = &mut self.gate {
                     gate.interrupted = recovered.interrupted.into_iter().collect();
                     gate.fetch = recovered.kept;
@@ -122,6 +153,7 @@ impl Driver {
                     let was_interrupted = gate.interrupted.remove(&call.id);
                     let Some(tool) = self.tools.to_start(&call.name) else {
                         // The server that goes on with the run has other tools.
+                        end_agents(self.branch.as_deref_mut(), &call.id, &mut self.events);
                         let result = Err(Text::from_static(NO_TOOL));
                         let input = Input::ToolResult { call_id: call.id, result };
                         machine.step(input, &self.tools, &mut self.events);
@@ -133,6 +165,7 @@ impl Driver {
                         if let Some(audit) = audit {
                             audit.unknown();
                         }
+                        end_agents(self.branch.as_deref_mut(), &call.id, &mut self.events);
                         let input = Input::ToolUnknown { call_id: call.id.clone() };
                         machine.step(input, &self.tools, &mut self.events);
                         gate.records.push(Record::from(Content::UnknownOutcome(call.id)));
@@ -176,26 +209,15 @@ impl Driver {
             | RunEvent::ToolInputError { .. }
             | RunEvent::ToolDenied { .. }
             | RunEvent::ToolRefused { .. } => true,
+            // The agent keeps its id on another server.
+            RunEvent::AgentState(state) => state.status == AgentStatus::Running,
             event => event.is_terminal(),
         }
     }
 }
 
-/// Returns the events of the ends of agents that were at work when their server stopped. They do not go on.
-fn agents_at_work(records: &[Record]) -> Vec<RunEvent> {
-    let mut agents: Vec<Box<AgentState>> = Vec::new();
-    for record in records {
-        if let Content::Event(RunEvent::AgentState(state)) = &record.content {
-            agents.retain(|agent| agent.agent_id != state.agent_id);
-            if state.status == AgentStatus::Running {
-                agents.push(state.clone());
-            }
-        }
-    }
-    let ended = agents.into_iter().map(|mut agent| {
-        agent.status = AgentStatus::Cancelled;
-        agent.reason = Some(Text::from_static("interrupted"));
-        RunEvent::AgentState(agent)
-    });
-    ended.collect()
+/// Shows the ends of the agents that a call had asked and does not ask again.
+fn end_agents(branch: Option<&mut Branch>, call: &Text, events: &mut EventBuf<RunEvent>) {
+    let ends = branch.map(|branch| branch.end_restored(Some(call))).unwrap_or_default();
+    ends.into_iter().for_each(|end| events.push(end));
 }

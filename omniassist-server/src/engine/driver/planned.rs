@@ -9,13 +9,14 @@ use omniassist_core::tree::Limit;
 use omniassist_core::{LlmPayload, ToolChoice, TranscriptItem};
 
 use super::{Driver, Stage};
+use crate::cost::Price;
 use crate::engine::plan::{Admission, Call, Refusal, StepPlan, Steps};
 use crate::engine::preparation::Prepared;
 use crate::tool::ToolSnapshot;
 
 impl Driver {
     fn call_model(&mut self, transcript: Arc<[TranscriptItem]>) {
-        let kept = self.kept_answer();
+        let (kept, price) = (self.kept_answer(), self.price());
         let Call { provider, model, system, options, tool_choice } = &self.call;
         let mut payload = LlmPayload::new(transcript);
         payload.system.clone_from(system);
@@ -34,15 +35,14 @@ impl Driver {
         payload.options = Arc::clone(options);
         payload.model.clone_from(model);
         payload.kept = kept;
-        if let Some(branch) = &mut self.branch {
-            let (prices, model) = (self.setup.config.prices.as_ref(), self.call.requested_model());
-            let price = prices.zip(model).and_then(|(prices, model)| prices.price(model)).copied();
-            if let Err(limit) = branch.reserve(&mut payload, price) {
-                if limit == Limit::Cost && price.is_none() {
-                    tracing::error!(model, "a model without a price was not called: its cost is limited");
-                }
-                return self.exceed();
+        if let Some(branch) = &mut self.branch
+            && let Err(limit) = branch.reserve(&mut payload, price)
+        {
+            if limit == Limit::Cost && price.is_none() {
+                let model = self.call.requested_model();
+                tracing::error!(model, "a model without a price was not called: its cost is limited");
             }
+            return self.exceed();
         }
         self.trace.call_model(&payload, provider.name(), self.call.requested_model());
         let answer = self.trace.enter_scope(|| match &self.meter {
@@ -52,6 +52,12 @@ impl Driver {
         let is_first = !mem::replace(&mut self.has_asked, true);
         let guarded = self.setup.config.guards.around(answer, &self.run, is_first);
         self.model = Some(self.setup.with_generated_files(guarded, &self.run));
+    }
+
+    /// Returns the price of the requested model.
+    pub(super) fn price(&self) -> Option<Price> {
+        let (prices, model) = (self.setup.config.prices.as_ref()?, self.call.requested_model()?);
+        prices.price(model).copied()
     }
 
     /// Calls the model, after the functions of the host that prepare its calls.

@@ -12,6 +12,7 @@ use omniassist_core::tree::Limit;
 use omniassist_core::{JsonText, RunEvent, RunRequest, Text};
 use serde_json::Value;
 use tokio::time::{Instant, sleep};
+use uuid::Uuid;
 
 use super::node::Node;
 use super::tree::Tree;
@@ -135,8 +136,14 @@ impl<'a> Turn<'a> {
         let extensions = tree.extensions.clone();
         let tools = assistant.tools_of_asked(&request, &extensions, branch.may_ask());
         let tools = tools.map_err(|_| Failure::of(RunErrorCode::InvalidRequest))?;
-        let (mut driver, _, message_id) =
-            assistant.driver(request, extensions, tools, prepare, Carried::default(), Origin::asked(branch));
+        let (mut driver, _, message_id) = assistant.driver(
+            request,
+            extensions,
+            tools,
+            prepare,
+            Carried::default(),
+            Origin::asked(Uuid::now_v7(), branch),
+        );
         if let Some(meter) = lock(&tree.meter).clone() {
             driver.meter_with(meter);
         }

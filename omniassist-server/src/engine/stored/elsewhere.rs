@@ -3,7 +3,7 @@
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-use omniassist_core::journal::Content;
+use omniassist_core::journal::{Content, of_run};
 use omniassist_core::{Error, RunEvent};
 use tokio::time::sleep;
 
@@ -67,9 +67,11 @@ impl Assistant {
         let read =
             journal::for_each_segment(&*stores.runs, &head.scope, head.run, at, |_, records, after| {
                 at = after;
-                for record in records {
-                    match record.content {
-                        Content::Event(RunEvent::Start { message_id: id, .. }) => message_id = Some(id),
+                for content in of_run(&records) {
+                    match content {
+                        Content::Event(RunEvent::Start { message_id: id, .. }) => {
+                            message_id = Some(id.clone());
+                        }
                         Content::Event(event) if event.is_terminal() => (from, message_id) = (after, None),
                         _ => {}
                     }

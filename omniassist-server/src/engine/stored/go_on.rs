@@ -226,7 +226,7 @@ impl Assistant {
         let agent = agent.ok_or_else(|| StoreError::other("the agent of the run is not registered"))?;
         let is_first = leg.is_first();
         let written = (!leg.records.is_empty()).then(|| leg.collector().into_message());
-        let LastLeg { input, from, at, records, earlier } = leg;
+        let LastLeg { input, from, at, records, earlier, waiting } = leg;
         let has_begun = !records.is_empty() || (is_first && writer.epoch > 1);
         if has_begun && agent.setup.config.recovery == Recovery::Interrupt {
             return Err(Failed::NotResumed);
@@ -288,7 +288,7 @@ impl Assistant {
             Verified { agent, tools, posted }
         };
         let Verified { agent, tools, posted } = verified;
-        let start = Start { request, extensions, tools, carried, posted, admission };
+        let start = Start { request, extensions, tools, carried, posted, admission, waiting };
         failpoint::hit("go_on.verified");
         let records = (!records.is_empty()).then_some(records);
         let built = agent.build_leg(writer.run, start, records, true)?;

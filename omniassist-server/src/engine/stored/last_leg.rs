@@ -1,12 +1,15 @@
 //! The last leg of a stored run, and the message that it continues.
 
+use std::mem;
+
 use omniassist_core::Text;
-use omniassist_core::journal::{Content, Record};
+use omniassist_core::journal::{Content, Record, of_run};
 use omniassist_core::message::{Message, MessageCollector};
 
 use super::answers::{Answer, answers_of, apply_answers};
 use super::input::Input;
 use super::journal::{self, Position};
+use crate::engine::agent_records::{AgentRecords, WaitingAgents};
 use crate::store::{Claimed, RunStore, StoreError};
 
 /// The last leg of a run: the part of its journal after the last time that it waited.
@@ -23,6 +26,8 @@ pub(super) struct LastLeg {
     /// It is built from the journal. A store of conversations that is not the store of runs may have the text of the leg
     /// already: its save precedes the end of the leg, and the server may have stopped in between.
     pub(super) earlier: Option<Message>,
+    /// The agents that waited for the user before the leg.
+    pub(super) waiting: WaitingAgents,
 }
 
 impl LastLeg {
@@ -36,13 +41,20 @@ impl LastLeg {
         let answers = answers_of(&claimed.signals)?;
         let earlier = input.continued()?;
         let start = Position::default();
-        let mut leg = Self { input, from: start, at: start, records: Vec::new(), earlier };
+        let mut leg = Self {
+            input,
+            from: start,
+            at: start,
+            records: Vec::new(),
+            earlier,
+            waiting: WaitingAgents::new(),
+        };
         let head = &claimed.head;
         journal::for_each_segment(runs, &head.scope, head.run, start, |_, records, at| {
             leg.records.extend(records);
             leg.at = at;
             // The end of a leg is the last event of its segment.
-            let last = leg.records.iter().rev().find_map(|record| match &record.content {
+            let last = of_run(&leg.records).rev().find_map(|content| match content {
                 Content::Event(event) => Some(event.is_terminal()),
                 Content::Deltas(_) => Some(false),
                 _ => None,
@@ -64,8 +76,8 @@ impl LastLeg {
     pub(super) fn collector(&self) -> MessageCollector {
         let earlier = self.earlier.clone();
         let mut collector = earlier.map_or_else(MessageCollector::new, MessageCollector::continuing);
-        for record in &self.records {
-            match &record.content {
+        for content in of_run(&self.records) {
+            match content {
                 Content::Event(event) => collector.apply(event),
                 Content::Deltas(deltas) => collector.apply(&deltas.merged()),
                 _ => {}
@@ -77,8 +89,9 @@ impl LastLeg {
     fn end(&mut self, answers: &[(Text, Answer)]) {
         let mut message = self.collector().into_message();
         apply_answers(&mut message, answers);
+        let agents = AgentRecords::split(mem::take(&mut self.records)).1.after(mem::take(&mut self.waiting));
+        self.waiting = agents.into_waiting(&message.id);
         self.earlier = Some(message);
         self.from = self.at;
-        self.records.clear();
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use http::Extensions;
-use omniassist_core::journal::{Content, Record};
+use omniassist_core::journal::{Content, Record, of_run};
 use omniassist_core::message::{Message, Role};
 use omniassist_core::{JsonText, RunRequest, Text};
 
@@ -14,6 +14,7 @@ use super::stores::{LiveLeg, Stores};
 use super::tail::Tail;
 use super::task::Task;
 use crate::engine::admission::Admission;
+use crate::engine::agent_records::{AgentRecords, WaitingAgents};
 use crate::engine::assistant::Origin;
 use crate::engine::history::Carried;
 use crate::engine::meter::Meter;
@@ -35,6 +36,8 @@ pub(super) struct Start {
     pub(super) posted: Option<Vec<Message>>,
     /// `None` for a run that the server continues itself.
     pub(super) admission: Option<Admission>,
+    /// The agents that waited for the user before the leg.
+    pub(super) waiting: WaitingAgents,
 }
 
 /// A leg that is ready to begin. Dropping it releases what the run has reserved.
@@ -74,7 +77,7 @@ impl Assistant {
         has_stored_answers: bool,
     ) -> Result<Built, omniassist_core::Error> {
         let setup = &self.setup;
-        let Start { request, extensions, tools, carried, posted, admission } = start;
+        let Start { request, extensions, tools, carried, posted, admission, waiting } = start;
         let (chat_id, state) = (request.chat_id.clone(), request.state.clone());
         let principal = extensions.get::<Principal>().cloned().unwrap_or_default();
         let meter = match (&admission, &setup.config.budget) {
@@ -85,7 +88,9 @@ impl Assistant {
             }
             (None, None) => None,
         };
-        let origin = Origin { id: run.uuid(), has_stored_answers, branch: None };
+        let (own, agents) = records.clone().map(AgentRecords::split).unzip();
+        let agents = Some(agents.unwrap_or_default().after(waiting));
+        let origin = Origin { id: run.uuid(), has_stored_answers, branch: None, agents };
         let (mut driver, continued, message_id) =
             self.driver(request, extensions, tools, prepare, carried, origin);
         if let Some(seals) = &setup.seals {
@@ -94,7 +99,7 @@ impl Assistant {
                 sealer.lifetime(setup.config.limits.approval_lifetime).agent(self.agent_name().cloned());
             driver.seal_with(sealer, continued.as_ref(), &message_id);
         }
-        driver.store_with(records.clone());
+        driver.store_with(own);
         if let Some(meter) = meter {
             driver.meter_with(meter);
         }
@@ -117,8 +122,8 @@ impl Assistant {
         let earlier = continued.clone().map(Arc::new);
         let new = || Message { id: message_id, role: Role::Assistant, parts: Vec::new(), metadata: None };
         let mut recorder = Recorder::new(leg.at.events, continued.unwrap_or_else(new));
-        for record in records.iter().flatten() {
-            match &record.content {
+        for content in of_run(records.as_deref().unwrap_or_default()) {
+            match content {
                 Content::Event(event) => recorder.replay(event),
                 Content::Deltas(deltas) => recorder.replay(&deltas.merged()),
                 _ => {}

@@ -25,6 +25,7 @@ use super::stores::Stores;
 use super::verifier::Stored;
 use super::view::View;
 use crate::engine::admission::{Admission, post_digest};
+use crate::engine::agent_records::WaitingAgents;
 use crate::engine::handoff_lookup::{PossibleTools, Verified};
 use crate::engine::{Assistant, Run, WhenBusy};
 use crate::quota::Held;
@@ -213,7 +214,8 @@ impl Assistant {
         let has_stored_answers = taken.what != What::Import;
         failpoint::hit("open.described");
         let admission = Some(admission);
-        let start = Start { request, extensions, tools, carried, posted, admission };
+        let start =
+            Start { request, extensions, tools, carried, posted, admission, waiting: WaitingAgents::new() };
         let built = agent.build_leg(run, start, None, has_stored_answers)?;
         let leg = NewLeg { new, built, leaf, when_busy: *when_busy };
         // A client that leaves does not keep a stored run without a driver.

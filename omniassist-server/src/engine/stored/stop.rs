@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use omniassist_core::event::{FinishReason, RunErrorCode, Usage};
-use omniassist_core::journal::{Content, SegmentWriter};
+use omniassist_core::journal::{Content, SegmentWriter, of_run};
 use omniassist_core::message::Message;
 use omniassist_core::{Error, RunEvent, Text};
 use tokio::time::{Instant, sleep, timeout};
@@ -14,6 +14,7 @@ use super::message::{message, stored_message};
 use super::refused;
 use super::stores::Stores;
 use crate::engine::Assistant;
+use crate::engine::agent_records::AgentRecords;
 use crate::store::{
     Branch, Change, Claim, Claimed, Ending, Hint, RunHead, RunId, RunState, Scope, Segment, SegmentKind,
     Settled, Signal, SignalKind, StoreError, Which, Window,
@@ -130,18 +131,26 @@ impl Assistant {
             }
             _ => RunEvent::Abort { reason: Text::from_static(reason) },
         };
-        segment.event(&event).map_err(StoreError::other)?;
-        let data = segment.take().map(|segment| segment.bytes).unwrap_or_default();
         // A journal that cannot be read is kept, and its run ends without a message.
-        let (events, change) = match LastLeg::read(&*stores.runs, claimed).await {
-            Ok(leg) => (leg.at.events, self.partial(stores, head, &leg).await?),
+        let (events, ends, change) = match LastLeg::read(&*stores.runs, claimed).await {
+            Ok(leg) => {
+                let ends: Vec<_> = AgentRecords::split(leg.records.clone()).1.into_ends().collect();
+                let change = self.partial(stores, head, &leg, &ends).await?;
+                (leg.at.events, ends, change)
+            }
             Err(error) if error.is_corrupt() => {
                 tracing::error!(run_id = %head.run, %error, "the journal of a run cannot be read");
-                (0, None)
+                (0, Vec::new(), None)
             }
             Err(error) => return Err(error),
         };
-        let events = u32::try_from(events + 1).unwrap_or(u32::MAX);
+        for event in ends.iter().chain([&event]) {
+            segment.event(event).map_err(StoreError::other)?;
+        }
+        let segment = segment.take();
+        let events = events + segment.as_ref().map_or(0, |segment| segment.events);
+        let data = segment.map(|segment| segment.bytes).unwrap_or_default();
+        let events = u32::try_from(events).unwrap_or(u32::MAX);
         let last = Segment::new(*writer, head.head + 1, SegmentKind::End, events, data);
         let mut end = Settled::new(last, ending);
         if let (Some(change), false) = (&change, stores.is_one) {
@@ -159,13 +168,14 @@ impl Assistant {
         stores: &Stores,
         head: &RunHead,
         leg: &LastLeg,
+        ends_of_agents: &[RunEvent],
     ) -> Result<Option<Change>, StoreError> {
         if leg.records.is_empty() {
             return Ok(None);
         }
         let mut under_way: Vec<&Text> = Vec::new();
-        for record in &leg.records {
-            match &record.content {
+        for content in of_run(&leg.records) {
+            match content {
                 Content::Begun(calls) => under_way.extend(calls),
                 Content::Event(
                     RunEvent::ToolOutput { call_id, preliminary: false, .. }
@@ -175,6 +185,7 @@ impl Assistant {
             }
         }
         let mut collector = leg.collector();
+        ends_of_agents.iter().for_each(|end| collector.apply(end));
         for call_id in under_way.into_iter().cloned() {
             let error_text = Text::from_static(UNKNOWN);
             collector.apply(&RunEvent::ToolError { call_id, error_text, provider_executed: false });

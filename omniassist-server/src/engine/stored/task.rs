@@ -201,6 +201,9 @@ impl Task {
             }
         }
         if polled.is_ready() {
+            if let Some((records, _)) = self.run.take_records() {
+                self.recorder.take_records(&records);
+            }
             return Poll::Ready(Step::Ended);
         }
         match self.run.take_records() {

@@ -5,6 +5,7 @@ use omniassist_core::{Limits, RunEvent, Text};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
+use crate::engine::agent_records::WaitingAgent;
 use crate::seal::Sealer;
 
 /// The most bytes of the state of an agent that waits.
@@ -29,6 +30,12 @@ struct Kept<'a> {
     messages: &'a RawValue,
 }
 
+impl From<WaitingAgent> for Suspended {
+    fn from(WaitingAgent { agent_id, message }: WaitingAgent) -> Self {
+        Self { agent_id, message, unaccepted: Vec::new() }
+    }
+}
+
 impl Suspended {
     /// Reads the state that [`Asking::into_questions`] has written. Returns `None` for any other.
     pub(in crate::engine) fn read(state: &[u8], limits: &Limits) -> Option<Self> {
@@ -42,6 +49,8 @@ impl Suspended {
 /// An agent that may wait for the user.
 pub(super) struct Asking {
     sealer: Sealer,
+    /// `true` if the journal has the state.
+    is_stored: bool,
     written: MessageCollector,
     /// The calls that have no result, with the events that show them.
     open: Vec<(Text, Vec<RunEvent>)>,
@@ -51,7 +60,7 @@ pub(super) struct Asking {
 
 impl Asking {
     /// Creates the state of an agent that begins, or that goes on with a message.
-    pub(super) fn new(sealer: Sealer, continued: Option<&Message>) -> Self {
+    pub(super) fn new(sealer: Sealer, continued: Option<&Message>, is_stored: bool) -> Self {
         let (mut open, mut shown) = (Vec::new(), Vec::new());
         for call in continued.into_iter().flat_map(Message::tools) {
             let input = match &call.state {
@@ -78,7 +87,7 @@ impl Asking {
         }
         let written = continued
             .map_or_else(MessageCollector::new, |message| MessageCollector::continuing(message.clone()));
-        Self { sealer, written, open, shown }
+        Self { sealer, is_stored, written, open, shown }
     }
 
     /// Returns `true` if the client shows an event as one of the run: the end of a call that waited.
@@ -122,17 +131,21 @@ impl Asking {
         !self.open.is_empty()
     }
 
-    /// Returns the events that show the open calls as those of the run. One of them has the state of the agent.
+    /// Returns the events that show the open calls as those of the run. One of them has the state of the agent, unless the run
+    /// is stored.
     ///
     /// Returns `None` if the state is too long for a client, or cannot be encrypted.
     pub(super) fn into_questions(self, agent_id: &Text, asked_by: &Text) -> Option<Vec<RunEvent>> {
-        let mut message = self.written.into_message();
-        // Its calls are answered in the message of the run.
-        message.id = self.sealer.message_id().clone();
-        let messages = serde_json::value::to_raw_value(&[message]).ok()?;
-        let kept = Kept { agent_id: agent_id.clone(), messages: &messages };
-        let state = serde_json::to_vec(&kept).ok().filter(|state| state.len() <= LARGEST)?;
-        let mut token = self.sealer.seal_state(asked_by, &state)?;
+        let mut token = String::new();
+        if !self.is_stored {
+            let mut message = self.written.into_message();
+            // Its calls are answered in the message of the run.
+            message.id = self.sealer.message_id().clone();
+            let messages = serde_json::value::to_raw_value(&[message]).ok()?;
+            let kept = Kept { agent_id: agent_id.clone(), messages: &messages };
+            let state = serde_json::to_vec(&kept).ok().filter(|state| state.len() <= LARGEST)?;
+            token = self.sealer.seal_state(asked_by, &state)?;
+        }
         let mut questions = Vec::new();
         for (_, events) in self.open {
             for mut event in events {

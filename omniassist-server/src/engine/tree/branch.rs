@@ -4,9 +4,11 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use omniassist_core::event::AgentState;
+use omniassist_core::journal::Record;
 use omniassist_core::run::ClientAbilities;
 use omniassist_core::tree::{AgentBudget, Ledger, Limit, NodeId, TreeLimits};
 use omniassist_core::{LlmEvent, LlmPayload, RunEvent, Text, ToolChoice};
+use uuid::Uuid;
 
 use super::asking::{Asking, Suspended};
 use super::child::{Child, Ended, Work};
@@ -15,6 +17,7 @@ use super::shown::Shown;
 use super::spending::Spending;
 use crate::RunContext;
 use crate::cost::{Price, Prices};
+use crate::engine::agent_records::AgentRecords;
 use crate::engine::meter::{Meter, estimate};
 use crate::seal::Sealer;
 use crate::sync::lock;
@@ -42,6 +45,9 @@ pub(in crate::engine) trait Begin: Send + Sync {
     /// Returns the budget of an agent. `None` if there is no such agent.
     fn budget_of(&self, agent: &str) -> Option<AgentBudget>;
 
+    /// Returns the price of an agent's model, if it is known.
+    fn price_of(&self, agent: &str) -> Option<Price>;
+
     /// Begins the run of an agent for that of another one.
     ///
     /// # Errors
@@ -65,6 +71,10 @@ pub(in crate::engine) struct Asked<'a> {
     pub(in crate::engine) sealer: Option<Sealer>,
     /// Set if the agent goes on after the client has answered.
     pub(in crate::engine) suspended: Option<Suspended>,
+    /// The id of the agent's run.
+    pub(in crate::engine) id: Uuid,
+    /// `Some` if the run is stored, with the records of an agent that was interrupted.
+    pub(in crate::engine) journal: Option<Option<Vec<Record>>>,
 }
 
 /// An agent whose run has begun.
@@ -74,6 +84,7 @@ struct Opened {
     shown: Shown,
     longest: Duration,
     asking: Option<Box<Asking>>,
+    journal: Option<Option<Vec<Record>>>,
 }
 
 /// The part of a tree that its agents share.
@@ -85,10 +96,10 @@ pub(super) struct Tree {
 
 /// The part of a tree of agents that belongs to one of them: its budget, and the agents that work for it.
 pub(in crate::engine) struct Branch {
-    tree: Arc<Tree>,
-    node: NodeId,
+    pub(super) tree: Arc<Tree>,
+    pub(super) node: NodeId,
     /// `None` for the agent of the run.
-    agent_id: Option<Text>,
+    pub(super) agent_id: Option<Text>,
     depth: u32,
     spending: Option<Spending>,
     /// The budget of the host, which the agents spend from too.
@@ -96,10 +107,10 @@ pub(in crate::engine) struct Branch {
     limit: Option<Limit>,
     asked: Vec<(Text, Text)>,
     waiting: VecDeque<AgentAsk>,
-    children: Vec<Option<Child>>,
+    pub(super) children: Vec<Option<Child>>,
     ready: Arc<Ready>,
     /// The children that were woken and not polled since, and the slot after the last one that was polled.
-    woken: u64,
+    pub(super) woken: u64,
     next: usize,
     /// `true` if the agent goes on after this run.
     is_seated: bool,
@@ -113,13 +124,28 @@ pub(in crate::engine) struct Branch {
     questions: Vec<(Text, Vec<RunEvent>)>,
     /// The latest states of all agents of the run, in the branch of its root.
     agents: Vec<AgentState>,
+    /// Set for a run that is stored.
+    pub(super) journal: Option<Arc<AgentRecords>>,
+    /// The agents that were asked before the run was interrupted, and have not been asked again.
+    pub(super) restored: Vec<AgentState>,
+    /// The children that have records, and those that wait for theirs to be durable.
+    pub(super) recording: u64,
+    pub(super) gated: u64,
+    /// The records of children that have ended.
+    pub(super) last_records: Vec<Record>,
 }
 
 impl Branch {
     /// Creates a tree with its root.
-    pub(in crate::engine) fn root(begin: Arc<dyn Begin>, limits: TreeLimits) -> Self {
+    pub(in crate::engine) fn root(
+        begin: Arc<dyn Begin>,
+        limits: TreeLimits,
+        stored: Option<Arc<AgentRecords>>,
+    ) -> Self {
         let ledger = Arc::new(Mutex::new(Ledger::new(limits)));
-        Self::new(Arc::new(Tree { begin, limits, ledger }), Ledger::ROOT, None, 0)
+        let mut branch = Self::new(Arc::new(Tree { begin, limits, ledger }), Ledger::ROOT, None, 0);
+        branch.journal = stored;
+        branch
     }
 
     /// Creates the branch of one of several runs of an agent.
@@ -150,6 +176,11 @@ impl Branch {
             suspended: BTreeMap::new(),
             questions: Vec::new(),
             agents: Vec::new(),
+            journal: None,
+            restored: Vec::new(),
+            recording: 0,
+            gated: 0,
+            last_records: Vec::new(),
         }
     }
 
@@ -274,11 +305,14 @@ impl Branch {
             return None;
         }
         match trace.enter_scope(|| self.open(&ask, run, sealer)) {
-            Ok(Opened { node, work, shown, longest, asking }) => {
+            Ok(Opened { node, work, shown, longest, asking, journal }) => {
                 let began = shown.began();
                 let slot = self.children.iter().position(Option::is_none).unwrap_or(self.children.len());
                 let waker = self.ready.waker(slot);
-                let child = Child::new(node, work, shown, ask.reply, longest, waker, asking);
+                let mut child = Child::new(node, work, shown, ask.reply, longest, waker, asking);
+                if let Some(earlier) = journal {
+                    child.store_with(earlier.as_deref().unwrap_or_default());
+                }
                 match self.children.get_mut(slot) {
                     Some(free) => *free = Some(child),
                     None => self.children.push(Some(child)),
@@ -312,25 +346,32 @@ impl Branch {
         self.asked.push(question);
         let depth = self.depth + 1;
         let suspended = self.suspended.remove(&ask.call_id).filter(|_| ask.may_wait);
-        let id = suspended.as_ref().map(|suspended| suspended.agent_id.clone());
+        // Only a call that does nothing else is made again, so the others write no records.
+        let agents = self.journal.clone().filter(|_| ask.may_wait);
+        let id = agents.as_ref().and_then(|_| self.take_restored(&ask.call_id));
+        let id = id.or_else(|| suspended.as_ref().map(|suspended| suspended.agent_id.clone()));
+        let journal = agents.as_ref().map(|agents| id.as_ref().and_then(|id| agents.of(id)));
         let shown = Shown::new(ask, id, self.agent_id.clone(), depth);
         let mut branch = Self::new(Arc::clone(&self.tree), node, Some(shown.agent_id().clone()), depth);
         let can_answer = self.abilities.approvals || self.abilities.forms || self.abilities.front_end_tools;
         let sealer = sealer.filter(|_| ask.may_wait && can_answer);
         let sealer = sealer.map(|sealer| sealer.for_asked(&ask.call_id));
         branch.may_wait = sealer.is_some();
+        branch.journal = agents;
         let asking = sealer.as_ref().map(|sealer| {
             let continued = suspended.as_ref().map(|suspended| &suspended.message);
-            Box::new(Asking::new(sealer.for_asked(&ask.call_id), continued))
+            let sealer = sealer.for_asked(&ask.call_id);
+            Box::new(Asking::new(sealer, continued, branch.journal.is_some()))
         });
         let abilities = if sealer.is_some() { self.abilities } else { ClientAbilities::none() };
-        let asked = Asked { agent, task, abilities, sealer, suspended };
+        let id = shown.run_id();
+        let asked = Asked { agent, task, abilities, sealer, suspended, id, journal: journal.clone() };
         let work = self.tree.begin.begin(asked, run, branch);
         let mut work = work.inspect_err(|_| lock(&self.tree.ledger).close(node))?;
         if let Some(meter) = &self.meter {
             work.meter_with(meter.clone());
         }
-        Ok(Opened { node, work, shown, longest: budget.longest(), asking })
+        Ok(Opened { node, work, shown, longest: budget.longest(), asking, journal })
     }
 
     /// Polls the agents that were woken, in turn, for one event that the client is shown. What an agent has used is added to
@@ -358,11 +399,21 @@ impl Branch {
                 _ => Poll::Pending,
             };
             match polled {
-                Poll::Pending => self.woken &= !bit,
+                Poll::Pending => {
+                    self.woken &= !bit;
+                    if self.journal.is_some()
+                        && let Some(Some(child)) = self.children.get(slot)
+                        && child.has_records()
+                    {
+                        self.recording |= bit;
+                    }
+                }
                 Poll::Ready(Some(event)) => return Poll::Ready(event),
                 Poll::Ready(None) => {
                     self.woken &= !bit;
                     if let Some(mut child) = self.children.get_mut(slot).and_then(Option::take) {
+                        child.take_records(&mut self.last_records);
+                        self.recording &= !bit;
                         trace.adopt(child.work.trace());
                         lock(&self.tree.ledger).close(child.node);
                         let Ended { shown, questions } = child.report(self.room());
@@ -414,7 +465,7 @@ impl Branch {
         if call.is_none() {
             self.meter = None;
         }
-        let mut ends = Vec::new();
+        let mut ends = self.end_restored(call);
         for slot in &mut self.children {
             if let Some(mut child) =
                 slot.take_if(|child| call.is_none_or(|call| child.shown.call_id() == call))

@@ -3,13 +3,15 @@ use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
-use omniassist_core::event::AgentStatus;
+use omniassist_core::event::{AgentDelta, AgentStatus};
+use omniassist_core::journal::{Content, DeltaOf, Record};
 use omniassist_core::tree::{Limit, NodeId};
 use omniassist_core::{FinishReason, RunEvent, Text, Usage};
 use tokio::sync::oneshot;
 use tokio::time::{Sleep, sleep};
 
 use super::asking::Asking;
+use super::recorded::Recorded;
 use super::shown::Shown;
 use crate::engine::meter::Meter;
 use crate::panics;
@@ -50,6 +52,15 @@ pub(in crate::engine) trait Work: Send {
 
     /// Returns the limit of the tree that allows the run no other model call.
     fn limit(&self) -> Option<Limit>;
+
+    /// Returns `true` if there are records for the journal.
+    fn has_records(&self) -> bool;
+
+    /// Returns the records for the journal, and `true` if the run waits until they are durable.
+    fn take_records(&mut self) -> Option<(Vec<Record>, bool)>;
+
+    /// Lets a run go on that waits for its records.
+    fn open_gate(&mut self);
 }
 
 /// An agent at work.
@@ -69,6 +80,11 @@ pub(super) struct Child {
     asking: Option<Box<Asking>>,
     /// `true` if the answer has a type.
     is_typed: bool,
+    /// Set for an agent of a stored run.
+    recorded: Option<Box<Recorded>>,
+    /// The text of an agent that goes on, until it was shown.
+    earlier_text: Option<Text>,
+    has_panicked: bool,
 }
 
 /// The end of an agent's work.
@@ -111,11 +127,58 @@ impl Child {
             end: None,
             asking,
             is_typed,
+            recorded: None,
+            earlier_text: None,
+            has_panicked: false,
         }
+    }
+
+    /// Writes the events of the agent to the journal, after those of an agent that was interrupted.
+    pub(super) fn store_with(&mut self, earlier: &[Record]) {
+        let mut text = String::new();
+        for content in earlier.iter().map(|record| &record.content) {
+            match content {
+                Content::Event(event) => self.take(event),
+                Content::Deltas(deltas) => {
+                    if matches!(deltas.of(), DeltaOf::Text(_)) {
+                        text.push_str(deltas.text());
+                    }
+                    self.take(&deltas.merged());
+                }
+                _ => {}
+            }
+        }
+        self.earlier_text = (!text.is_empty()).then(|| text.into());
+        self.recorded = Some(Box::new(Recorded::new(self.shown.agent_id())));
+    }
+
+    /// Returns `true` if there are records for the journal.
+    pub(super) fn has_records(&self) -> bool {
+        self.recorded.as_ref().is_some_and(|recorded| recorded.is_due()) || self.work.has_records()
+    }
+
+    /// Appends the records for the journal. Returns `true` if the agent waits until they are durable.
+    pub(super) fn take_records(&mut self, out: &mut Vec<Record>) -> bool {
+        let Some(recorded) = &mut self.recorded else { return false };
+        let (records, waits) = self.work.take_records().unwrap_or_default();
+        recorded.take(records, out);
+        waits
+    }
+
+    /// Lets the agent go on, whose records are durable.
+    pub(super) fn open_gate(&mut self) {
+        self.has_panicked |= panics::catch("an agent", || self.work.open_gate()).is_none();
     }
 
     /// Polls for the next event that the client is shown. Returns `None` at the end.
     pub(super) fn poll_event(&mut self) -> Poll<Option<RunEvent>> {
+        if let Some(delta) = self.earlier_text.take() {
+            let agent_id = self.shown.agent_id().clone();
+            return Poll::Ready(Some(RunEvent::AgentDelta { agent_id, delta: AgentDelta::Text { delta } }));
+        }
+        if self.has_panicked {
+            return Poll::Ready(None);
+        }
         let waker = self.waker.clone();
         let cx = &mut Context::from_waker(&waker);
         loop {
@@ -125,6 +188,9 @@ impl Child {
                 Poll::Pending => return Poll::Pending,
                 Poll::Ready(None) => return Poll::Ready(None),
                 Poll::Ready(Some(event)) => {
+                    if let Some(recorded) = &mut self.recorded {
+                        recorded.event(&event);
+                    }
                     self.take(&event);
                     if self.asking.as_ref().is_some_and(|asking| asking.is_shown(&event)) {
                         return Poll::Ready(Some(event));
@@ -159,6 +225,7 @@ impl Child {
         }
         match event {
             RunEvent::TextDelta { delta, .. } => self.text.push_str(delta),
+            RunEvent::StepReset => self.text.clear(),
             RunEvent::StepStart if !self.text.is_empty() => self.last_text = mem::take(&mut self.text),
             RunEvent::Finish { reason, usage } => self.end = Some(self.finished(reason, *usage)),
             RunEvent::Error { code, .. } => {

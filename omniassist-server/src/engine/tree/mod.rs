@@ -4,7 +4,9 @@
 mod asking;
 mod branch;
 mod child;
+mod journaled;
 mod ready;
+mod recorded;
 mod seat;
 mod shown;
 mod spending;

@@ -28,6 +28,17 @@ impl Shown {
         &self.0.agent_id
     }
 
+    /// Returns the id of the agent's run. It belongs to the id of the agent, so that the idempotency keys of its calls stay
+    /// the same when it goes on.
+    pub(super) fn run_id(&self) -> Uuid {
+        let bytes = URL_SAFE_NO_PAD.decode(self.agent_id().as_str()).ok();
+        let random = bytes.and_then(|bytes| <[u8; 12]>::try_from(bytes).ok());
+        random.map_or_else(Uuid::now_v7, |[a, b, c, d, rest @ ..]| {
+            let [e, f, g, h, i, j, k, l] = rest;
+            Uuid::from_bytes([0, 0, 0, 0, a, b, c, d, e, f, g, h, i, j, k, l])
+        })
+    }
+
     /// Returns the call whose tool asked.
     pub(super) fn call_id(&self) -> &Text {
         &self.0.tool_call_id

@@ -15,7 +15,8 @@ const RETRACTABLE: [&str; 9] = [
     "finish-step",
 ];
 
-/// Applies the resets among events, and joins the deltas of a block. Resets that take back more than text are violations.
+/// Applies the resets among events and the states of agents that begin anew, and joins the deltas of a block. Resets that take
+/// back more than text are violations.
 pub(crate) fn settled(events: &[Value], found: &mut Vec<String>) -> Vec<Value> {
     let mut kept: Vec<Value> = Vec::new();
     for event in events {
@@ -33,10 +34,20 @@ pub(crate) fn settled(events: &[Value], found: &mut Vec<String>) -> Vec<Value> {
                 }
                 _ => kept.push(event.clone()),
             },
+            "data-agent" if withdraws(&event["data"]) => {
+                let is_of_agent = |kept: &Value| kept["data"]["agentId"] == event["data"]["agentId"];
+                kept.retain(|kept| !(kind(kept).starts_with("data-agent") && is_of_agent(kept)));
+                kept.push(event.clone());
+            }
             _ => kept.push(event.clone()),
         }
     }
     kept
+}
+
+/// Returns `true` for a state that withdraws what an agent has shown: it begins anew, or its server stopped.
+fn withdraws(state: &Value) -> bool {
+    state["status"] == "running" || state["reason"] == "interrupted"
 }
 
 /// Checks that a client that read to the end has what the log has, and that the log ends once.

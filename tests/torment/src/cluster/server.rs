@@ -10,7 +10,7 @@ use hyper::service::service_fn;
 use omniassist_server::core::Limits;
 use omniassist_server::http::AssistantService;
 use omniassist_server::seal::SealKeys;
-use omniassist_server::{Assistant, AssistantBuilder, PeerAddr, Principal};
+use omniassist_server::{Assistant, PeerAddr, Principal};
 use tokio::net::TcpListener;
 use tokio::time::timeout;
 use tracing_subscriber::EnvFilter;
@@ -50,8 +50,7 @@ async fn serve(url: &str, redis: Option<&str>, ledger: &str, tempo: Tempo) {
     limits.keep_alive = KEEP_ALIVE;
     let builder =
         Assistant::builder(shape::model(tempo)).limits(limits).seal_keys(SealKeys::parse(KEYS).unwrap());
-    let tools = shape::tools(ledger, None, tempo);
-    let builder: AssistantBuilder = tools.into_iter().fold(builder, |builder, tool| builder.tool(tool));
+    let builder = shape::equip(builder, ledger, None, tempo);
     let assistant = Url::parse(url).add_to(redis, builder).await.build().unwrap();
     let service = AssistantService::new(assistant.clone());
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();

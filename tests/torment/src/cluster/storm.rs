@@ -15,7 +15,7 @@ use super::verdict;
 use crate::shape::Shape;
 
 /// The shapes of the streams.
-const SHAPES: [Shape; 7] = [
+const SHAPES: [Shape; 10] = [
     Shape::Text,
     Shape::Call,
     Shape::Parallel,
@@ -23,6 +23,9 @@ const SHAPES: [Shape; 7] = [
     Shape::Approval,
     Shape::Steps,
     Shape::Port,
+    Shape::Agents,
+    Shape::Nested,
+    Shape::Asked,
 ];
 
 /// The time in which a database notices that its clients are gone. Keys of Redis expire after 10 s.

@@ -8,7 +8,7 @@ use tokio::time::sleep;
 use super::client::Client;
 use super::http::Ask;
 use super::log;
-use crate::{answers, ledger, verdict};
+use crate::{agents, answers, ledger, verdict};
 
 /// Returns the violations of a run that has ended.
 pub(crate) async fn violations(client: &Client) -> Vec<String> {
@@ -24,7 +24,8 @@ pub(crate) async fn violations(client: &Client) -> Vec<String> {
     log::check(&client.accepted, &events, &mut found);
     let calls = verdict::calls(&messages);
     let is_given_up = client.state == "interrupted";
-    verdict::check_effects(&effects, &calls, is_given_up, &mut found);
+    verdict::check_effects(&agents::by_agents(client.shape, &effects).1, &calls, is_given_up, &mut found);
+    agents::check(client.shape, &messages, &effects, client.accepted.iter(), is_given_up, &mut found);
     if !is_given_up {
         if client.state != "finished" {
             found.push(format!("the run is {}", client.state));

@@ -34,9 +34,11 @@ impl Encoder {
                     let object = object.field("description", &state.task).some("parentSubagentRunId", parent);
                     object.field("parentToolCallId", &state.tool_call_id)
                 });
-                self.agents.push(OpenAgent { id: state.agent_id.clone(), is_writing: false });
+                self.agents.push(OpenAgent { id: state.agent_id.clone(), messages: 0, is_writing: false });
             }
-            (AgentStatus::Running, Some(_)) | (_, None) => {}
+            // The agent begins its text anew. The protocol withdraws no text, so this is another message.
+            (AgentStatus::Running, Some(at)) => self.end_message(at, out),
+            (_, None) => {}
             (AgentStatus::Completed | AgentStatus::Incomplete | AgentStatus::Waiting, Some(at)) => {
                 self.close_agent(at, out);
                 frame::write(out, "SUBAGENT_FINISHED", |object| {
@@ -56,13 +58,15 @@ impl Encoder {
         match (delta, open) {
             (AgentDelta::Text { delta }, Some(agent)) if !delta.is_empty() => {
                 if !std::mem::replace(&mut agent.is_writing, true) {
+                    agent.messages += 1;
                     frame::write(out, "TEXT_MESSAGE_START", |object| {
-                        let object = object.field("messageId", agent_id).field("role", "assistant");
+                        let object =
+                            object.field("messageId", &agent.message_id()).field("role", "assistant");
                         object.field("subagentRunId", agent_id)
                     });
                 }
                 frame::write(out, "TEXT_MESSAGE_CONTENT", |object| {
-                    let object = object.field("messageId", agent_id).field("delta", delta);
+                    let object = object.field("messageId", &agent.message_id()).field("delta", delta);
                     object.field("subagentRunId", agent_id)
                 });
             }
@@ -80,15 +84,29 @@ impl Encoder {
         }
     }
 
-    /// Closes the message of an agent.
+    /// Closes the message of an agent, and removes the agent.
     fn close_agent(&mut self, at: usize, out: &mut BytesMut) -> Text {
-        let OpenAgent { id, is_writing } = self.agents.remove(at);
-        if is_writing {
+        self.end_message(at, out);
+        self.agents.remove(at).id
+    }
+
+    fn end_message(&mut self, at: usize, out: &mut BytesMut) {
+        if let Some(agent) = self.agents.get_mut(at)
+            && std::mem::take(&mut agent.is_writing)
+        {
             frame::write(out, "TEXT_MESSAGE_END", |object| {
-                object.field("messageId", &id).field("subagentRunId", &id)
+                object.field("messageId", &agent.message_id()).field("subagentRunId", &agent.id)
             });
         }
-        id
+    }
+}
+
+impl OpenAgent {
+    fn message_id(&self) -> Text {
+        match self.messages {
+            0 | 1 => self.id.clone(),
+            number => format!("{}-{number}", self.id).into(),
+        }
     }
 }
 

@@ -105,7 +105,9 @@ impl Block {
 #[derive(Debug, Clone)]
 pub(super) struct OpenAgent {
     pub(super) id: Text,
-    /// `true` if its message is open. The message has the id of the agent.
+    /// The number of its messages. The first one has the id of the agent.
+    pub(super) messages: u32,
+    /// `true` if its last message is open.
     pub(super) is_writing: bool,
 }
 
