@@ -8,6 +8,7 @@
     reason = "that is how a test fails; clippy's own exception covers test functions only, not what they call"
 )]
 
+mod agents;
 mod encrypted;
 mod limits;
 mod outage;
