@@ -208,3 +208,47 @@ fn is_text(event: &RunEvent) -> bool {
             | RunEvent::ToolInputDelta { .. }
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use omniassist_core::JsonText;
+    use omniassist_core::event::{BlockId, FinishReason, Usage};
+
+    use super::*;
+
+    fn step(calls: &[&'static str]) -> Vec<RunEvent> {
+        let calls = calls.iter().map(|id| RunEvent::ToolInputAvailable {
+            call_id: Text::from_static(id),
+            name: "worker".into(),
+            input: JsonText::EMPTY_OBJECT,
+            provider_executed: false,
+            metadata: None,
+        });
+        let start = RunEvent::TextStart { id: BlockId(0) };
+        [RunEvent::StepStart, start].into_iter().chain(calls).collect()
+    }
+
+    fn output(id: &'static str, preliminary: bool) -> RunEvent {
+        let output = JsonText::EMPTY_OBJECT;
+        RunEvent::ToolOutput { call_id: id.into(), output, preliminary, provider_executed: false }
+    }
+
+    fn end() -> RunEvent {
+        RunEvent::StepFinish { reason: FinishReason::ToolCalls, usage: Usage::default() }
+    }
+
+    #[test]
+    fn a_step_is_kept_while_one_of_its_calls_has_no_result() {
+        let mut events = step(&["a", "b"]);
+        assert!(has_open_call(&events));
+        events.extend([output("a", false), output("b", true)]);
+        assert!(has_open_call(&events));
+        events.push(output("b", false));
+        assert!(!has_open_call(&events));
+        events.push(end());
+        events.extend(step(&[]));
+        assert!(!has_open_call(&events));
+        events.extend(step(&["c"]).into_iter().skip(1));
+        assert!(has_open_call(&events));
+    }
+}
