@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use omniassist_core::Text;
 
 use super::cache::Unavailable;
-use super::noted::hash;
+use super::log_once::hash;
 use crate::one_line;
 
 /// The most names that an error lists.

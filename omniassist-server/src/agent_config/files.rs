@@ -11,7 +11,7 @@ use tracing::{Span, dispatcher};
 
 use super::blueprint::is_agent_name;
 use super::error::{AgentConfigError, Kind};
-use super::noted::{Noted, hash};
+use super::log_once::{LogOnce, hash};
 use super::{AgentConfig, AgentFuture, AgentLoader, AgentSummary};
 use crate::one_line::OneLine;
 use crate::{Principal, one_line, sync};
@@ -50,8 +50,8 @@ struct Inner {
     /// The last good entry of each file, for lists.
     listed: Mutex<BTreeMap<String, Option<AgentSummary>>>,
     /// The errors of agents, and the files that are ignored, that are in the log.
-    failed: Noted<String>,
-    ignored: Noted<OsString>,
+    failed: LogOnce<String>,
+    ignored: LogOnce<OsString>,
 }
 
 impl FileAgents {
@@ -59,7 +59,7 @@ impl FileAgents {
     #[must_use]
     pub fn new(folder: impl Into<PathBuf>) -> Self {
         let (folder, listed) = (folder.into(), Mutex::default());
-        let (failed, ignored) = (Noted::default(), Noted::default());
+        let (failed, ignored) = (LogOnce::default(), LogOnce::default());
         Self { inner: Arc::new(Inner { folder, listed, failed, ignored }) }
     }
 

@@ -34,7 +34,7 @@ mod error;
 mod files;
 mod graph;
 mod loader;
-mod noted;
+mod log_once;
 mod placeholder;
 mod settings;
 
@@ -48,5 +48,5 @@ pub(crate) use error::Kind;
 pub use files::FileAgents;
 pub use graph::{Edge, EdgeKind, Node};
 pub use loader::{AgentFuture, AgentLoader, AgentSummary};
-pub(crate) use noted::Noted;
+pub(crate) use log_once::LogOnce;
 pub(crate) use placeholder::fill;

@@ -318,7 +318,7 @@ impl Assistant {
         let has_tree = self.has_members() || had_agents || setup.config.limits_spending();
         let mut branch = branch.or_else(|| has_tree.then(root));
         if let Some(branch) = &mut branch {
-            branch.wait_with(request.abilities, suspended);
+            branch.set_client(request.abilities, suspended);
             config.call_id_suffix = branch.call_id_suffix();
         }
         let mut driver = Driver::new(setup, run, queue, tools, call, request, config, preparation, branch);

@@ -454,7 +454,7 @@ impl Driver {
         let Stage::Running(machine) = &mut self.stage else { return };
         let Some(action) = machine.next_action() else { return };
         if self.gate.is_some() {
-            self.wait_with(action);
+            self.hold_for_journal(action);
         } else {
             self.carry_out(action);
         }

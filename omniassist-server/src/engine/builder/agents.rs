@@ -8,7 +8,7 @@ use crate::agent_config::AgentCatalog;
 use crate::engine::agent::{self, Agent, NamedAgents};
 use crate::engine::config::Config;
 use crate::engine::explore::Explore;
-use crate::engine::loaded::{Bonds, Loaded};
+use crate::engine::loaded::{AgentTools, Loaded};
 use crate::engine::{delegation, handoff, tree};
 use crate::tool::Tools;
 use crate::{Error, Result};
@@ -99,8 +99,8 @@ impl AssistantBuilder {
 
     /// Checks a catalog of agents.
     pub(super) fn loaded(catalog: AgentCatalog, tools: &Tools, config: &Config) -> Result<Loaded> {
-        let bonds = Bonds { ask: delegation::tool, hand_off: handoff::tool };
-        Loaded::new(catalog, tools, config, bonds)
+        let tools_of_agents = AgentTools { ask: delegation::tool, hand_off: handoff::tool };
+        Loaded::new(catalog, tools, config, tools_of_agents)
     }
 
     /// Checks the agents, and gives each model the tools by which it asks others.

@@ -147,7 +147,7 @@ impl Driver {
     }
 
     /// Makes an action wait for the journal.
-    pub(super) fn wait_with(&mut self, action: Action) {
+    pub(super) fn hold_for_journal(&mut self, action: Action) {
         let Stage::Running(machine) = &mut self.stage else { return };
         let record = machine.take_record().map(|record| Record::from(Content::Turn(record)));
         let Some(gate) = &mut self.gate else { return };

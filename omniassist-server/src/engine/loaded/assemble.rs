@@ -6,31 +6,31 @@ use std::sync::Arc;
 use omniassist_core::tree::AgentBudget;
 use omniassist_core::{Limits, Text};
 
-use super::closure::Part;
+use super::dependencies::Part;
 use crate::agent_config::{AgentConfigError, Blueprint, Kind, Named, fill};
 use crate::engine::agent::{self, Agent, NamedAgent, NamedAgents};
 use crate::provider::LlmProvider;
 use crate::tool::{DeferAbove, StateMap, Tool};
 
 /// The things that configurations can name, and those that all agents share.
-pub(super) struct Kit {
+pub(super) struct Registry {
     pub(super) tools: BTreeMap<Text, Tool>,
     pub(super) providers: BTreeMap<Text, Arc<dyn LlmProvider>>,
     pub(super) placeholders: BTreeMap<Text, Text>,
     pub(super) state: Arc<StateMap>,
     pub(super) limits: Arc<Limits>,
     pub(super) defer_above: DeferAbove,
-    pub(super) bonds: Bonds,
+    pub(super) tools_of_agents: AgentTools,
 }
 
 /// The functions that return the tools by which a model asks an agent, and hands a conversation off to it.
 #[derive(Clone, Copy)]
-pub(in crate::engine) struct Bonds {
+pub(in crate::engine) struct AgentTools {
     pub(in crate::engine) ask: fn(&Agent) -> Tool,
     pub(in crate::engine) hand_off: fn(&Agent) -> Tool,
 }
 
-impl Kit {
+impl Registry {
     /// Makes the agents of configurations.
     ///
     /// # Errors
@@ -107,12 +107,12 @@ impl Kit {
         code: &NamedAgents,
     ) -> Result<(), AgentConfigError> {
         let Some(agent) = team.get(&blueprint.name) else { return Ok(()) };
-        let ask = |agent: &Agent| (self.bonds.ask)(agent).timeout(self.limits.run_timeout);
+        let ask = |agent: &Agent| (self.tools_of_agents.ask)(agent).timeout(self.limits.run_timeout);
         for named in &blueprint.delegates {
             register(agent, tool_of(named, team, code, ask)?, named)?;
         }
         for named in &blueprint.hands_off {
-            register(agent, tool_of(named, team, code, self.bonds.hand_off)?, named)?;
+            register(agent, tool_of(named, team, code, self.tools_of_agents.hand_off)?, named)?;
         }
         Ok(())
     }

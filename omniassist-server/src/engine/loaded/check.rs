@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use futures_util::FutureExt;
 use omniassist_core::Text;
 
-use super::closure;
+use super::dependencies;
 use super::source::Loaded;
 use crate::Principal;
 use crate::agent_config::{AgentConfig, AgentConfigError, AgentFuture, AgentLoader, AgentSummary};
@@ -51,10 +51,10 @@ impl Loaded {
                 continue;
             }
             // All futures are ready.
-            let parts = closure::load(&read, id, &Principal::anonymous(), code).now_or_never();
+            let parts = dependencies::load(&read, id, &Principal::anonymous(), code).now_or_never();
             let made = parts.unwrap_or(Ok(None)).and_then(|parts| {
                 let parts = parts.unwrap_or_default();
-                Ok(self.kit.assemble(&parts, code)?)
+                Ok(self.registry.assemble(&parts, code)?)
             });
             if let Err(error) = made
                 && let Some(error) = error.downcast_ref::<AgentConfigError>()

@@ -2,9 +2,9 @@
 
 mod assemble;
 mod check;
-mod closure;
+mod dependencies;
 mod lookup;
 mod source;
 
-pub(super) use assemble::Bonds;
+pub(super) use assemble::AgentTools;
 pub(super) use source::Loaded;

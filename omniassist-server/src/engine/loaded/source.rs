@@ -8,10 +8,10 @@ use std::time::Duration;
 use omniassist_core::Text;
 use tokio::time::timeout;
 
-use super::assemble::{Bonds, Kit};
-use super::closure::{self, BoxError};
+use super::assemble::{AgentTools, Registry};
+use super::dependencies::{self, BoxError};
 use crate::agent_config::{
-    AgentCatalog, AgentConfig, AgentConfigError, AgentLoader, AgentSummary, Cache, Noted, Unavailable,
+    AgentCatalog, AgentConfig, AgentConfigError, AgentLoader, AgentSummary, Cache, LogOnce, Unavailable,
     is_agent_name,
 };
 use crate::engine::agent::NamedAgents;
@@ -29,12 +29,12 @@ const KEPT: usize = 1024;
 /// The agents of the host's loader.
 pub(in crate::engine) struct Loaded {
     pub(super) loader: Arc<dyn AgentLoader>,
-    pub(super) kit: Kit,
+    pub(super) registry: Registry,
     observers: Observers,
     agents: Cache<Key, Version>,
     lists: Cache<Option<Principal>, Arc<[AgentSummary]>>,
     /// The last error of each agent that the log has, and with `None` that of the loader.
-    noted: Noted<Option<Key>>,
+    log_once: LogOnce<Option<Key>>,
 }
 
 /// An agent, of one user or of all.
@@ -57,7 +57,7 @@ impl Loaded {
         catalog: AgentCatalog,
         own: &Tools,
         config: &Config,
-        bonds: Bonds,
+        tools_of_agents: AgentTools,
     ) -> Result<Self> {
         let AgentCatalog { loader, tools, providers, placeholders, ttl } = catalog;
         let mut named: BTreeMap<Text, Tool> = BTreeMap::new();
@@ -67,18 +67,18 @@ impl Loaded {
                 return Err(Error::invalid_tool(name, "the catalog of agents has two tools of this name"));
             }
         }
-        let kit = Kit {
+        let registry = Registry {
             tools: named,
             providers,
             placeholders,
             state: Arc::clone(own.state()),
             limits: Arc::clone(&config.limits),
             defer_above: config.defer_above,
-            bonds,
+            tools_of_agents,
         };
         let (agents, lists) = (Cache::new(ttl, KEPT), Cache::new(ttl, KEPT));
-        let (observers, noted) = (config.observers.clone(), Noted::default());
-        Ok(Self { loader, kit, observers, agents, lists, noted })
+        let (observers, log_once) = (config.observers.clone(), LogOnce::default());
+        Ok(Self { loader, registry, observers, agents, lists, log_once })
     }
 
     /// Returns an agent of a user, with all of its configuration. `None` if there is none, or the user may not use it.
@@ -96,8 +96,8 @@ impl Loaded {
         let load = |before| async move {
             let loaded = within(self.load(name, principal, code, before)).await;
             if loaded.is_ok() {
-                self.noted.forget(&None);
-                self.noted.forget(&Some((self.key(principal), name.into())));
+                self.log_once.forget(&None);
+                self.log_once.forget(&Some((self.key(principal), name.into())));
             }
             loaded.map_err(|error| self.report(self.key(principal), name, &*error))
         };
@@ -111,12 +111,14 @@ impl Loaded {
         code: &NamedAgents,
         before: Option<Version>,
     ) -> Result<Option<Version>, BoxError> {
-        let Some(parts) = closure::load(&*self.loader, name, principal, code).await? else { return Ok(None) };
+        let Some(parts) = dependencies::load(&*self.loader, name, principal, code).await? else {
+            return Ok(None);
+        };
         let configs = parts.iter().map(|part| &part.config);
         if let Some(before) = before.filter(|before| configs.clone().eq(before.configs.iter())) {
             return Ok(Some(before));
         }
-        let team = Arc::new(self.kit.assemble(&parts, code)?);
+        let team = Arc::new(self.registry.assemble(&parts, code)?);
         let configs: Arc<[AgentConfig]> = configs.cloned().collect();
         let version = configs.first().map(AgentConfig::version).unwrap_or_default();
         tracing::info!(agent = name, version, "an agent was loaded");
@@ -129,7 +131,7 @@ impl Loaded {
         let load = |_| async move {
             let listed = within(self.loader.list(principal)).await;
             let listed = listed.map_err(|error| self.report(self.key(principal), "", &*error))?;
-            self.noted.forget(&None);
+            self.log_once.forget(&None);
             Ok(Some(self.usable(listed, principal, code).await.into()))
         };
         let listed = self.lists.get(&self.key(principal), load).await;
@@ -166,7 +168,7 @@ impl Loaded {
     /// Returns `true` if an agent of code has the name of one of the loader, and warns of it once.
     pub(super) fn is_shadowed(&self, agent: &Text, code: &NamedAgents) -> bool {
         let is_shadowed = code.contains_key(agent);
-        if is_shadowed && self.noted.is_new(Some((None, agent.clone())), "shadowed") {
+        if is_shadowed && self.log_once.is_new(Some((None, agent.clone())), "shadowed") {
             tracing::warn!(
                 agent = agent.as_str(),
                 "a configured agent has the name of one in code, and is not used"
@@ -198,7 +200,7 @@ impl Loaded {
         let text = one_line::chain(error).to_string();
         let is_logged = config.is_some_and(AgentConfigError::is_logged);
         let fingerprint = config.map(AgentConfigError::fingerprint);
-        if !is_logged && self.noted.is_new(key, fingerprint.ok_or(&text)) {
+        if !is_logged && self.log_once.is_new(key, fingerprint.ok_or(&text)) {
             tracing::error!(agent, error = %text, "an agent cannot be loaded");
         }
         reason

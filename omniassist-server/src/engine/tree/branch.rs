@@ -202,7 +202,7 @@ impl Branch {
     }
 
     /// Sets the abilities of the client, and the agents that go on. Default: an agent cannot wait for the user.
-    pub(in crate::engine) fn wait_with(
+    pub(in crate::engine) fn set_client(
         &mut self,
         abilities: ClientAbilities,
         suspended: BTreeMap<Text, Suspended>,

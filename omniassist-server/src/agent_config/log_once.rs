@@ -9,17 +9,17 @@ const MOST: usize = 1024;
 
 /// The last text about each key that is in the log, so that it is written once.
 #[derive(Debug)]
-pub(crate) struct Noted<K>(Mutex<HashMap<K, u64>>);
+pub(crate) struct LogOnce<K>(Mutex<HashMap<K, u64>>);
 
-impl<K: Eq + Hash> Noted<K> {
+impl<K: Eq + Hash> LogOnce<K> {
     /// Remembers a text about a key. Returns `false` if it is the last one already.
     pub(crate) fn is_new(&self, key: K, text: impl Hash) -> bool {
-        let mut noted = sync::lock(&self.0);
-        if noted.len() >= MOST && !noted.contains_key(&key) {
-            noted.clear();
+        let mut texts = sync::lock(&self.0);
+        if texts.len() >= MOST && !texts.contains_key(&key) {
+            texts.clear();
         }
         let hash = hash(text);
-        noted.insert(key, hash) != Some(hash)
+        texts.insert(key, hash) != Some(hash)
     }
 
     /// Forgets a key, so that the next text about it is new.
@@ -28,7 +28,7 @@ impl<K: Eq + Hash> Noted<K> {
     }
 }
 
-impl<K> Default for Noted<K> {
+impl<K> Default for LogOnce<K> {
     fn default() -> Self {
         Self(Mutex::default())
     }
@@ -47,23 +47,23 @@ mod tests {
 
     #[test]
     fn a_text_is_new_once_for_each_key() {
-        let noted = Noted::default();
-        assert!(noted.is_new("a", "x") && noted.is_new("b", "x"));
-        assert!(!noted.is_new("a", "x"));
-        assert!(noted.is_new("a", "y") && noted.is_new("a", "x"));
-        noted.forget(&"a");
-        assert!(noted.is_new("a", "x"));
+        let log_once = LogOnce::default();
+        assert!(log_once.is_new("a", "x") && log_once.is_new("b", "x"));
+        assert!(!log_once.is_new("a", "x"));
+        assert!(log_once.is_new("a", "y") && log_once.is_new("a", "x"));
+        log_once.forget(&"a");
+        assert!(log_once.is_new("a", "x"));
     }
 
     #[test]
     fn the_texts_of_1024_keys_are_remembered() {
-        let noted = Noted::default();
+        let log_once = LogOnce::default();
         for key in 0..1024 {
-            assert!(noted.is_new(key, "x"));
+            assert!(log_once.is_new(key, "x"));
         }
-        assert!(!noted.is_new(0, "x") && !noted.is_new(1023, "x"));
-        assert!(noted.is_new(1024, "x"));
-        assert!(!noted.is_new(1024, "x"));
-        assert!(noted.is_new(0, "x"));
+        assert!(!log_once.is_new(0, "x") && !log_once.is_new(1023, "x"));
+        assert!(log_once.is_new(1024, "x"));
+        assert!(!log_once.is_new(1024, "x"));
+        assert!(log_once.is_new(0, "x"));
     }
 }
