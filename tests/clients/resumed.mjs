@@ -42,7 +42,8 @@ const told = (chat) => () => `the state, but ${JSON.stringify(chat.messages)} ${
  * tools of the page. Version 5 has no approvals.
  */
 export const STATES = {
-  'before text': { first: 'response.created', is: (chat, cell) => cell.holds > 0 },
+  // The model may be called before the page has the response, and that cannot be lost.
+  'before text': { first: 'response.created', is: (chat, cell) => cell.holds > 0 && chat.line.answered > 0 },
   'in text': { first: IN_TEXT, is: hasText },
   'in arguments': {
     call: call(tools.ticket), first: '"delta":"rcel is', is: (chat) => part(chat)?.input?.subject !== undefined,

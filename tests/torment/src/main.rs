@@ -1,7 +1,7 @@
 //! Kills processes that answer with stored runs, and checks that nothing is lost or done twice: `cargo xtask torment`.
 //!
 //! Three kinds of processes are this program. The *child* has an assistant with a `SqliteStore`, and the tools of a
-//! [`Shape`](shape::Shape). The *ledger* counts the effects of the tools, and is never killed. The *harness* starts children
+//! [`Shape`]. The *ledger* counts the effects of the tools, and is never killed. The *harness* starts children
 //! on one file until the run has ended, kills them at failpoints or at any time, and compares what the viewers have seen,
 //! the ledger and the stored conversation. It is also the client of those children that have a port. One case of four has an
 //! encrypted store.
