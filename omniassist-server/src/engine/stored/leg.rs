@@ -8,6 +8,7 @@ use omniassist_core::message::{Message, Role};
 use omniassist_core::{JsonText, RunRequest, Text};
 
 use super::journal::Position;
+use super::notices::Notices;
 use super::recorder::Recorder;
 use super::shown_leg::ShownLeg;
 use super::stores::{Control, LiveLeg, Stores};
@@ -156,8 +157,7 @@ impl Assistant {
             is_admitted: false,
             is_begun: false,
             is_counted,
-            is_watched: false,
-            signals: 0,
+            notices: Notices::default(),
         };
         failpoint::hit("leg.listed");
         tokio::spawn(task.drive());

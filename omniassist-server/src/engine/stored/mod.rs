@@ -25,6 +25,7 @@ mod last_leg;
 mod lease;
 mod leg;
 mod message;
+mod notices;
 mod obligations;
 mod on_disconnect;
 mod open;

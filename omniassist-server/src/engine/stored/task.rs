@@ -16,6 +16,7 @@ use tokio::time::{Instant, Sleep, sleep, sleep_until, timeout};
 
 use super::journal::Position;
 use super::message::stored_message;
+use super::notices::Notices;
 use super::obligations::obligations;
 use super::on_disconnect::OnDisconnect;
 use super::recorder::Recorder;
@@ -68,10 +69,7 @@ pub(super) struct Task {
     pub(super) is_begun: bool,
     /// `true` if the journal has a model call of the run.
     pub(super) is_counted: bool,
-    /// `true` if the run has a viewer on another instance, which reads the journal.
-    pub(super) is_watched: bool,
-    /// The number of the latest signal that this instance knows of.
-    pub(super) signals: u32,
+    pub(super) notices: Notices,
 }
 
 /// The reason for leaving a run without a word.
@@ -117,7 +115,7 @@ impl Task {
         loop {
             if flight.is_none() && self.recorder.is_dirty() {
                 flush_at.get_or_insert_with(|| {
-                    let is_read = self.is_watched && !self.stores.sends(self.writer.run);
+                    let is_read = self.notices.is_watched && !self.stores.sends(self.writer.run);
                     self.stores.next_flush(is_read)
                 });
             }
@@ -143,8 +141,8 @@ impl Task {
                     continue;
                 }
                 () = until(leave_at) => {
-                    leave_at = self.is_watched.then(|| Instant::now() + WATCHED);
-                    if !self.tail.is_watched() && !self.is_watched {
+                    leave_at = self.notices.is_watched.then(|| Instant::now() + WATCHED);
+                    if !self.tail.is_watched() && !self.notices.is_watched {
                         self.run.end(End::Abort(Text::from_static(LEFT)));
                     }
                     continue;
@@ -239,16 +237,7 @@ impl Task {
         failpoint::hit("task.written");
         self.at = at;
         self.tail.is_durable(at.events);
-        if self.is_watched || notice.watched {
-            self.stores.send_if_watched(self.writer, &self.tail, notice);
-        }
-        self.is_watched = notice.watched;
-        if notice.signals > self.signals {
-            self.signals = notice.signals;
-            // The beat has the signal.
-            self.stores.beat_now.notify_one();
-        }
-        if notice.stop {
+        if self.notices.take(&self.stores, self.writer, &self.tail, notice) {
             self.run.end(End::Abort(Text::from_static(STOPPED)));
         }
     }

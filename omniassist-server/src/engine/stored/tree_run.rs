@@ -14,6 +14,7 @@ use super::busy::busy;
 use super::input::OF_TREE;
 use super::journal::{self, Position};
 use super::message::message_id;
+use super::notices::Notices;
 use super::recorder::Recorder;
 use super::refused;
 use super::shown_leg::ShownLeg;
@@ -38,10 +39,7 @@ pub(in crate::engine) struct TreeRun {
     tail: Arc<Tail>,
     control: Arc<dyn Control>,
     over: CancellationToken,
-    /// `true` if the run has a viewer on another instance.
-    is_watched: bool,
-    /// The number of the latest signal that this instance knows of.
-    signals: u32,
+    notices: Notices,
 }
 
 /// The end of a tree.
@@ -135,8 +133,8 @@ impl TreeRun {
         let leg = LiveLeg { shown, control: Arc::clone(&control), over: over.clone() };
         stores.insert(writer.run, leg);
         let stores = Arc::clone(stores);
-        let (is_watched, signals) = (false, 0);
-        Self { stores, scope, chat, writer, at, recorder, tail, control, over, is_watched, signals }
+        let notices = Notices::default();
+        Self { stores, scope, chat, writer, at, recorder, tail, control, over, notices }
     }
 
     pub(in crate::engine) fn id(&self) -> RunId {
@@ -145,7 +143,7 @@ impl TreeRun {
 
     /// Returns the next time at which the journal is written.
     pub(in crate::engine) fn next_flush(&self) -> Instant {
-        self.stores.next_flush(self.is_watched && !self.stores.sends(self.writer.run))
+        self.stores.next_flush(self.notices.is_watched && !self.stores.sends(self.writer.run))
     }
 
     /// Returns the token that is cancelled when the process lets go of its runs.
@@ -177,16 +175,7 @@ impl TreeRun {
         };
         self.at = at;
         self.tail.is_durable(at.events);
-        if self.is_watched || notice.watched {
-            self.stores.send_if_watched(self.writer, &self.tail, notice);
-        }
-        self.is_watched = notice.watched;
-        if notice.signals > self.signals {
-            self.signals = notice.signals;
-            // The beat has the signal.
-            self.stores.beat_now.notify_one();
-        }
-        if notice.stop {
+        if self.notices.take(&self.stores, self.writer, &self.tail, notice) {
             self.control.abort(Text::from_static(STOPPED));
         }
         true
