@@ -65,6 +65,8 @@ pub enum ErrorCode {
     AgentsUnavailable,
     /// The configuration of an agent of the host has an error.
     AgentInvalid,
+    /// A source of tools without which no run begins cannot be used at present.
+    ToolSourceUnavailable,
     /// The server has reached its limit of concurrent runs.
     Overloaded,
     /// The server is shutting down and starts no further runs.
@@ -96,6 +98,7 @@ impl ErrorCode {
             Self::LimitsUnavailable => "limits_unavailable",
             Self::AgentsUnavailable => "agents_unavailable",
             Self::AgentInvalid => "agent_invalid",
+            Self::ToolSourceUnavailable => "tool_source_unavailable",
             Self::Overloaded => "overloaded",
             Self::ShuttingDown => "shutting_down",
             Self::Internal => "internal",
@@ -250,6 +253,13 @@ impl Error {
         Self::new(ErrorCode::AgentInvalid).until(retry_after)
     }
 
+    /// Creates the error of a source of tools that has no tools for the run. It may have them after `retry_after`. Clients do not
+    /// learn the name of the source.
+    #[must_use]
+    pub fn tool_source_unavailable(retry_after: Duration) -> Self {
+        Self::new(ErrorCode::ToolSourceUnavailable).until(retry_after)
+    }
+
     /// Creates the error of a server that has reached its limit of concurrent runs. Clients do not learn the limit.
     #[must_use]
     pub fn overloaded(retry_after: Duration) -> Self {
@@ -306,6 +316,7 @@ impl Error {
             ErrorCode::LimitsUnavailable
                 | ErrorCode::AgentsUnavailable
                 | ErrorCode::AgentInvalid
+                | ErrorCode::ToolSourceUnavailable
                 | ErrorCode::StoreUnavailable
                 | ErrorCode::Overloaded
                 | ErrorCode::ShuttingDown
@@ -425,6 +436,9 @@ impl fmt::Display for Error {
             }
             ErrorCode::AgentInvalid => {
                 f.write_str("the configuration of the agent is invalid; its operator has to correct it")?;
+            }
+            ErrorCode::ToolSourceUnavailable => {
+                f.write_str("the tools for the answer are not available now; send the request again later")?;
             }
             ErrorCode::Internal => f.write_str("an internal error occurred")?,
             ErrorCode::Overloaded => f.write_str("the server is busy; send the request again")?,

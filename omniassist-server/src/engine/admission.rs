@@ -61,6 +61,9 @@ impl Assistant {
             Some(budget) => Some(Meter::admit(budget, &attempt, config.longest_run()).await?),
             None => None,
         };
+        if !self.tools().are_ready(|| self.caller(extensions)).await {
+            return Err(Error::tool_source_unavailable(RETRY_ELSEWHERE));
+        }
         Ok(Admission { run, meter })
     }
 

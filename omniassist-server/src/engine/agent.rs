@@ -14,6 +14,7 @@ use super::prompt::IntoSystemPrompt;
 use super::shape::{Form, Shape};
 use crate::agent_config::{Kind, RESERVED};
 use crate::provider::LlmProvider;
+use crate::tool::source::AttachedSource;
 use crate::tool::{DeferAbove, StateMap, Tool, ToolArguments, Tools};
 use crate::visibility::Visibility;
 use crate::{Error, Result, RunContext};
@@ -61,6 +62,7 @@ pub struct Agent {
     pub(super) options: Option<Arc<ModelOptions>>,
     pub(super) prompt: Option<RunHook<Text>>,
     tools: Vec<Tool>,
+    tool_sources: Vec<AttachedSource>,
     pub(super) delegates: Vec<Text>,
     pub(super) hands_off: Vec<Text>,
     pub(super) budget: AgentBudget,
@@ -83,6 +85,7 @@ impl Agent {
             options: None,
             prompt: None,
             tools: Vec::new(),
+            tool_sources: Vec::new(),
             delegates: Vec::new(),
             hands_off: Vec::new(),
             budget: AgentBudget::new(),
@@ -103,6 +106,14 @@ impl Agent {
     /// Adds a tool. Default: none; the tools of the assistant are not those of the agent.
     pub fn tool(mut self, tool: Tool) -> Self {
         self.tools.push(tool);
+        self
+    }
+
+    /// Attaches a [source](crate::tool::source) of tools. Default: none; the sources of the assistant are not those of the agent.
+    ///
+    /// An `Arc` of a source is a source, so that the assistant and its agents can have the same.
+    pub fn tool_source(mut self, source: impl Into<AttachedSource>) -> Self {
+        self.tool_sources.push(source.into());
         self
     }
 
@@ -268,6 +279,9 @@ impl Agent {
         let tools = Tools::searchable(Arc::clone(state), limits.clone(), defer_above)?;
         for tool in mem::take(&mut self.tools) {
             tools.register(tool)?;
+        }
+        for source in mem::take(&mut self.tool_sources) {
+            tools.attach(source)?;
         }
         Ok(NamedAgent { settings: self, tools, input, output })
     }

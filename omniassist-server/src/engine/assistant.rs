@@ -22,6 +22,7 @@ use super::tree::Branch;
 use crate::http_options::HttpOptions;
 use crate::quota::Held;
 use crate::seal::Sealer;
+use crate::tool::source::SourceStatus;
 use crate::tool::{ToolSnapshot, Tools};
 use crate::{Principal, RunContext, audit, one_line, sync};
 
@@ -69,6 +70,11 @@ impl Assistant {
     #[must_use]
     pub fn visible_tools(&self, extensions: &Extensions) -> ToolSnapshot {
         self.tools().snapshot().visible_to(|| self.caller(extensions))
+    }
+
+    /// Returns the sources of tools that exist for the sender of a request with these extensions.
+    pub(crate) fn visible_sources(&self, extensions: &Extensions) -> Vec<SourceStatus> {
+        self.tools().sources_for(|| self.caller(extensions))
     }
 
     /// Returns the limits.
@@ -255,7 +261,7 @@ impl Assistant {
     }
 
     /// Returns the context of a caller for conditions of visibility.
-    fn caller(&self, extensions: &Extensions) -> RunContext {
+    pub(super) fn caller(&self, extensions: &Extensions) -> RunContext {
         RunContext::of_caller(extensions.clone()).with_agent(self.agent_name())
     }
 

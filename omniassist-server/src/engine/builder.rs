@@ -33,6 +33,7 @@ use crate::endpoint::{ObjectEndpoint, OpenAiEndpoint};
 use crate::observe::{AtEnd, FinishedRun, Observe, RunReport};
 use crate::provider::LlmProvider;
 use crate::seal::{InMemoryReplayGuard, ReplayGuard, SealKeys, SealVerifier};
+use crate::tool::source::AttachedSource;
 use crate::tool::{StateMap, Tool, Tools};
 use crate::{Error, Result, RunContext};
 
@@ -42,6 +43,7 @@ pub struct AssistantBuilder {
     provider: Arc<dyn LlmProvider>,
     pub(super) config: Config,
     tools: Vec<Tool>,
+    tool_sources: Vec<AttachedSource>,
     agents: Vec<Agent>,
     catalog: Option<AgentCatalog>,
     state: StateMap,
@@ -60,6 +62,7 @@ impl Assistant {
             provider: Arc::new(provider),
             config: Config::default(),
             tools: Vec::new(),
+            tool_sources: Vec::new(),
             agents: Vec::new(),
             catalog: None,
             state: StateMap::new(),
@@ -78,12 +81,6 @@ impl AssistantBuilder {
     /// value. Default: none.
     pub fn system_prompt<Kind>(mut self, prompt: impl IntoSystemPrompt<Kind>) -> Self {
         self.config.prompt = Some(prompt.into_system_prompt().0);
-        self
-    }
-
-    /// Adds a tool. Default: none. [`Assistant::tools`] registers more while serving.
-    pub fn tool(mut self, tool: Tool) -> Self {
-        self.tools.push(tool);
         self
     }
 
@@ -441,6 +438,9 @@ impl AssistantBuilder {
         let tools = Tools::searchable(self.state, (*config.limits).clone(), config.defer_above)?;
         for tool in self.tools {
             tools.register(tool)?;
+        }
+        for source in self.tool_sources {
+            tools.attach(source)?;
         }
         let agents = Self::checked_agents(self.agents, &tools, &config)?;
         let loaded = self.catalog.map(|catalog| Self::loaded(catalog, &tools, &config)).transpose()?;

@@ -49,6 +49,11 @@ pub(super) async fn manifest(assistant: &Assistant, extensions: &Extensions) -> 
         Some((name, _)) => ("agent", json!(&**name)),
         None => ("agents", agents::entries(assistant, extensions).await),
     };
+    let sources = assistant.visible_sources(extensions);
+    let sources: Vec<_> = sources
+        .iter()
+        .map(|source| json!({ "name": &*source.name, "state": source.state.as_str() }))
+        .collect();
     json!({
         key: agents,
         "name": "omniassist",
@@ -56,6 +61,7 @@ pub(super) async fn manifest(assistant: &Assistant, extensions: &Extensions) -> 
         "provider": provider,
         "model": model,
         "tools": tools,
+        "toolSources": sources,
         "dialects": dialects(assistant),
     })
 }

@@ -116,6 +116,7 @@
 //! | 503 | `limits_unavailable` | A [rate limit or token budget](crate::throttle) cannot be checked |
 //! | 503 | `agents_unavailable` | The host's [loader of agents](crate::agent_config) fails, and no version of the agent from before is known |
 //! | 503 | `agent_invalid` | The configuration of the agent has an error, and no version from before is known |
+//! | 503 | `tool_source_unavailable` | A [source of tools](crate::tool::source) has no tools for the run, and the run must not begin without them |
 //! | 503 | `store_unavailable` | The store of conversations cannot be used |
 //! | 429 | `too_many_sockets` | The principal has [`max_sockets_per_principal`](Limits::max_sockets_per_principal) WebSockets open |
 //! | 503 | `overloaded` | [`max_runs`](Limits::max_runs) runs are under way, or [`max_sockets`](Limits::max_sockets) WebSockets are open |

@@ -100,6 +100,7 @@ mod registry;
 mod run;
 pub(crate) mod schema;
 mod search;
+pub mod source;
 mod state;
 mod update;
 

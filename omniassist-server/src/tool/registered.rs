@@ -35,6 +35,7 @@ pub struct RegisteredTool {
     visibility: Option<Visibility>,
     rate_limits: Vec<Arc<dyn RateLimit>>,
     is_always_loaded: bool,
+    source: Option<Text>,
     /// Made by the first search.
     search_text: OnceLock<SearchText>,
 }
@@ -159,6 +160,7 @@ impl RegisteredTool {
             visibility: None,
             rate_limits: Vec::new(),
             is_always_loaded: false,
+            source: None,
             search_text: OnceLock::new(),
         }
     }
@@ -192,6 +194,18 @@ impl RegisteredTool {
     #[must_use]
     pub fn may_run_again(&self) -> bool {
         self.may_run_again
+    }
+
+    /// Sets the source.
+    pub(super) fn of_source(mut self, source: Text) -> Self {
+        self.source = Some(source);
+        self
+    }
+
+    /// Returns the name of the [source](super::source) that offers the tool. `None` for a tool of the application.
+    #[must_use]
+    pub fn source(&self) -> Option<&Text> {
+        self.source.as_ref()
     }
 
     /// Returns the [tags](Tool::tag).

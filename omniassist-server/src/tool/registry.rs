@@ -1,9 +1,10 @@
+mod attached;
 mod deferred;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::future::Future;
-use std::sync::{Arc, RwLock};
+use std::sync::{Arc, Mutex, RwLock};
 
 use omniassist_core::run::{CallLabel, ClientAbilities, Gate, ToolCatalog};
 use omniassist_core::{JsonText, Limits, Text, ToolSide, ToolSpec};
@@ -13,6 +14,7 @@ use super::Tool;
 use super::registered::{RegisteredTool, check_name};
 use super::run::{self, RunningTool, ToolInvocation};
 use super::search::{Search, TOOL_SEARCH};
+use super::source::Attachments;
 use super::state::StateMap;
 use crate::{Error, Principal, Result, RunContext};
 
@@ -44,6 +46,7 @@ pub struct Tools {
 struct Inner {
     current: RwLock<ToolSnapshot>,
     state: Arc<StateMap>,
+    sources: Mutex<Attachments>,
     tasks: TaskTracker,
 }
 
@@ -59,12 +62,14 @@ impl Tools {
             inner: Arc::new(Inner {
                 current: RwLock::new(ToolSnapshot::of(BTreeMap::new(), Arc::new(limits), search)),
                 state: state.into(),
+                sources: Mutex::default(),
                 tasks: TaskTracker::new(),
             }),
         }
     }
 
-    /// Adds a tool. Runs that have begun do not see it.
+    /// Adds a tool. Runs that have begun do not see it. It takes the place of a tool of a [source](super::source) with the same
+    /// name.
     ///
     /// # Errors
     ///
@@ -77,7 +82,7 @@ impl Tools {
         let tool = self.check(tool)?;
         let mut current = crate::sync::write(&self.inner.current);
         let name = tool.spec().name.clone();
-        if current.get(&name).is_some() {
+        if current.get(&name).is_some_and(|tool| tool.source().is_none()) {
             return Err(Error::invalid_tool(name, "a tool of this name is already registered"));
         }
         let mut tools = current.inner.tools.clone();
@@ -101,11 +106,11 @@ impl Tools {
         &self.inner.state
     }
 
-    /// Removes a tool. Returns `true` if it existed. Runs that have begun keep it.
+    /// Removes a tool that was registered. Returns `true` if it existed. Runs that have begun keep it.
     #[expect(clippy::must_use_candidate, reason = "callers may ignore whether the tool existed")]
     pub fn unregister(&self, name: &str) -> bool {
         let mut current = crate::sync::write(&self.inner.current);
-        if current.get(name).is_none() {
+        if current.get(name).is_none_or(|tool| tool.source().is_some()) {
             return false;
         }
         let mut tools = current.inner.tools.clone();
@@ -307,6 +312,12 @@ impl ToolSnapshot {
     /// Returns the tools, the search included.
     pub(crate) fn registered(&self) -> impl Iterator<Item = &RegisteredTool> {
         self.search_tool().into_iter().chain(self.inner.tools.values()).map(AsRef::as_ref)
+    }
+
+    /// Returns the tools that a [source](super::source) offers.
+    pub(super) fn of_source<'a>(&'a self, source: &'a str) -> impl Iterator<Item = &'a RegisteredTool> {
+        let tools = self.inner.tools.values().map(AsRef::as_ref);
+        tools.filter(move |tool: &&RegisteredTool| tool.source().is_some_and(|of| of == source))
     }
 
     /// Returns the number of tools.

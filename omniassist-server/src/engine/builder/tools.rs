@@ -1,7 +1,22 @@
 use super::AssistantBuilder;
-use crate::tool::DeferAbove;
+use crate::tool::source::AttachedSource;
+use crate::tool::{DeferAbove, Tool};
 
 impl AssistantBuilder {
+    /// Adds a tool. Default: none. [`Assistant::tools`] registers more while serving.
+    pub fn tool(mut self, tool: Tool) -> Self {
+        self.tools.push(tool);
+        self
+    }
+
+    /// Attaches a [source](crate::tool::source) of tools, such as a server of the Model Context Protocol. Default: none.
+    ///
+    /// [`build`](Self::build) does not wait for the tools: runs that begin after the source has offered them have them.
+    pub fn tool_source(mut self, source: impl Into<AttachedSource>) -> Self {
+        self.tool_sources.push(source.into());
+        self
+    }
+
     /// Sets the number of server tools above which the model searches for tools and does not receive all definitions.
     /// `None` always sends all. Default: 40.
     ///
