@@ -9,6 +9,7 @@ mod registry;
 mod run;
 mod schema_check;
 mod schemas;
+mod sources;
 
 use http::Extensions;
 use omniassist_server::core::{JsonText, Limits, RunRequest};
