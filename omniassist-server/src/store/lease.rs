@@ -19,7 +19,7 @@ pub enum Claim {
     /// Nobody drives the run: it was released, it waits, it is next in its queue, or the lease of its instance is over.
     #[default]
     IfFree,
-    /// The same, or this instance drives the run. It repeats a claim whose answer was lost.
+    /// This instance drives the run. It repeats a claim, or the begin of a run, whose answer was lost.
     Again,
     /// The run goes on or waits, also if its instance lives. That instance is fenced.
     Force,

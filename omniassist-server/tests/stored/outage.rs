@@ -19,6 +19,10 @@ use super::*;
 pub(crate) struct Unsteady {
     pub(super) store: MemoryStore,
     pub(super) is_down: Arc<AtomicBool>,
+    /// The number of begins and claims whose answers are lost next.
+    pub(super) lost_answers: Arc<AtomicUsize>,
+    /// The next append is fenced, as after a crash of the database that lost an acknowledged write.
+    pub(super) has_lost_writes: Arc<AtomicBool>,
     /// The milliseconds that an append takes.
     pub(super) append_ms: Arc<AtomicU64>,
     /// The milliseconds after which the next search for the run of a post answers what it has found.
@@ -42,6 +46,19 @@ impl Unsteady {
         });
     }
 
+    /// Makes a write whose answer may be lost.
+    fn answered<'a, T: Send + 'a>(&'a self, write: StoreFuture<'a, T>) -> StoreFuture<'a, T> {
+        let write = self.write(write);
+        Box::pin(async move {
+            let answer = write.await?;
+            let lost = |left: usize| left.checked_sub(1);
+            match self.lost_answers.fetch_update(Ordering::SeqCst, Ordering::SeqCst, lost) {
+                Ok(_) => Err(StoreError::unavailable("the answer was lost")),
+                Err(_) => Ok(answer),
+            }
+        })
+    }
+
     fn write<'a, T>(&'a self, write: StoreFuture<'a, T>) -> StoreFuture<'a, T> {
         match self.is_down.load(Ordering::SeqCst) {
             true => Box::pin(async { Err(StoreError::unavailable("it is down")) }),
@@ -52,12 +69,15 @@ impl Unsteady {
 
 impl RunStore for Unsteady {
     fn begin<'a>(&'a self, new: &'a NewRun) -> StoreFuture<'a, Begun> {
-        self.write(self.store.begin(new))
+        self.answered(self.store.begin(new))
     }
 
     fn append<'a>(&'a self, batch: &'a [Segment], how: Durability) -> StoreFuture<'a, Vec<Appended>> {
         Box::pin(async move {
             sleep(Duration::from_millis(self.append_ms.load(Ordering::SeqCst))).await;
+            if self.has_lost_writes.swap(false, Ordering::SeqCst) {
+                return Ok(vec![Appended::Fenced; batch.len()]);
+            }
             self.write(self.store.append(batch, how)).await
         })
     }
@@ -92,7 +112,7 @@ impl RunStore for Unsteady {
     }
 
     fn claim(&self, run: RunId, me: InstanceId, condition: Claim) -> StoreFuture<'_, Option<Claimed>> {
-        self.write(self.store.claim(run, me, condition))
+        self.answered(self.store.claim(run, me, condition))
     }
 
     fn usage<'a>(&'a self, query: &'a UsageQuery, page: &'a Page) -> StoreFuture<'a, UsageListing> {

@@ -103,12 +103,11 @@ impl Wanted {
             RunState::Running => !self.is_driven,
             state => state == RunState::Waiting,
         };
-        is_free
-            || match condition {
-                Claim::Again => self.instance == Some(me),
-                Claim::Force => self.state.is_live(),
-                _ => false,
-            }
+        match condition {
+            Claim::Again => self.instance == Some(me),
+            Claim::Force => self.state.is_live(),
+            _ => is_free,
+        }
     }
 }
 

@@ -100,7 +100,7 @@ impl Assistant {
         // Before the run can be claimed.
         let over = stores.queue.keep(run, &new.scope, &new.chat, extensions);
         failpoint::hit("queue.kept");
-        let begun = stores.runs.begin(&new).await.map_err(|error| refused::by_store(&error));
+        let begun = stores.begin(&new).await;
         failpoint::hit("queue.begun");
         let refusal = match begun {
             Ok(Begun::Queued(_)) => {

@@ -7,7 +7,7 @@ use std::time::Duration;
 use http::Extensions;
 use omniassist_core::event::{FinishReason, RunErrorCode, Usage};
 use omniassist_core::{Error, ErrorCode, RunEvent, Text, TrustHistory};
-use tokio::time::{Instant, sleep};
+use tokio::time::{Instant, sleep, timeout};
 
 use super::answers::Answer;
 use super::input::OF_TREE;
@@ -35,6 +35,9 @@ const MAX_TAKEOVERS: u32 = 2;
 
 /// The longest time for which a run waits for its agent to be loaded.
 const LONGEST_WAIT: Duration = Duration::from_secs(15 * 60);
+
+/// The longest time that the function of `recover_with` may take.
+const LONGEST_HOOK: Duration = Duration::from_secs(30);
 
 impl Assistant {
     /// Answers what a run waits for, and continues it if nothing is left to answer. If the run has these answers already,
@@ -106,7 +109,7 @@ impl Assistant {
     ) -> Result<Option<View>, Error> {
         let (assistant, stores) = (self.clone(), Arc::clone(stores));
         let taken = tokio::spawn(async move {
-            let claimed = stores.runs.claim(run, stores.instance, condition).await;
+            let claimed = stores.claim(run, condition).await;
             match claimed.map_err(|error| refused::by_store(&error))? {
                 Some(claimed) => {
                     let (scope, chat) = (claimed.head.scope.clone(), claimed.head.chat.clone());
@@ -169,9 +172,8 @@ impl Assistant {
             Failed::Store(error) => {
                 tracing::error!(run_id = %run, "a run cannot be continued; it is given up");
                 let answer = refused::by_store(&error);
-                if self.give_up(stores, &claimed, Ending::Interrupted).await.is_err() {
-                    stores.remember_left(run);
-                }
+                // A later beat tries again.
+                self.give_up(stores, &claimed, Ending::Interrupted).await.ok();
                 Err(answer)
             }
             Failed::Refused(error) if is_of_agent(&error) => {
@@ -270,9 +272,13 @@ impl Assistant {
             let run = RunContext::new(id, &request, extensions.clone(), Vec::new());
             let run = run.with_agent(agent.agent_name());
             let added = panics::catch_async("the function of `recover_with`", async {
-                hook.call("the function of `recover_with`", &run).await
+                timeout(LONGEST_HOOK, hook.call("the function of `recover_with`", &run)).await
             });
-            let added = added.await.unwrap_or(Err(RunErrorCode::Internal));
+            let added = added.await.unwrap_or(Ok(Err(RunErrorCode::Internal)));
+            let added = added.unwrap_or_else(|_elapsed| {
+                tracing::error!(run_id = %writer.run, "the function of `recover_with` takes too long");
+                Err(RunErrorCode::Internal)
+            });
             extensions.extend(added.map_err(|_| Error::internal())?);
             extensions.insert(principal.clone());
         }

@@ -17,16 +17,13 @@ use crate::engine::end::RETRY_ELSEWHERE;
 use crate::engine::live::LiveRuns;
 use crate::engine::setup::Setup;
 use crate::failpoint;
-use crate::store::{Claim, SignalKind};
+use crate::store::{Claim, RunId, SignalKind};
 
 /// The time after which a process that is silent has lost its runs.
 pub(super) const LEASE: Duration = Duration::from_secs(6);
 
 /// The time between two signs of life.
 const BEAT: Duration = Duration::from_secs(2);
-
-/// The number of runs that are taken over at once.
-const ROOM: usize = 32;
 
 const STOPPED: &str = "The run was stopped.";
 
@@ -67,7 +64,7 @@ impl Assistant {
 
     /// Extends the lease, passes signals on, and takes over runs.
     async fn beat(&self, stores: &Arc<Stores>) {
-        let room = if self.is_draining() { 0 } else { ROOM };
+        let room = if self.is_draining() { 0 } else { stores.takeovers.available_permits() };
         let beat = match stores.runs.beat(stores.instance, LEASE, room).await {
             Ok(beat) => beat,
             Err(error) => {
@@ -87,12 +84,21 @@ impl Assistant {
                 _ => {}
             }
         }
-        let left = stores.take_left().into_iter().map(|run| (run, Claim::Again));
-        let is_full = beat.free.len() >= ROOM;
+        let is_full = beat.free.len() >= room;
+        let left = stores.take_left(room).into_iter().map(|run| (run, Claim::Again));
         // A run whose viewers wait here is started by the task that lets them know.
         let free = beat.free.into_iter().filter(|run| !stores.queue.has(*run));
-        let free = free.map(|run| (run, Claim::IfFree));
-        let taken_over = left.chain(free).map(|(run, condition)| async move {
+        let runs: Vec<_> = left.chain(free.map(|run| (run, Claim::IfFree))).collect();
+        if !runs.is_empty() {
+            // A take-over waits for the store and for the application. The next beat must not.
+            let (assistant, stores) = (self.clone(), Arc::clone(stores));
+            tokio::spawn(async move { assistant.take_over_all(&stores, runs, is_full).await });
+        }
+    }
+
+    async fn take_over_all(&self, stores: &Arc<Stores>, runs: Vec<(RunId, Claim)>, is_full: bool) {
+        let taken_over = runs.into_iter().map(|(run, condition)| async move {
+            let _place = stores.takeovers.acquire().await;
             // Errors were logged.
             let taken = self.take_over(stores, run, condition, Extensions::new(), None).await;
             let is_taken = matches!(taken, Ok(Some(_)));

@@ -228,7 +228,7 @@ impl Assistant {
         let NewLeg { new, built, leaf, when_busy } = leg;
         failpoint::hit("open.built");
         let writer = loop {
-            match stores.runs.begin(&new).await.map_err(|error| refused::by_store(&error))? {
+            match stores.begin(&new).await? {
                 Begun::Started(writer) => break writer,
                 Begun::Busy(head) => match when_busy {
                     WhenBusy::Enqueue => return Err(busy(&head)),

@@ -87,13 +87,13 @@ impl Assistant {
             let until = Instant::now() + grace;
             while Instant::now() < until && self.is_running(stores, head).await? {
                 // An instance that lives sees the signal with its next write.
-                if let Some(claimed) = stores.runs.claim(head.run, stores.instance, Claim::IfFree).await? {
+                if let Some(claimed) = stores.claim(head.run, Claim::IfFree).await? {
                     return self.give_up_with(stores, &claimed, Ending::Stopped, reason).await;
                 }
                 sleep(LOOK).await;
             }
         }
-        match stores.runs.claim(head.run, stores.instance, Claim::Force).await? {
+        match stores.claim(head.run, Claim::Force).await? {
             Some(claimed) => self.give_up_with(stores, &claimed, Ending::Stopped, reason).await,
             None => Ok(()),
         }
@@ -104,7 +104,7 @@ impl Assistant {
         Ok(head.is_some_and(|head| head.state == RunState::Running))
     }
 
-    /// Settles a claimed run that does not go on.
+    /// Settles a claimed run that does not go on. After an error, a later beat claims the run again.
     pub(super) async fn give_up(
         &self,
         stores: &Stores,
@@ -115,6 +115,17 @@ impl Assistant {
     }
 
     async fn give_up_with(
+        &self,
+        stores: &Stores,
+        claimed: &Claimed,
+        ending: Ending,
+        reason: &'static str,
+    ) -> Result<(), StoreError> {
+        let given_up = self.settle_given_up(stores, claimed, ending, reason).await;
+        given_up.inspect_err(|_| stores.remember_left(claimed.writer.run))
+    }
+
+    async fn settle_given_up(
         &self,
         stores: &Stores,
         claimed: &Claimed,
@@ -164,7 +175,7 @@ impl Assistant {
         let last = Segment::new(*writer, head.head + 1, SegmentKind::End, events, data);
         let mut end = Settled::new(last, ending);
         if let (Some(change), false) = (&change, stores.is_one) {
-            stores.conversations.save(&head.scope, &head.chat, change).await?;
+            stores.save_end(head.run, &head.scope, &head.chat, change).await?;
         }
         end.change = change.filter(|_| stores.is_one);
         let settled = stores.runs.settle(&end).await?;

@@ -1,11 +1,11 @@
 //! The stores of an assistant, and the stored runs of this process.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, Once, OnceLock};
 use std::time::Duration;
 
 use omniassist_core::{Error, Text};
-use tokio::sync::{Notify, OnceCell};
+use tokio::sync::{Notify, OnceCell, Semaphore};
 use tokio::time::Instant;
 use tokio_util::task::AbortOnDropHandle;
 
@@ -18,13 +18,16 @@ use super::tail::Tail;
 use super::watched::Watched;
 use crate::CancellationToken;
 use crate::store::{
-    Change, ConversationStore, InstanceId, Notice, RunHead, RunId, RunStore, Saved, Scope, TailCache, Wake,
-    Writer,
+    Begun, Change, Claim, Claimed, ConversationStore, InstanceId, NewRun, Notice, RunHead, RunId, RunStore,
+    Saved, Scope, StoreError, TailCache, Wake, Writer,
 };
 use crate::sync::lock;
 
 /// The time between two writes of text, and of text that somebody reads from the journal.
 const FLUSH: (Duration, Duration) = (Duration::from_millis(100), Duration::from_millis(50));
+
+/// The number of runs that are taken over at the same time.
+pub(super) const ROOM: usize = 32;
 
 /// The stores of an assistant, and the stored runs that this process drives.
 pub(crate) struct Stores {
@@ -55,8 +58,11 @@ pub(crate) struct Stores {
     pub(super) beat_now: Arc<Notify>,
     /// Receives hints and pieces, until they are dropped.
     pub(super) listeners: OnceLock<Vec<AbortOnDropHandle<()>>>,
-    /// Runs that this process has claimed and could not continue.
-    left: Mutex<Vec<RunId>>,
+    /// Runs that may name this process although nothing here drives them, since an answer of the store was lost or a claimed run
+    /// could not be continued.
+    left: Mutex<HashSet<RunId>>,
+    /// The places for runs that are taken over at the same time.
+    pub(super) takeovers: Arc<Semaphore>,
     started: Instant,
 }
 
@@ -92,6 +98,25 @@ impl Stores {
         }
     }
 
+    /// Saves the message of a run that ends in a store of conversations that is not the store of runs. A change that is refused
+    /// is logged, and the run ends without it.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the store is not available. The save can be repeated.
+    pub(super) async fn save_end(
+        &self,
+        run: RunId,
+        scope: &Scope,
+        chat: &str,
+        change: &Change,
+    ) -> Result<(), StoreError> {
+        if let Saved::Refused(refusal) = self.conversations.save(scope, chat, change).await? {
+            tracing::error!(run_id = %run, ?refusal, "a run ends without its message, which the store refuses");
+        }
+        Ok(())
+    }
+
     pub(crate) fn new(
         runs: Arc<dyn RunStore>,
         conversations: Arc<dyn ConversationStore>,
@@ -117,6 +142,7 @@ impl Stores {
             beat_now: Arc::default(),
             listeners: OnceLock::new(),
             left: Mutex::default(),
+            takeovers: Arc::new(Semaphore::new(ROOM)),
             started: Instant::now(),
         }
     }
@@ -174,13 +200,43 @@ impl Stores {
         lock(&self.live).insert(run, leg);
     }
 
-    /// Remembers a run that this process has claimed and could not continue.
-    pub(super) fn remember_left(&self, run: RunId) {
-        lock(&self.left).push(run);
+    /// Begins a run. A try whose answer may be lost is repeated once, which begins no second run. If that fails too, the store
+    /// may have the run; a later beat then continues it.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the store is not available.
+    pub(super) async fn begin(&self, new: &NewRun) -> Result<Begun, Error> {
+        let begun = match self.runs.begin(new).await {
+            Err(error) if error.is_unavailable() => self.runs.begin(new).await,
+            begun => begun,
+        };
+        begun.inspect_err(|_| self.remember_left(new.run)).map_err(|error| refused::by_store(&error))
     }
 
-    pub(super) fn take_left(&self) -> Vec<RunId> {
-        std::mem::take(&mut lock(&self.left))
+    /// Claims a run. If the answer is lost, this process may have the run; a later beat then continues it.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the claim cannot be stored.
+    pub(super) async fn claim(&self, run: RunId, condition: Claim) -> Result<Option<Claimed>, StoreError> {
+        self.runs.claim(run, self.instance, condition).await.inspect_err(|_| self.remember_left(run))
+    }
+
+    /// Remembers a run that may name this process although nothing here drives it. A later beat claims it again, which the
+    /// store refuses if another instance has the run.
+    pub(super) fn remember_left(&self, run: RunId) {
+        lock(&self.left).insert(run);
+    }
+
+    /// Takes at most this many of the remembered runs. A run that is driven here stays remembered until it is not.
+    pub(super) fn take_left(&self, at_most: usize) -> Vec<RunId> {
+        let live = lock(&self.live);
+        let mut left = lock(&self.left);
+        let taken: Vec<_> =
+            left.iter().filter(|run| !live.contains_key(*run)).take(at_most).copied().collect();
+        left.retain(|run| !taken.contains(run));
+        taken
     }
 
     /// Removes the leg of a run, unless another one has taken its place.

@@ -72,7 +72,7 @@ pub(super) struct Task {
     pub(super) notices: Notices,
 }
 
-/// The reason for leaving a run without a word.
+/// The reason for leaving a run without writing its end.
 pub(super) enum Lost {
     /// Another writer has it.
     Elsewhere,
@@ -98,7 +98,11 @@ impl Task {
     pub(super) async fn drive(mut self) {
         match self.run_to_end().await {
             Ok(()) => {}
-            Err(Lost::Elsewhere) => tracing::info!(run_id = %self.writer.run, "the run goes on elsewhere"),
+            Err(Lost::Elsewhere) => {
+                tracing::info!(run_id = %self.writer.run, "the run goes on elsewhere");
+                // Unless the store has lost an acknowledged write, and still names this process.
+                self.stores.remember_left(self.writer.run);
+            }
             Err(Lost::Deleted) => {
                 tracing::info!(run_id = %self.writer.run, "the run was deleted");
                 self.run.discard();
@@ -413,7 +417,7 @@ pub(super) async fn settle(stores: &Stores, scope: &Scope, chat: &str, mut end: 
         && let Some(change) = end.change.take()
     {
         // The conversation is in another store. Its save can be repeated.
-        while let Err(error) = stores.conversations.save(scope, chat, &change).await {
+        while let Err(error) = stores.save_end(run, scope, chat, &change).await {
             delays.next(run, &error).await;
         }
     }

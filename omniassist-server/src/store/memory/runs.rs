@@ -163,11 +163,11 @@ impl State {
     ) -> Option<Claimed> {
         let found = self.runs.get(&run)?;
         let may = match condition {
-            Claim::IfFree => false,
+            Claim::IfFree => self.is_free(found, now),
             Claim::Again => found.instance == Some(me),
             Claim::Force => found.state.is_live(),
         };
-        if !may && !self.is_free(found, now) {
+        if !may {
             return None;
         }
         let run = self.runs.get_mut(&run)?;

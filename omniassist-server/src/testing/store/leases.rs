@@ -6,7 +6,7 @@ use futures_util::future::join_all;
 
 use super::Factory;
 use super::case::{Case, LEASE, is_taken, segment, text};
-use crate::store::{Claim, Ending, InstanceId, RunId, RunState, RunStore, SegmentKind, Which};
+use crate::store::{Claim, Ending, InstanceId, Obligation, RunId, RunState, RunStore, SegmentKind, Which};
 
 /// Checks all of this module.
 pub async fn all<F: Factory<Store: RunStore>>(factory: &F) {
@@ -86,6 +86,11 @@ pub async fn a_lost_claim_is_repeated<F: Factory<Store: RunStore>>(factory: &F) 
     assert!(!is_taken(case.append(&text(writer, 2)).await));
     let other = case.other().await;
     assert_eq!(case.store.claim(writer.run, other, Claim::Again).await.unwrap(), None);
+    // A run that nobody drives has no claim to repeat.
+    assert!(is_taken(
+        case.settle(again.writer, 3, Ending::Waiting(vec![Obligation::new("call", "?")])).await
+    ));
+    assert_eq!(case.store.claim(writer.run, case.me, Claim::Again).await.unwrap(), None);
 }
 
 /// A forced claim takes a run from an instance that lives, and none that has ended.
