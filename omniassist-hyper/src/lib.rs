@@ -93,14 +93,23 @@
 //!
 //! # Further features
 //!
-//! The [`guide`] explains the [context](guide#context) of a page (`context`, `add_context`), the
-//! [current user](guide#the-current-user-in-the-system-prompt) in the system prompt (`RunContext::extensions`), the
-//! [progress](guide#progress-of-a-tool) of a tool (`ToolContext::progress`), the
-//! [question](guide#the-question-of-an-approval) of an approval (`?ai-sdk=7`), [errors](guide#errors-in-a-page) in a page
-//! (`error.message` is JSON), and [CORS preflights](guide#middleware-around-the-assistant). With the cargo feature `files`,
-//! users [attach files](guide#files). The cargo feature `sqlite` adds `SqliteStore`, which keeps conversations and runs in a
-//! file, and `postgres` adds `PostgresStore`, which many servers share. The cargo feature `redis` adds `RedisTail`, `RedisRateLimit` and
-//! `RedisTokenBudget`, by which several servers share the text of running answers, rate limits and token budgets.
+//! The [`guide`] explains:
+//!
+//! - the [context](guide#context) of a page (`context`, `add_context`) and
+//!   [long conversations](guide#long-conversations) (`history`);
+//! - the [current user](guide#the-current-user-in-the-system-prompt) in the system prompt (`RunContext::extensions`);
+//! - the [progress](guide#progress-of-a-tool) of a tool (`ToolContext::progress`) and
+//!   [tools from other systems](guide#tools-from-other-systems) (`tool_source`);
+//! - the [question](guide#the-question-of-an-approval) of an approval (`?ai-sdk=7`) and
+//!   [errors](guide#errors-in-a-page) in a page (`error.message` is JSON);
+//! - [stored chats](guide#stored-chats) (`store`), [limits and budgets](guide#limits-and-budgets) (`rate_limit`,
+//!   `token_budget`) and [agents](guide#agents) (`agent`);
+//! - [files](guide#files) that users attach, with the cargo feature `files`;
+//! - [CORS preflights](guide#middleware-around-the-assistant) and other middleware.
+//!
+//! The cargo feature `sqlite` adds `SqliteStore`, which keeps conversations and runs in a file. The feature `postgres` adds
+//! `PostgresStore`, which many servers share. The feature `redis` adds `RedisTail`, `RedisRateLimit` and `RedisTokenBudget`,
+//! by which several servers share the text of running answers, rate limits and token budgets.
 //!
 //! # Application data in tools
 //!

@@ -5,7 +5,7 @@
 //! [frames](omniassist_core::agent_tree), which `GET /ws` sends over a WebSocket (feature `ws`). In process, it is read as it
 //! is.
 //!
-//! | export of the seed's server | here |
+//! | function of the earlier TypeScript server | here |
 //! |---|---|
 //! | `agent()` | [`AgentSession::agent`], a stream of frames |
 //! | `setQueryUserHandler()` | [`AgentSession::set_query_user_handler`], for one session |

@@ -123,6 +123,73 @@
 //!
 //! The module `files` explains the store, the limits, and the form in which each provider gets a file.
 //!
+//! # Stored chats
+//!
+//! With a [store](crate::store), the conversations and runs of known users are kept. An answer then goes on when its page is
+//! closed and after a restart of the server, an approval can wait for days, and `GET /threads` lists the chats of a user:
+//!
+//! ```
+//! use omniassist_server::Assistant;
+//! use omniassist_server::store::MemoryStore;
+//! use omniassist_server::testing::ScriptedProvider;
+//!
+//! // In an application, the store is a `SqliteStore` or a `PostgresStore`. A `MemoryStore` is for tests.
+//! let assistant = Assistant::builder(ScriptedProvider::new()).store(MemoryStore::new()).build()?;
+//! # Ok::<(), omniassist_server::Error>(())
+//! ```
+//!
+//! A request is stored if it has a chat id and a [`Principal`](crate::Principal) that is not anonymous.
+//! [Stored runs](crate::http#stored-runs) explains how each kind of client comes back to its answer, and
+//! [`AssistantBuilder::retention`](crate::AssistantBuilder::retention) sets for how long data is kept.
+//!
+//! # Limits and budgets
+//!
+//! The concurrent runs of a principal are limited by default. [`throttle`](crate::throttle) adds rate limits and token
+//! budgets:
+//!
+//! ```
+//! use std::time::Duration;
+//!
+//! use omniassist_server::Assistant;
+//! use omniassist_server::testing::ScriptedProvider;
+//! use omniassist_server::throttle::InMemoryTokenBudget;
+//!
+//! let day = Duration::from_secs(24 * 60 * 60);
+//! let budget = InMemoryTokenBudget::new(200_000, day); // for each principal
+//! let assistant = Assistant::builder(ScriptedProvider::new()).token_budget(budget).build()?;
+//! # Ok::<(), omniassist_server::Error>(())
+//! ```
+//!
+//! A budget in memory counts in one process. `SqliteStore::token_budget`, `PostgresStore::token_budget` and
+//! `RedisTokenBudget` count for all processes that share the file, the database or the Redis.
+//! [`Assistant::usage`](crate::Assistant::usage) lists what stored runs have used.
+//!
+//! # Agents
+//!
+//! An [`Agent`](crate::Agent) has a prompt, tools and a model of its own. Clients reach it below `/agents/{name}`, and the
+//! model can ask it or hand the conversation off to it:
+//!
+//! ```
+//! use omniassist_server::testing::ScriptedProvider;
+//! use omniassist_server::{Agent, Assistant};
+//!
+//! let researcher = Agent::new("researcher", "Answers one question from the handbook.").system_prompt("Be brief.");
+//! let assistant = Assistant::builder(ScriptedProvider::new())
+//!     .agent(researcher)
+//!     .delegates(["researcher"]) // the model of the assistant may ask it
+//!     .build()?;
+//! # Ok::<(), omniassist_server::Error>(())
+//! ```
+//!
+//! Tools ask agents with the extractor [`Agents`](crate::Agents). [`agent_config`](crate::agent_config) loads agents from
+//! files or tables, and [`agents`](crate::agents) has trees of agents that work at the same time.
+//!
+//! # Tools from other systems
+//!
+//! A [source of tools](crate::tool::source) offers the tools of another system, and can change them while the assistant
+//! serves. It is attached with [`AssistantBuilder::tool_source`](crate::AssistantBuilder::tool_source),
+//! [`Agent::tool_source`](crate::Agent::tool_source) or [`Tools::attach`](crate::tool::Tools::attach).
+//!
 //! # Middleware around the assistant
 //!
 //! The assistant answers CORS preflights itself, before it authenticates. Browsers send preflights (`OPTIONS`) without

@@ -1,7 +1,33 @@
 //! The OmniAssist engine: model providers, tools, the run loop and one framework-neutral HTTP service.
 //!
-//! Most applications depend on an adapter (`omniassist-axum`) instead, which re-exports what they need from here.
-//! Depend on this crate directly to run an assistant without HTTP, to write a provider, or to write an adapter.
+//! Most applications depend on an adapter instead, which re-exports what they need from here. Depend on this crate directly
+//! to run an assistant without HTTP, to write a provider, or to write an adapter.
+//!
+//! - **Adapters:** `omniassist-axum`, `omniassist-actix`, and `omniassist-hyper` for hyper and other tower stacks.
+//! - **Stores** of conversations and runs: `omniassist-sqlite` for a file, and `omniassist-postgres` for servers that share a
+//!   database. With `omniassist-redis`, servers also share the text of running answers, rate limits and budgets.
+//!
+//! The [`guide`] explains the features that most applications need after their first tool. The [HTTP service](crate::http)
+//! documents its routes and errors.
+//!
+//! # Cargo features
+//!
+//! The default features are `openai` and `tls-aws-lc`. The adapters have the same features. In addition, their features
+//! `sqlite`, `postgres` and `redis` re-export the stores and the shared limits.
+//!
+//! | feature | adds |
+//! |---|---|
+//! | `openai` | `OpenAiProvider` and `OpenAiChatProvider`, for OpenAI and servers with its APIs |
+//! | `anthropic` | `AnthropicProvider` |
+//! | `gemini` | `GeminiProvider` |
+//! | `tls-aws-lc`, `tls-ring`, `native-tls` | the TLS of connections to a provider: rustls with aws-lc, rustls with ring, or the library of the operating system |
+//! | `gzip` | answers of a provider that a gateway has compressed |
+//! | `agent-files` | `FileAgents`: agents in TOML and JSON files |
+//! | `encryption` | `encryption::Encrypted`: encryption of stored conversations |
+//! | `files` | uploads of files, and files in conversations |
+//! | `rate-limit` | `throttle::PrincipalRate`: a rate limit for each principal |
+//! | `testing` | a scripted provider, a fake provider server, recordings, and the test suite for stores |
+//! | `ws` | `GET /ws`: a tree of agents over a WebSocket |
 
 pub mod access;
 pub mod agent_config;

@@ -10,14 +10,14 @@ use crate::engine::View;
 
 const PREFERENCE_APPLIED: HeaderName = HeaderName::from_static("preference-applied");
 
-/// The wish for a run in the background.
+/// The preference for a run in the background.
 pub(super) struct Background {
     /// The path of the service, for the URL of the run.
     mount: Option<MountPath>,
 }
 
 impl Background {
-    /// Returns the wish of a request.
+    /// Returns the preference of a request, or `None` if it has none.
     pub(super) fn wanted(extensions: &Extensions) -> Option<Self> {
         extensions.get::<RespondAsync>().map(|_| Self { mount: extensions.get().cloned() })
     }

@@ -10,7 +10,7 @@
 //! | `POST /ag-ui` | Runs the assistant for an AG-UI client of 1.0 or 0.0.59, over server-sent events |
 //! | `POST /ag-ui/connect` | A [stored](#stored-runs) thread for an AG-UI client: a snapshot of its messages, then what its run still writes. Unknown without a store |
 //! | `POST /{chat_id}/stop` | Stops the run of a chat of the same principal: `{"stopped": true}`, or `false` if none was under way. With a [store](crate::store), the body may name the run (`{"runId"}`), and the answer has its `state` as well |
-//! | `GET /{chat_id}/agents` | The agents that work, or have worked, for the latest run of a chat: `{"agents": [state]}`, parents first, with the latest [state](omniassist_core::event::AgentState) of each. Any server of the store has the answer, up to 100 ms late. Unknown without a store |
+//! | `GET /{chat_id}/agents` | The agents that work, or have worked, for the latest run of a chat: `{"agents": [state]}`, parents first, with the latest [state](omniassist_core::event::AgentState) of each. Any server of the store answers, with states that are up to 100 ms old. 410 `events_expired` after the journal of the run is deleted. Unknown without a store |
 //! | `POST /{chat_id}/agents/{agent}/stop` | Stops one of them, and those that work for it: `{"stopped": true}`, or `false` if no such agent works. Its run goes on. 404 if the chat has no run |
 //! | `GET /{chat_id}/stream` | The stream of a [stored run](#stored-runs), for a client that comes back. 204 if there is nothing to resume, and always without a store |
 //! | `GET /runs/{run}` | A stored run: `{"id", "chatId", "state", "createdAt", "endedAt", "usage", "obligations"}` |
@@ -148,7 +148,7 @@
 //!   `X-Omniassist-When-Busy` what [`client_when_busy`](crate::AssistantBuilder::client_when_busy) lists. The stream of a
 //!   queued run has comments only until the run begins, and breaks off if another process begins it.
 //!
-//! The runs of other principals are not told from those that do not exist.
+//! The runs of other principals cannot be distinguished from runs that do not exist.
 //!
 //! # Agents over a WebSocket
 //!
@@ -166,9 +166,11 @@
 //! the place of the chat's run in progress. Another server then answers `get-agent-tree` with the states, up to 100 ms late,
 //! and `user-intervention` with the status `cancelled`, `POST /{chat_id}/agents/{agent}/stop` and `POST /{chat_id}/stop` reach the
 //! tree from there. Other interventions and answers to questions are taken by the connection of the tree only. When the tree
-//! has ended, with its connection or its server, its last states stay readable, and agents that were at work are `cancelled`.
-//! While the chat's latest run is no tree, `get-agent-tree` has none. Use chats for trees alone: a message takes the place of a
-//! tree, and a page that resumes the chat shows a tree as a message with agents, which the conversation does not have.
+//! has ended, with its connection or its server, agents that were at work are `cancelled`. The last states stay readable until
+//! the journal is deleted ([`Retention::journals`](crate::store::Retention::journals), 1 h by default). After that,
+//! `GET /{chat_id}/agents` is 410 `events_expired`, and `get-agent-tree` returns no agents. It also returns none while the chat's
+//! latest run is no tree. Use a chat for trees alone: a message takes the place of a tree. A page that resumes the chat shows a
+//! tree as a message with agents, and the stored conversation does not have this message.
 //!
 //! A tree occupies one of the [`max_runs_per_principal`](Limits::max_runs_per_principal), and passes rate limits and budgets,
 //! as a run does.

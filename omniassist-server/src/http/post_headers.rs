@@ -11,10 +11,10 @@ const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
 const WHEN_BUSY: HeaderName = HeaderName::from_static("x-omniassist-when-busy");
 const PREFER: HeaderName = HeaderName::from_static("prefer");
 
-/// The name of the wish in `Prefer` and `Preference-Applied`.
+/// The name of the preference in `Prefer` and `Preference-Applied` (RFC 7240).
 pub(super) const RESPOND_ASYNC: HeaderValue = HeaderValue::from_static("respond-async");
 
-/// The wish for an answer that does not wait for the run, in the extensions of a request.
+/// The preference for an answer that does not wait for the run, in the extensions of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct RespondAsync;
 

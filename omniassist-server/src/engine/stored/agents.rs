@@ -53,8 +53,8 @@ impl Agents {
 }
 
 impl Assistant {
-    /// Returns the agents that work, or have worked, for a run, with the latest state of each. Agents that were at work when
-    /// the run ended without a word of them are cancelled.
+    /// Returns the agents that work, or have worked, for a run, with the latest state of each. Agents whose run ended before
+    /// their end was written are cancelled.
     ///
     /// # Errors
     ///

@@ -90,7 +90,7 @@ pub(super) async fn serve(
         connection.poll(cx, drains)
     });
     let closed = panics::catch_async("a WebSocket", served).await.unwrap_or(Closed::Internal);
-    // The agents end before the goodbye.
+    // The agents end before the connection is closed.
     connection.agents = None;
     connection.close(closed).await;
 }
@@ -287,7 +287,7 @@ impl Connection {
         Ok(())
     }
 
-    /// Says goodbye.
+    /// Closes the connection with a code and a reason.
     async fn close(&mut self, closed: Closed) {
         let (code, reason) = match closed {
             Closed::ByClient => (CloseCode::Normal, ""),
