@@ -12,7 +12,7 @@ use tokio::time::{Instant, MissedTickBehavior};
 use tokio_util::task::TaskTracker;
 
 use super::driver::Driver;
-use super::end::{End, RETRY_ELSEWHERE};
+use super::end::{End, RETRY_ELSEWHERE, SUPERSEDED};
 use super::when_busy::WhenBusy;
 use crate::quota::{Quota, QuotaFull, Share};
 use crate::sync::lock;
@@ -23,9 +23,6 @@ const RETRY_OWN: Duration = Duration::from_secs(1);
 
 /// The delay after which one of all runs may have ended.
 const RETRY_ANY: Duration = Duration::from_secs(2);
-
-/// The reason of an abort for a client that posted again.
-const SUPERSEDED: &str = "Another message took the place of this one.";
 
 /// The runs of one assistant that are in progress.
 ///

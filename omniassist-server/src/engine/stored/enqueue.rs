@@ -23,6 +23,7 @@ use super::verifier::Stored;
 use super::view::View;
 use crate::engine::Assistant;
 use crate::engine::admission::Admission;
+use crate::engine::end::STOPPED;
 use crate::engine::handoff_lookup::Verified;
 use crate::engine::live::LiveRuns;
 use crate::engine::setup::Setup;
@@ -38,8 +39,6 @@ const LOOK: (Duration, Duration) = (Duration::from_millis(20), Duration::from_se
 
 /// The time in which the viewers of a run that begins join it.
 const JOIN: Duration = Duration::from_secs(1);
-
-const STOPPED: &str = "The run was stopped.";
 
 impl Assistant {
     /// Stores a post whose run begins when `before` and those in the queue have ended, and returns a viewer of it.

@@ -13,7 +13,7 @@ use tokio::time::{MissedTickBehavior, interval};
 use super::refused;
 use super::stores::Stores;
 use crate::engine::Assistant;
-use crate::engine::end::RETRY_ELSEWHERE;
+use crate::engine::end::{RETRY_ELSEWHERE, STOPPED};
 use crate::engine::live::LiveRuns;
 use crate::engine::setup::Setup;
 use crate::failpoint;
@@ -24,8 +24,6 @@ pub(super) const LEASE: Duration = Duration::from_secs(6);
 
 /// The time between two signs of life.
 const BEAT: Duration = Duration::from_secs(2);
-
-const STOPPED: &str = "The run was stopped.";
 
 impl Assistant {
     /// Begins the lease of this process, once. Runs that another process has left are taken over from then on.

@@ -33,10 +33,10 @@ use crate::store::{Begun, NewRun, NotSaved, Post, RunHead, RunId, RunState, Scop
 use crate::{Principal, failpoint};
 
 /// The time for which a post waits for the run of the same post, or of another one that came first.
-const PATIENCE: Duration = Duration::from_secs(5);
+const MAX_WAIT: Duration = Duration::from_secs(5);
 
 /// The time between two tries of such a post.
-const AGAIN: Duration = Duration::from_millis(10);
+const RETRY_DELAY: Duration = Duration::from_millis(10);
 
 /// The source of the events that answer a post.
 pub(crate) enum Opened {
@@ -88,7 +88,7 @@ impl Assistant {
     ) -> Result<View, Error> {
         self.begin_lease(post.stores).await?;
         let key: Option<Post> = extensions.remove();
-        let until = Instant::now() + PATIENCE;
+        let until = Instant::now() + MAX_WAIT;
         let mut is_ahead = post.stores.is_one && key.is_none() && post.when_busy == WhenBusy::Supersede;
         while is_ahead || key.is_some() || post.when_busy == WhenBusy::Enqueue {
             // Boxed, since the future is large and would double here.
@@ -107,7 +107,7 @@ impl Assistant {
             if !may_change || Instant::now() > until {
                 return Err(error);
             }
-            sleep(AGAIN).await;
+            sleep(RETRY_DELAY).await;
         }
         Box::pin(self.open_once(post, (request, extensions), None, false)).await
     }

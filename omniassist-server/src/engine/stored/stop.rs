@@ -17,6 +17,7 @@ use super::refused;
 use super::stores::Stores;
 use crate::engine::Assistant;
 use crate::engine::agent_records::AgentRecords;
+use crate::engine::end::SUPERSEDED;
 use crate::store::{
     Branch, Change, Claim, Claimed, Ending, Hint, RunHead, RunId, RunState, Scope, Segment, SegmentKind,
     Settled, Signal, SignalKind, StoreError, Which, Window,
@@ -25,11 +26,10 @@ use crate::store::{
 /// The time between two looks at a run that another process drives.
 pub(super) const LOOK: Duration = Duration::from_millis(50);
 
-const SUPERSEDED: &str = "Another message took the place of this one.";
 /// The error of a call that had begun when its server stopped. A run that goes on has the same.
 const UNKNOWN: &str = "It is not known whether this took effect: the server stopped while it ran.";
 
-const STOPPED: &str = "The user stopped the run.";
+const STOPPED_BY_USER: &str = "The user stopped the run.";
 
 impl Assistant {
     /// Stops a run, and returns its state once it is durable. `None` if the owner has no such run.
@@ -50,7 +50,7 @@ impl Assistant {
         let run = head.run;
         let was_live = !head.state.is_ended();
         if was_live {
-            self.end_run(stores, &head, STOPPED).await.map_err(|error| refused::by_store(&error))?;
+            self.end_run(stores, &head, STOPPED_BY_USER).await.map_err(|error| refused::by_store(&error))?;
         }
         let head = stores
             .runs

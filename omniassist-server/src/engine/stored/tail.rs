@@ -91,7 +91,7 @@ impl Shown {
 
 /// The result of a viewer's read.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Took {
+pub(super) enum Polled {
     Events,
     /// The next event is in the journal only.
     Behind,
@@ -359,19 +359,19 @@ impl Tail {
         next: u64,
         into: &mut VecDeque<RunEvent>,
         cx: &Context<'_>,
-    ) -> Poll<Took> {
+    ) -> Poll<Polled> {
         let mut state = lock(&self.state);
         let State { events, first, durable, viewers, end, is_copy, .. } = &mut *state;
         let mut viewer = viewers.iter_mut().find(|viewer| viewer.id == id);
         if viewer.as_ref().is_some_and(|viewer| viewer.is_cut) {
-            return Poll::Ready(Took::End);
+            return Poll::Ready(Polled::End);
         }
         if let Some(viewer) = &mut viewer
             && std::mem::take(&mut viewer.goes_back)
         {
-            return Poll::Ready(Took::Withdrawn(viewer.next));
+            return Poll::Ready(Polled::Withdrawn(viewer.next));
         }
-        let Some(at) = next.checked_sub(*first) else { return Poll::Ready(Took::Behind) };
+        let Some(at) = next.checked_sub(*first) else { return Poll::Ready(Polled::Behind) };
         let at = usize::try_from(at).unwrap_or(usize::MAX);
         // The journal that the viewer has read may be that of a claim which the tail does not show yet.
         let is_known = !*is_copy || viewer.as_ref().is_none_or(|viewer| viewer.joined <= *durable);
@@ -380,10 +380,10 @@ impl Tail {
             if let Some(viewer) = viewer {
                 viewer.next = *first + events.len() as u64;
             }
-            return Poll::Ready(Took::Events);
+            return Poll::Ready(Polled::Events);
         }
         if end.is_some() {
-            return Poll::Ready(Took::End);
+            return Poll::Ready(Polled::End);
         }
         if let Some(viewer) = &mut viewer {
             match &mut viewer.waker {
@@ -475,7 +475,7 @@ mod tests {
         RunEvent::TextDelta { id: BlockId(0), delta: Text::from_static(text) }
     }
 
-    fn poll(tail: &Tail, viewer: u64, next: u64) -> (Poll<Took>, Vec<RunEvent>) {
+    fn poll(tail: &Tail, viewer: u64, next: u64) -> (Poll<Polled>, Vec<RunEvent>) {
         let mut events = VecDeque::new();
         let took = tail.poll(viewer, next, &mut events, &Context::from_waker(Waker::noop()));
         (took, events.into())
@@ -512,10 +512,10 @@ mod tests {
         assert!(tail.publish_segment(Vec::new(), 2));
         assert!(tail.publish_segment(vec![RunEvent::StepReset], 3));
         assert!(tail.publish_segment(vec![delta("x")], 4));
-        assert_eq!(poll(&tail, viewer, 3), (Poll::Ready(Took::Events), vec![delta("x")]));
-        assert_eq!(poll(&tail, earlier, 5), (Poll::Ready(Took::Withdrawn(2)), vec![]));
+        assert_eq!(poll(&tail, viewer, 3), (Poll::Ready(Polled::Events), vec![delta("x")]));
+        assert_eq!(poll(&tail, earlier, 5), (Poll::Ready(Polled::Withdrawn(2)), vec![]));
         let again = vec![RunEvent::StepReset, delta("x")];
-        assert_eq!(poll(&tail, earlier, 2), (Poll::Ready(Took::Events), again));
+        assert_eq!(poll(&tail, earlier, 2), (Poll::Ready(Polled::Events), again));
         assert_eq!(tail.next_event(), Some(4));
     }
 
@@ -529,8 +529,8 @@ mod tests {
         tail.count_in(late, 1);
         tail.count_in(new, 2);
         assert!(tail.publish_segment(vec![RunEvent::StepReset], 3));
-        assert_eq!(poll(&tail, late, 2), (Poll::Ready(Took::End), vec![]));
-        assert_eq!(poll(&tail, new, 2), (Poll::Ready(Took::Events), vec![RunEvent::StepReset]));
+        assert_eq!(poll(&tail, late, 2), (Poll::Ready(Polled::End), vec![]));
+        assert_eq!(poll(&tail, new, 2), (Poll::Ready(Polled::Events), vec![RunEvent::StepReset]));
     }
 
     #[test]

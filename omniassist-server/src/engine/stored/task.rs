@@ -23,7 +23,7 @@ use super::recorder::Recorder;
 use super::stores::Stores;
 use super::tail::Tail;
 use crate::engine::driver::Driver;
-use crate::engine::end::End;
+use crate::engine::end::{End, STOPPED};
 use crate::engine::{Admission, Run};
 use crate::store::{
     Appended, Change, Durability, Ending, ModelUsage, Notice, RunId, Scope, Segment, SegmentKind, Settled,
@@ -44,7 +44,6 @@ const WATCHED: Duration = Duration::from_secs(1);
 const AT_ONCE: usize = 64;
 
 const LEFT: &str = "The client disconnected.";
-pub(super) const STOPPED: &str = "The run was stopped.";
 
 /// Drives one leg of a stored run: it polls the run, writes its journal and shows its events.
 ///
@@ -161,17 +160,17 @@ impl Task {
                 }
                 Step::Commit(records, opens) => {
                     flush_at = None;
-                    self.land(&mut flight).await?;
+                    self.finish_write(&mut flight).await?;
                     self.recorder.take_records(&records);
                     self.commit(opens).await?;
                 }
                 Step::Ended => {
-                    self.land(&mut flight).await?;
+                    self.finish_write(&mut flight).await?;
                     return self.settle().await;
                 }
                 Step::Released => {
                     self.run.leave_answer();
-                    self.land(&mut flight).await?;
+                    self.finish_write(&mut flight).await?;
                     return self.release().await;
                 }
             }
@@ -228,7 +227,7 @@ impl Task {
     }
 
     /// Waits for the write of text that is under way.
-    async fn land(&mut self, flight: &mut Option<Flight>) -> Result<(), Lost> {
+    async fn finish_write(&mut self, flight: &mut Option<Flight>) -> Result<(), Lost> {
         if flight.is_some() {
             let written = in_flight(flight).await?;
             *flight = None;

@@ -20,8 +20,9 @@ use super::refused;
 use super::shown_leg::ShownLeg;
 use super::stores::{Control, LiveLeg, Stores};
 use super::tail::Tail;
-use super::task::{Lost, STOPPED, append, settle};
+use super::task::{Lost, append, settle};
 use crate::CancellationToken;
+use crate::engine::end::STOPPED;
 use crate::engine::{Admission, Assistant, WhenBusy};
 use crate::store::{
     Appended, Begun, Durability, Ending, NewRun, RunHead, RunId, RunState, Scope, SegmentKind, Settled,

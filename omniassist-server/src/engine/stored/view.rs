@@ -12,7 +12,7 @@ use omniassist_core::RunEvent;
 
 use super::journal::{self, Position};
 use super::stores::Stores;
-use super::tail::{Tail, Took};
+use super::tail::{Polled, Tail};
 use crate::engine::Admission;
 use crate::engine::run::EventSink;
 use crate::store::{RunId, Scope, StoreError};
@@ -204,16 +204,16 @@ impl View {
         let Some((tail, viewer)) = &self.live else { return Poll::Ready(false) };
         let before = self.queue.len();
         match ready!(tail.poll(*viewer, self.next, &mut self.queue, cx)) {
-            Took::Events => {
+            Polled::Events => {
                 self.next += (self.queue.len() - before) as u64;
                 Poll::Ready(true)
             }
-            Took::Withdrawn(next) => {
+            Polled::Withdrawn(next) => {
                 self.next = next;
                 Poll::Ready(true)
             }
-            Took::End => Poll::Ready(false),
-            Took::Behind => {
+            Polled::End => Poll::Ready(false),
+            Polled::Behind => {
                 let (stores, scope, run, read) =
                     (Arc::clone(&self.stores), self.scope.clone(), self.run, self.read);
                 *reading =
