@@ -1,22 +1,37 @@
-//! PostgreSQL for the servers, in a temporary folder.
+//! PostgreSQL and Redis for the servers. Neither keeps anything.
 
 use std::path::Path;
 use std::process::Command;
 
-use omniassist_test_databases::Postgres;
+use omniassist_test_databases::{Postgres, Redis};
 
-/// Starts PostgreSQL. As root on Debian, it is installed first if it is missing. It stops when the value is dropped.
+/// Starts PostgreSQL in a temporary folder. As root on Debian, it is installed first if it is missing. It stops when the value is
+/// dropped.
 pub(crate) fn start() -> Postgres {
-    if !is_installed() && Path::new("/etc/debian_version").exists() {
-        let install = "apt-get update -q && apt-get install -y -q --no-install-recommends postgresql";
-        tracing::info!("PostgreSQL is missing: {install}");
-        // Where this fails, the next step shows the command.
-        drop(Command::new("sh").args(["-c", install]).env("DEBIAN_FRONTEND", "noninteractive").status());
+    if !Path::new("/usr/lib/postgresql").exists() && !runs("postgres") {
+        install("postgresql");
     }
     Postgres::start(&[])
 }
 
-fn is_installed() -> bool {
-    Path::new("/usr/lib/postgresql").exists()
-        || Command::new("postgres").arg("--version").output().is_ok_and(|output| output.status.success())
+/// Starts Redis, in the same way.
+pub(crate) fn start_redis() -> Redis {
+    if !runs("redis-server") {
+        install("redis-server");
+    }
+    Redis::start()
+}
+
+fn runs(program: &str) -> bool {
+    Command::new(program).arg("--version").output().is_ok_and(|output| output.status.success())
+}
+
+fn install(package: &str) {
+    if !Path::new("/etc/debian_version").exists() {
+        return;
+    }
+    let install = format!("apt-get update -q && apt-get install -y -q --no-install-recommends {package}");
+    tracing::info!("{package} is missing: {install}");
+    // Where this fails, the next step shows the command.
+    drop(Command::new("sh").args(["-c", &install]).env("DEBIAN_FRONTEND", "noninteractive").status());
 }

@@ -1,4 +1,4 @@
-//! Three servers on one PostgreSQL, behind a proxy, with a page that kills them: `cargo run -p cluster`, then open
+//! Three servers on one PostgreSQL and one Redis, behind a proxy, with a page that kills them: `cargo run -p cluster`, then open
 //! <http://127.0.0.1:3000>.
 //!
 //! Ask for something, and kill the server that writes the answer. Another server goes on with it, and the page shows its
@@ -6,8 +6,8 @@
 //!
 //! | command | what |
 //! |---|---|
-//! | `cluster` | all of it, on port 3000 or `PORT`. `CLUSTER_STORE=sqlite:PATH` uses a file in place of PostgreSQL. |
-//! | `cluster server STORE PORT` | one server |
+//! | `cluster` | all of it, on port 3000 or `PORT`. `CLUSTER_STORE=sqlite:PATH` uses a file in place of PostgreSQL and Redis. |
+//! | `cluster server STORE PORT` | one server, with the Redis of `CLUSTER_REDIS` if it is set |
 //! | `cluster proxy PORT ADDRESS…` | the proxy alone, for other servers |
 //! | `cluster database` | the database alone, until its standard input is closed |
 
@@ -59,14 +59,18 @@ async fn main() -> Result<(), Box<dyn Error + Send + Sync>> {
 
 async fn cluster() -> Result<(), Box<dyn Error + Send + Sync>> {
     // Kept until the servers have ended.
-    let mut postgres = None;
-    let store = match std::env::var("CLUSTER_STORE") {
-        Ok(store) => store,
-        Err(_) => postgres.insert(spawn_blocking(database::start).await?).url("postgres"),
+    let mut own = None;
+    let (store, redis) = match std::env::var("CLUSTER_STORE") {
+        Ok(store) => (store, std::env::var(store::REDIS).ok()),
+        Err(_) => {
+            let started = spawn_blocking(|| (database::start(), database::start_redis())).await?;
+            let (postgres, redis) = own.insert(started);
+            (postgres.url("postgres"), Some(redis.url()))
+        }
     };
-    let servers = Servers::start(&store, SERVERS).await?;
+    let servers = Servers::start(&store, redis.as_deref(), SERVERS).await?;
     listen(&std::env::var("PORT").unwrap_or_else(|_| "3000".to_owned()), page::router(servers)).await?;
-    drop(postgres);
+    drop(own);
     Ok(())
 }
 

@@ -17,6 +17,7 @@ use tokio::time::timeout;
 
 use crate::proxy;
 use crate::server::KEYS;
+use crate::store::REDIS;
 
 /// The time for a server to list its runs.
 const ANSWER: Duration = Duration::from_millis(500);
@@ -25,6 +26,7 @@ const ANSWER: Duration = Duration::from_millis(500);
 #[derive(Debug, Clone)]
 pub(crate) struct Servers {
     store: Arc<str>,
+    redis: Option<Arc<str>>,
     keys: Arc<str>,
     all: Arc<[Server]>,
 }
@@ -36,8 +38,8 @@ struct Server {
 }
 
 impl Servers {
-    /// Starts servers on this store, each on a free port that it keeps.
-    pub(crate) async fn start(store: &str, number: usize) -> io::Result<Self> {
+    /// Starts servers on this store and this Redis, each on a free port that it keeps.
+    pub(crate) async fn start(store: &str, redis: Option<&str>, number: usize) -> io::Result<Self> {
         let ports = (0..number).map(|_| TcpListener::bind((Ipv4Addr::LOCALHOST, 0)));
         // All listeners are open before the first is closed, so the ports differ.
         let ports = ports.collect::<io::Result<Vec<_>>>()?;
@@ -46,6 +48,7 @@ impl Servers {
         let server = |address| Server { address, process: Mutex::new(None) };
         let servers = Self {
             store: store.into(),
+            redis: redis.map(Into::into),
             keys: keys()?.into(),
             all: addresses.into_iter().map(server).collect(),
         };
@@ -74,6 +77,7 @@ impl Servers {
                 let mut command = Command::new(std::env::current_exe()?);
                 command.args(["server", &self.store, &server.address.port().to_string()]);
                 command.env(KEYS, &*self.keys);
+                command.envs(self.redis.as_deref().map(|url| (REDIS, url)));
                 // The server ends when the other end of its standard input is closed.
                 *process = Some(command.stdin(Stdio::piped()).kill_on_drop(true).spawn()?);
                 Ok(())

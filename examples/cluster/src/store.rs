@@ -1,10 +1,14 @@
-//! The store that the servers share.
+//! The store that the servers share, and the Redis that carries their text.
 
 use std::error::Error;
 use std::path::PathBuf;
 
 use omniassist_axum::{AssistantBuilder, SqliteStore};
 use omniassist_postgres::PostgresStore;
+use omniassist_redis::{Redis, RedisTail};
+
+/// The variable with the URL of Redis. Without it, text reaches the other servers by the store.
+pub(crate) const REDIS: &str = "CLUSTER_REDIS";
 
 /// A store, by its URL.
 #[derive(Debug, Clone)]
@@ -28,9 +32,13 @@ impl Store {
         self,
         builder: AssistantBuilder,
     ) -> Result<AssistantBuilder, Box<dyn Error + Send + Sync>> {
-        Ok(match self {
-            Self::Sqlite(path) => builder.store(SqliteStore::open(path)?),
-            Self::Postgres(url) => builder.store(PostgresStore::connect(&url).await?),
+        let redis = std::env::var(REDIS).ok().map(|url| Redis::connect(&url)).transpose()?;
+        Ok(match (self, redis) {
+            (Self::Sqlite(path), _) => builder.store(SqliteStore::open(path)?),
+            (Self::Postgres(url), None) => builder.store(PostgresStore::connect(&url).await?),
+            (Self::Postgres(url), Some(redis)) => {
+                builder.store(RedisTail::new(PostgresStore::connect(&url).await?, &redis))
+            }
         })
     }
 }
