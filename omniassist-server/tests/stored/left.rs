@@ -126,3 +126,23 @@ async fn a_take_over_that_hangs_does_not_end_the_lease() {
     let run = store.find(&scope(), Which::Chat("own")).await.unwrap().unwrap();
     assert_eq!((run.state, run.epoch), (RunState::Running, 1), "no other server may take the run");
 }
+
+#[tokio::test(start_paused = true)]
+async fn the_function_of_a_recovery_has_thirty_seconds() {
+    for (seconds, end) in [(29, RunState::Finished), (31, RunState::Interrupted)] {
+        let store = MemoryStore::new();
+        let model = ScriptedProvider::new().turn(slow()).otherwise(|_| text("The whole"));
+        let first = Assistant::builder(model.clone()).store(store.clone()).build().unwrap();
+        let _body = open(&first, &ask("m1", "Go")).await;
+        sleep(Duration::from_secs(1)).await;
+        first.shutdown().await;
+
+        let waits = move |_: RunContext| async move {
+            sleep(Duration::from_secs(seconds)).await;
+            Ok::<_, std::io::Error>(Extensions::new())
+        };
+        let second = Assistant::builder(model).store(store.clone()).recover_with(waits).build().unwrap();
+        look(&second).await;
+        assert_eq!(settled(&store).await, end, "{seconds} s");
+    }
+}
