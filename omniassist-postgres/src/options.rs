@@ -1,3 +1,4 @@
+use std::fmt;
 use std::time::Duration;
 
 /// The settings of a [`PostgresStore`](crate::PostgresStore).
@@ -16,7 +17,7 @@ use std::time::Duration;
 /// # Ok(())
 /// # }
 /// ```
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 #[must_use]
 pub struct PostgresOptions {
     pub(crate) schema: String,
@@ -42,6 +43,20 @@ impl Default for PostgresOptions {
             timeout: Duration::from_secs(3),
             soft_writes: true,
         }
+    }
+}
+
+impl fmt::Debug for PostgresOptions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // The URL may have a password.
+        f.debug_struct("PostgresOptions")
+            .field("schema", &self.schema)
+            .field("writers", &self.writers)
+            .field("readers", &self.readers)
+            .field("connect_timeout", &self.connect_timeout)
+            .field("timeout", &self.timeout)
+            .field("soft_writes", &self.soft_writes)
+            .finish_non_exhaustive()
     }
 }
 

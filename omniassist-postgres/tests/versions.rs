@@ -99,3 +99,10 @@ async fn settings_that_are_not_valid_are_told() {
         assert!(refused.is_unavailable(), "{mode}: {refused:?}");
     }
 }
+
+#[test]
+fn the_settings_show_no_password() {
+    let options = PostgresStore::options().schema("chat").listener_url("postgres://app:secret@db/app");
+    let shown = format!("{options:?}");
+    assert!(shown.contains("chat") && !shown.contains("secret"), "{shown}");
+}
