@@ -21,6 +21,8 @@ pub(crate) struct Unsteady {
     pub(super) is_down: Arc<AtomicBool>,
     /// The milliseconds that an append takes.
     pub(super) append_ms: Arc<AtomicU64>,
+    /// The milliseconds that a signal takes.
+    pub(super) signal_ms: Arc<AtomicU64>,
     /// A text with which no segment can be stored.
     pub(super) refused: Option<&'static str>,
     /// The milliseconds after which the next search for the run of a post answers what it has found.
@@ -92,7 +94,10 @@ impl RunStore for Unsteady {
     }
 
     fn signal<'a>(&'a self, scope: &'a Scope, run: RunId, signal: &'a Signal) -> StoreFuture<'a, Signalled> {
-        self.write(self.store.signal(scope, run, signal))
+        Box::pin(async move {
+            sleep(Duration::from_millis(self.signal_ms.load(Ordering::SeqCst))).await;
+            self.write(self.store.signal(scope, run, signal)).await
+        })
     }
 
     fn beat(&self, me: InstanceId, lease: Duration, room: usize) -> StoreFuture<'_, Beat> {
