@@ -42,8 +42,8 @@ pub trait RunStore: Send + Sync + 'static {
     fn append<'a>(&'a self, batch: &'a [Segment], how: Durability) -> StoreFuture<'a, Vec<Appended>>;
 
     /// Returns the segments of runs after a position: for each run the next ones up to `max_bytes` of data, and at least
-    /// one if there is one. The answers have the order of the questions. `None` stands for a run that the owner does not
-    /// have.
+    /// one if there is one. A store may limit their number too: [`Tail::head`] tells of more. The answers have the order of
+    /// the questions. `None` stands for a run that the owner does not have.
     ///
     /// # Errors
     ///
