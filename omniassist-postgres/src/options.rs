@@ -81,7 +81,8 @@ impl PostgresOptions {
     }
 
     /// Sets the URL of the connection that receives hints of other instances. A pooler such as PgBouncer in transaction mode
-    /// passes no notifications, so behind one this is the URL of the database itself. Default: the URL of the store.
+    /// passes no notifications, so behind one this is the URL of the database itself. A server to which its own notification
+    /// does not return logs a warning, and reads the answers of other servers every 50 ms. Default: the URL of the store.
     pub fn listener_url(mut self, url: impl Into<String>) -> Self {
         self.listener_url = Some(url.into());
         self

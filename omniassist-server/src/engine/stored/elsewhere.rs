@@ -118,7 +118,8 @@ async fn read_followed(stores: Weak<Stores>) {
         if has_more {
             continue;
         }
-        let look = if stores.wake.is_some() { LOOK.1 } else { LOOK.0 };
+        let has_hints = stores.wake.as_ref().is_some_and(|wake| wake.arrives());
+        let look = if has_hints { LOOK.1 } else { LOOK.0 };
         let grown = Arc::clone(&stores.followed.grown);
         drop(stores);
         tokio::select! {
