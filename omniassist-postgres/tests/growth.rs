@@ -1,4 +1,4 @@
-//! What a store reads when its tables are long.
+//! The rows that a store reads when its tables are long.
 
 use std::time::Duration;
 
