@@ -231,7 +231,9 @@ mod standalone;
 pub use mounted::{MountedBody, MountedFuture};
 pub use nested::{Nested, nest};
 #[cfg(feature = "postgres")]
-pub use omniassist_postgres::{PostgresOptions, PostgresStore};
+pub use omniassist_postgres::{
+    PostgresOptions, PostgresRateLimit, PostgresReplayGuard, PostgresStore, PostgresTokenBudget,
+};
 #[cfg(feature = "redis")]
 pub use omniassist_redis::{Redis, RedisRateLimit, RedisTail, RedisTokenBudget};
 pub use omniassist_server::core::{self, ContextMessage, Limits, LlmEvent, LlmPayload, RunRequest};

@@ -8,6 +8,7 @@ mod payload;
 use std::borrow::Cow;
 use std::collections::HashSet;
 use std::mem;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -35,13 +36,25 @@ const PROBE: Duration = Duration::from_secs(15);
 /// The first and the longest time between two tries to connect.
 const RETRY: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(5));
 
+/// The time within which a notification of its own reaches a server.
+const HEARD: Duration = Duration::from_secs(2);
+
 /// Hints between the servers of a schema.
 pub(crate) struct Hints {
     pool: Arc<Pool>,
     outgoing: Arc<Mutex<Outgoing>>,
-    listener: Arc<Connector>,
-    incoming: Sender<Woken>,
+    listener: Arc<Listener>,
     task: Mutex<Option<AbortHandle>>,
+}
+
+/// The part that receives.
+struct Listener {
+    connector: Arc<Connector>,
+    /// The connections with which it sends a notification to itself.
+    pool: Arc<Pool>,
+    incoming: Sender<Woken>,
+    /// `true` if its own notification did not arrive: a pooler between transactions passes none.
+    is_deaf: AtomicBool,
 }
 
 #[derive(Default)]
@@ -54,8 +67,14 @@ struct Outgoing {
 impl Hints {
     /// Creates hints that are sent with the connections of a pool, and received with one of their own.
     pub(crate) fn new(pool: &Arc<Pool>, listener: Arc<Connector>) -> Self {
-        let incoming = channel(KEPT).0;
-        Self { pool: Arc::clone(pool), outgoing: Arc::default(), listener, incoming, task: Mutex::default() }
+        let (pool, incoming) = (Arc::clone(pool), channel(KEPT).0);
+        let listener = Listener {
+            connector: listener,
+            pool: Arc::clone(&pool),
+            incoming,
+            is_deaf: AtomicBool::new(false),
+        };
+        Self { pool, outgoing: Arc::default(), listener: Arc::new(listener), task: Mutex::default() }
     }
 }
 
@@ -79,13 +98,13 @@ impl Wake for Hints {
     }
 
     fn listen(&self) -> WakeStream {
-        let receiver = self.incoming.subscribe();
+        let receiver = self.listener.incoming.subscribe();
         let mut task = lock(&self.task);
         if task.as_ref().is_none_or(AbortHandle::is_finished)
             && let Ok(runtime) = Handle::try_current()
         {
-            let receive = receive(Arc::clone(&self.listener), self.incoming.clone());
-            *task = Some(runtime.spawn(receive).abort_handle());
+            let listener = Arc::clone(&self.listener);
+            *task = Some(runtime.spawn(async move { listener.receive().await }).abort_handle());
         }
         Box::pin(stream::unfold(receiver, |mut receiver| async move {
             match receiver.recv().await {
@@ -94,6 +113,10 @@ impl Wake for Hints {
                 Err(RecvError::Closed) => None,
             }
         }))
+    }
+
+    fn arrives(&self) -> bool {
+        !self.listener.is_deaf.load(Ordering::Relaxed)
     }
 }
 
@@ -108,9 +131,7 @@ async fn send(pool: Arc<Pool>, outgoing: Arc<Mutex<Outgoing>>) {
             }
             mem::take(&mut outgoing.hints)
         };
-        let notify = "select pg_notify($1, payload) from unnest($2::text[]) as payload";
-        let payloads = payload::write(&hints).into_iter().map(Cow::Owned).collect::<Vec<Cow<'_, str>>>();
-        let sent = pool.read(notify, values![stored(pool.connector().schema()), payloads]).await;
+        let sent = notify(&pool, payload::write(&hints)).await;
         if let Err(error) = sent {
             tracing::debug!(?error, "hints were not sent; other servers look at the database themselves");
         }
@@ -118,48 +139,73 @@ async fn send(pool: Arc<Pool>, outgoing: Arc<Mutex<Outgoing>>) {
     }
 }
 
-/// Receives hints, and connects again whenever the connection is lost.
-async fn receive(connector: Arc<Connector>, incoming: Sender<Woken>) {
-    let mut pause = RETRY.0;
-    loop {
-        match listen(&connector).await {
-            Ok((connection, mut notifications)) => {
-                pause = RETRY.0;
-                // Those that were sent before are lost.
-                let _ = incoming.send(Woken::Missed);
-                forward(&connection, &mut notifications, &incoming).await;
+/// Sends notifications.
+async fn notify(pool: &Pool, payloads: Vec<String>) -> Result<(), Failure> {
+    let notify = "select pg_notify($1, payload) from unnest($2::text[]) as payload";
+    let payloads = payloads.into_iter().map(Cow::Owned).collect::<Vec<Cow<'_, str>>>();
+    pool.read(notify, values![stored(pool.connector().schema()), payloads]).await.map(drop)
+}
+
+impl Listener {
+    /// Receives hints, and connects again whenever the connection is lost.
+    async fn receive(&self) {
+        let mut pause = RETRY.0;
+        loop {
+            match self.listen().await {
+                Ok((connection, notifications)) => {
+                    pause = RETRY.0;
+                    // Those that were sent before are lost.
+                    let _ = self.incoming.send(Woken::Missed);
+                    self.forward(&connection, notifications).await;
+                }
+                Err(error) => {
+                    tracing::warn!(
+                        ?error,
+                        "hints of other servers cannot be received; runs of theirs are slower to see"
+                    );
+                }
             }
-            Err(error) => {
-                tracing::warn!(
-                    ?error,
-                    "hints of other servers cannot be received; runs of theirs are slower to see"
-                );
-            }
+            sleep(pause).await;
+            pause = (pause * 2).min(RETRY.1);
         }
-        sleep(pause).await;
-        pause = (pause * 2).min(RETRY.1);
     }
-}
 
-async fn listen(connector: &Connector) -> Result<(Connection, Notifications), Failure> {
-    let (connection, notifications) = connector.open().await?;
-    connection.execute(&format!("listen \"{}\"", connector.schema())).await?;
-    Ok((connection, notifications))
-}
+    async fn listen(&self) -> Result<(Connection, Notifications), Failure> {
+        let (connection, notifications) = self.connector.open().await?;
+        connection.execute(&format!("listen \"{}\"", self.connector.schema())).await?;
+        Ok((connection, notifications))
+    }
 
-/// Passes notifications on until the connection is lost.
-async fn forward(connection: &Connection, notifications: &mut Notifications, incoming: &Sender<Woken>) {
-    loop {
-        match timeout(PROBE, notifications.recv()).await {
-            Ok(Some(payload)) => {
-                // Nobody may listen.
-                let _ = incoming.send(payload::read(&payload).map_or(Woken::Missed, Woken::Hints));
+    /// Passes notifications on until the connection is lost.
+    async fn forward(&self, connection: &Connection, mut notifications: Notifications) {
+        // It has no hint. That of any server will do.
+        let is_sent = matches!(timeout(HEARD, notify(&self.pool, vec![String::new()])).await, Ok(Ok(())));
+        let mut wait = if is_sent { HEARD } else { PROBE };
+        loop {
+            match timeout(wait, notifications.recv()).await {
+                Ok(Some(payload)) => {
+                    self.is_deaf.store(false, Ordering::Relaxed);
+                    // Nobody may listen.
+                    if !payload.is_empty() {
+                        let _ =
+                            self.incoming.send(payload::read(&payload).map_or(Woken::Missed, Woken::Hints));
+                    }
+                }
+                Ok(None) => return,
+                Err(_silent) if wait == HEARD => {
+                    if !self.is_deaf.swap(true, Ordering::Relaxed) {
+                        tracing::warn!(
+                            "notifications of the database do not arrive, as through a pooler between \
+                             transactions: set `listener_url`; servers look at the database more often meanwhile"
+                        );
+                    }
+                }
+                Err(_silent) => match timeout(PROBE, connection.execute("select 1")).await {
+                    Ok(Ok(())) => {}
+                    _ => return,
+                },
             }
-            Ok(None) => return,
-            Err(_silent) => match timeout(PROBE, connection.execute("select 1")).await {
-                Ok(Ok(())) => {}
-                _ => return,
-            },
+            wait = PROBE;
         }
     }
 }

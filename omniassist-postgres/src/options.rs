@@ -1,3 +1,4 @@
+use std::fmt;
 use std::time::Duration;
 
 /// The settings of a [`PostgresStore`](crate::PostgresStore).
@@ -16,7 +17,7 @@ use std::time::Duration;
 /// # Ok(())
 /// # }
 /// ```
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 #[must_use]
 pub struct PostgresOptions {
     pub(crate) schema: String,
@@ -45,6 +46,20 @@ impl Default for PostgresOptions {
     }
 }
 
+impl fmt::Debug for PostgresOptions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // The URL may have a password.
+        f.debug_struct("PostgresOptions")
+            .field("schema", &self.schema)
+            .field("writers", &self.writers)
+            .field("readers", &self.readers)
+            .field("connect_timeout", &self.connect_timeout)
+            .field("timeout", &self.timeout)
+            .field("soft_writes", &self.soft_writes)
+            .finish_non_exhaustive()
+    }
+}
+
 impl PostgresOptions {
     /// Sets the name of the schema with the tables. Default: `omniassist`.
     pub fn schema(mut self, name: impl Into<String>) -> Self {
@@ -66,7 +81,8 @@ impl PostgresOptions {
     }
 
     /// Sets the URL of the connection that receives hints of other instances. A pooler such as PgBouncer in transaction mode
-    /// passes no notifications, so behind one this is the URL of the database itself. Default: the URL of the store.
+    /// passes no notifications, so behind one this is the URL of the database itself. A server to which its own notification
+    /// does not return logs a warning, and reads the answers of other servers every 50 ms. Default: the URL of the store.
     pub fn listener_url(mut self, url: impl Into<String>) -> Self {
         self.listener_url = Some(url.into());
         self

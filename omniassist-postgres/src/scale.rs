@@ -46,7 +46,8 @@
 //! if pages show it.
 //!
 //! Within a cell, no partitions are needed: journals are deleted an hour after their end, so the tables that grow are those of
-//! conversations and messages. They are as large as what is kept: 1.1 KB a message, and
+//! conversations, messages and runs. They are as large as what is kept: 1.1 KB a message, and for each post a row of its run,
+//! which is small after that hour. Queries read such rows by an index. They are deleted with their conversation, and
 //! [`Retention`](omniassist_server::store::Retention) bounds it. The log of 40 MB/s at the most is what replication and backups
 //! have to carry.
 //!

@@ -11,7 +11,7 @@ use crate::{rows, sql};
 ///
 /// A released entry never changes. Each one leaves the tables such that the version before can use them, and inserts its
 /// number into `schema_version`.
-const MIGRATIONS: [&str; 1] = [include_str!("schema/1.sql")];
+const MIGRATIONS: [&str; 2] = [include_str!("schema/1.sql"), include_str!("schema/2.sql")];
 
 /// The key of the lock under which tables are migrated: "omniassi" in ASCII.
 const LOCK: i64 = 0x6f6d_6e69_6173_7369;

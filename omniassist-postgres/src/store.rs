@@ -157,6 +157,10 @@ impl RunStore for PostgresStore {
         self.within(async move { runs::signal(self.writers.transaction().await?, scope, run, signal).await })
     }
 
+    fn watch<'a>(&'a self, runs: &'a [(Scope, RunId)], time: Duration) -> StoreFuture<'a, ()> {
+        self.within(async move { runs::watch(self.writers.transaction().await?, runs, time).await })
+    }
+
     fn beat(&self, me: InstanceId, lease: Duration, room: usize) -> StoreFuture<'_, Beat> {
         self.within(async move { runs::beat(self.journals.transaction().await?, me, lease, room).await })
     }

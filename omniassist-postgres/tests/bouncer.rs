@@ -1,14 +1,17 @@
 //! A pooler between transactions, through which each transaction may have another connection.
 
 use std::process::Command;
+use std::time::{Duration, Instant};
 
+use omniassist_postgres::PostgresStore;
 use omniassist_server::store::{
     Appended, Durability, InstanceId, RunId, RunStore, Segment, SegmentKind, Writer,
 };
 use omniassist_server::testing::store::{self, Factory};
 use omniassist_test_databases::{PgBouncer, Postgres};
+use tokio::time::sleep;
 
-use crate::database::{Schemas, shared};
+use crate::database::{Schemas, connect_at, new_schema, shared};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_suite_passes_through_pgbouncer() {
@@ -33,4 +36,23 @@ async fn no_setting_outlasts_its_transaction() {
     let psql =
         Command::new("psql").args(["-XqAt", "-c", settings]).arg(bouncer.url(database)).output().unwrap();
     assert_eq!(String::from_utf8_lossy(&psql.stdout), "on|0|0\n", "{psql:?}");
+}
+
+/// The pooler passes no notification, which a server finds out by one of its own.
+#[tokio::test]
+async fn a_server_that_hears_no_notification_knows_it() {
+    let (schema, database) = (new_schema(), shared().rsplit_once('/').unwrap().1);
+    let bouncer = PgBouncer::start(Postgres::shared(), 3);
+    let deaf = connect_at(&bouncer.url(database), &schema).await.hints().unwrap();
+    let options = PostgresStore::options().schema(schema.as_str()).listener_url(shared());
+    let hearing = options.connect(&bouncer.url(database)).await.unwrap().hints().unwrap();
+    let _streams = [deaf.listen(), hearing.listen()];
+    let began = Instant::now();
+    while deaf.arrives() {
+        assert!(began.elapsed() < Duration::from_secs(20), "it does not know");
+        sleep(Duration::from_millis(50)).await;
+    }
+    assert!(began.elapsed() >= Duration::from_secs(2), "it waits for its notification");
+    sleep(Duration::from_secs(2)).await;
+    assert!(hearing.arrives());
 }

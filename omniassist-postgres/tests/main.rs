@@ -15,6 +15,7 @@ mod database;
 mod durability;
 mod encrypted;
 mod faults;
+mod growth;
 mod guard;
 mod hints;
 mod rate;

@@ -17,7 +17,7 @@ async fn save(store: &PostgresStore, title: &str) -> Saved {
 async fn many_servers_start_at_once() {
     let schema = new_schema();
     let stores = join_all((0..8).map(|_| connect(&schema))).await;
-    assert_eq!(execute(&schema, "select count(*), max(version) from schema_version"), "1|1");
+    assert_eq!(execute(&schema, "select count(*), max(version) from schema_version"), "2|2");
     assert_eq!(save(&stores[7], "").await, Saved::Version(1));
 }
 
@@ -34,7 +34,7 @@ async fn the_default_schema_has_the_name_of_the_project() {
 async fn tables_of_a_newer_version_are_refused() {
     let schema = new_schema();
     drop(connect(&schema).await);
-    execute(&schema, "insert into schema_version (version) values (2)");
+    execute(&schema, "insert into schema_version (version) values (3)");
     let refused = PostgresStore::options().schema(schema.as_str()).connect(shared()).await.unwrap_err();
     assert!(refused.is_incompatible(), "{refused:?}");
 }
@@ -98,4 +98,11 @@ async fn settings_that_are_not_valid_are_told() {
         let refused = PostgresStore::connect(&url).await.unwrap_err();
         assert!(refused.is_unavailable(), "{mode}: {refused:?}");
     }
+}
+
+#[test]
+fn the_settings_show_no_password() {
+    let options = PostgresStore::options().schema("chat").listener_url("postgres://app:secret@db/app");
+    let shown = format!("{options:?}");
+    assert!(shown.contains("chat") && !shown.contains("secret"), "{shown}");
 }

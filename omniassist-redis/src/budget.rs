@@ -93,8 +93,7 @@ impl RedisTokenBudget {
         of: &Reservation,
         numbers: &[u64],
     ) -> RedisResult<T> {
-        // One slot of a cluster has both keys.
-        let key = self.redis.key(&format!("budget:{{{}:{}}}", self.name, of.account().id()));
+        let key = self.redis.key_of("budget", &self.name, of.account());
         let mut call = script.prepare_invoke();
         call.key(format!("{key}:expiry")).key(key);
         call.arg(of.id()).arg(millis(of.lifetime())).arg(millis(self.window)).arg(numbers);

@@ -1,6 +1,6 @@
 //! A connection that is replaced when it does not work.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use redis::aio::MultiplexedConnection;
 use redis::{AsyncConnectionConfig, Client, RedisError, RedisResult};
@@ -8,6 +8,9 @@ use tokio::sync::Mutex;
 
 /// The longest time for a new connection.
 const CONNECT: Duration = Duration::from_secs(1);
+
+/// The time for which a failure to connect counts, so that those who wait for the lock do not try one after the other.
+const FAILED: Duration = Duration::from_millis(100);
 
 /// A connection to a server, and the way to the next one.
 ///
@@ -22,6 +25,8 @@ pub(crate) struct Link {
 #[derive(Default)]
 struct State {
     connection: Option<MultiplexedConnection>,
+    /// The last failure to connect.
+    failed: Option<(Instant, RedisError)>,
     /// The number of connections so far.
     number: u64,
 }
@@ -62,7 +67,14 @@ impl Link {
         if let Some(connection) = &state.connection {
             return Ok((connection.clone(), state.number));
         }
-        let connection = self.client.get_multiplexed_async_connection_with_config(&self.config).await?;
+        if let Some((at, error)) = &state.failed
+            && at.elapsed() < FAILED
+        {
+            return Err(error.clone());
+        }
+        let connected = self.client.get_multiplexed_async_connection_with_config(&self.config).await;
+        state.failed = connected.as_ref().err().map(|error| (Instant::now(), error.clone()));
+        let connection = connected?;
         state.number += 1;
         state.connection = Some(connection.clone());
         Ok((connection, state.number))

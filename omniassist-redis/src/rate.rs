@@ -100,7 +100,7 @@ impl RateLimit for RedisRateLimit {
             let principal = self.key.as_ref().map_or_else(|| attempt.principal().clone(), |key| key(attempt));
             let interval = self.period.as_secs_f64() * 1e6 / f64::from(self.attempts);
             let mut call = self.script.prepare_invoke();
-            call.key(self.redis.key(&format!("rate:{}:{}", self.name, principal.id())));
+            call.key(self.redis.key_of("rate", &self.name, &principal));
             call.arg(interval).arg(self.burst);
             let wait: u64 = self
                 .redis

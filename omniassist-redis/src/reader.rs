@@ -23,8 +23,8 @@ const RESPONSE: Duration = Duration::from_secs(1);
 /// The time between two looks at the store while the server does not work.
 const LOOK: Duration = Duration::from_millis(100);
 
-/// The number of entries in one read.
-const COUNT: usize = 256;
+/// The number of entries in one read, each of up to about 1 MiB, within [`RESPONSE`].
+const COUNT: usize = 16;
 
 /// The name of an entry: a time in milliseconds, and a number.
 type Id = (u64, u64);

@@ -2,6 +2,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+use omniassist_server::Principal;
 use omniassist_server::store::StoreError;
 use redis::Client;
 
@@ -59,6 +60,12 @@ impl Redis {
 
     pub(crate) fn key(&self, name: &str) -> String {
         format!("{}{name}", self.prefix)
+    }
+
+    /// Returns the key of a principal in a limit. The length tells the end of the name, in which a colon may be. One slot of a
+    /// cluster has all keys that begin with this one.
+    pub(crate) fn key_of(&self, kind: &str, name: &str, principal: &Principal) -> String {
+        self.key(&format!("{kind}:{{{}:{name}:{}}}", name.len(), principal.id()))
     }
 
     /// Returns the connection of the limits.

@@ -85,6 +85,10 @@ impl<S: RunStore> RunStore for RedisTail<S> {
         self.store.signal(scope, run, signal)
     }
 
+    fn watch<'a>(&'a self, runs: &'a [(Scope, RunId)], time: Duration) -> StoreFuture<'a, ()> {
+        self.store.watch(runs, time)
+    }
+
     fn beat(&self, me: InstanceId, lease: Duration, room: usize) -> StoreFuture<'_, Beat> {
         self.store.beat(me, lease, room)
     }

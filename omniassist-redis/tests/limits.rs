@@ -197,6 +197,38 @@ async fn limits_fail_while_redis_is_away_and_work_again() {
     let of = reservation("one", HOUR);
     assert!(budget.reserve(&of, 1..=64).await.is_err() && budget.settle(&of, &spent(1)).await.is_err());
     server.resume();
+    // A failure to connect counts for a moment.
+    sleep(Duration::from_millis(100)).await;
     assert!(limit.check(&attempt).await.is_ok());
     assert_eq!(budget.reserve(&of, 1..=64).await.unwrap(), Grant::Tokens(64));
+}
+
+#[tokio::test]
+async fn names_with_a_colon_are_different_limits() {
+    let server = Server::start();
+    let redis = Redis::connect(&server.url()).unwrap();
+    let rate = |name| RedisRateLimit::per_hour(&redis, name, 1);
+    assert!(allowed(&rate("a"), "b:c").await && allowed(&rate("a:b"), "c").await);
+    assert!(!allowed(&rate("a"), "b:c").await && !allowed(&rate("a:b"), "c").await);
+
+    let grant = async |name, account| {
+        let of = Reservation::new(Principal::new(account), "run".to_owned(), HOUR);
+        RedisTokenBudget::new(&redis, name, 10, HOUR).reserve(&of, 10..=10).await.unwrap()
+    };
+    assert_eq!([grant("a", "b:c").await, grant("a:b", "c").await], [Grant::Tokens(10); 2]);
+}
+
+/// A server that accepts connections, and answers nothing.
+#[tokio::test]
+async fn callers_of_a_silent_server_do_not_wait_for_each_other() {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let redis = Redis::connect(&format!("redis://{}", listener.local_addr().unwrap())).unwrap();
+    let limit = RedisRateLimit::per_hour(&redis, "runs", 1);
+    let (principal, extensions) = (Principal::new("ada"), Extensions::new());
+    let request = RunRequest::new(Vec::new());
+    let attempt = Attempt::new(&principal, &request, &extensions);
+    let began = Instant::now();
+    let checks = futures_util::future::join_all((0..8).map(|_| limit.check(&attempt))).await;
+    assert!(checks.iter().all(Result::is_err), "{checks:?}");
+    assert!(began.elapsed() < Duration::from_secs(4), "{:?}", began.elapsed());
 }

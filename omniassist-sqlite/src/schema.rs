@@ -9,7 +9,7 @@ use crate::time;
 /// The statements that lead from each version to the next; the first ones create the tables.
 ///
 /// A released entry never changes. Each one leaves the tables such that the version before can use them.
-const MIGRATIONS: [&str; 1] = [include_str!("schema/1.sql")];
+const MIGRATIONS: [&str; 2] = [include_str!("schema/1.sql"), include_str!("schema/2.sql")];
 
 /// Brings the tables to the latest version, in one transaction.
 pub(crate) fn migrate(connection: &mut Connection) -> Result<(), Failure> {

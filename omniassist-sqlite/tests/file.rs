@@ -3,10 +3,11 @@
 use std::error::Error as _;
 use std::fs;
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 use omniassist_server::store::{
-    Change, ConversationStore, Delete, Ending, InstanceId, Page, RunStore, Saved, Segment, SegmentKind,
-    Settled, StoredMessage, Window,
+    Begun, Change, ConversationStore, Delete, Ending, InstanceId, NewRun, Page, RunId, RunStore, Saved,
+    Segment, SegmentKind, Settled, StoredMessage, Which, Window,
 };
 use omniassist_sqlite::SqliteStore;
 use rusqlite::Connection;
@@ -101,4 +102,29 @@ async fn conversations_of_one_time_are_listed_once() {
         page = Page::at(next, 1);
     }
     assert_eq!(names, ["c", "b", "a"]);
+}
+
+/// A chat keeps a row for each of its runs. Each query finds those that it needs by an index.
+#[tokio::test]
+async fn a_chat_with_many_runs_is_as_fast_as_a_new_one() {
+    let folder = Folder::new();
+    let (store, me) = (SqliteStore::open(folder.path()).unwrap(), InstanceId::random());
+    let time = async |chat: &str| {
+        let began = Instant::now();
+        for _ in 0..100 {
+            let new = NewRun::new(RunId::random(), alice(), chat, me);
+            assert!(matches!(store.begin(&new).await.unwrap(), Begun::Busy(_)));
+            assert!(store.find(&alice(), Which::Chat(chat)).await.unwrap().is_some());
+        }
+        began.elapsed()
+    };
+    begin(&store, me, "new", "Hello").await;
+    let new = time("new").await;
+    begin(&store, me, "long", "Hello").await;
+    let runs = "insert into run (id, conversation, state, epoch, post, created_at, ended_at)
+        with recursive n (n) as (select 1 union all select n + 1 from n where n < 50000)
+        select cast(n as blob), id, 4, 1, cast(n as blob), 0, 0 from n join conversation on chat = 'long'";
+    Connection::open(store.path()).unwrap().execute(runs, []).unwrap();
+    let long = time("long").await;
+    assert!(long < new * 5 + Duration::from_millis(200), "{long:?} and {new:?}");
 }

@@ -14,7 +14,8 @@ use rusqlite::Connection;
 use crate::folder::{Folder, LEASE, alice, begin};
 
 /// A file of each version.
-const GOLDEN: [&str; 1] = [include_str!("golden/1.sql")];
+const GOLDEN: [&str; 2] =
+    [include_str!("golden/1.sql"), concat!(include_str!("golden/1.sql"), include_str!("golden/2.sql"))];
 
 fn golden(folder: &Folder, version: usize) -> SqliteStore {
     let path = folder.path();

@@ -16,12 +16,16 @@ use crate::values::{id, int, values};
 const OWN: &str = "select r.state, r.epoch, r.instance, c.owner = $2 and c.chat = $3
      from omniassist.run r join omniassist.conversation c on c.id = r.conversation where r.id = $1";
 
-/// The runs of a conversation that have not ended, those that a post began, and those with its key: the live one, then the
-/// queue.
-const OTHERS: &str = "select r.id, r.state, coalesce(r.post = $3, false)
-     from omniassist.run r join omniassist.conversation c on c.id = r.conversation
-     where c.owner = $1 and c.chat = $2 and (r.state in (1, 2, 3) or ($4 and r.post = $3))
-     order by r.state = 1, r.number";
+/// The runs of a conversation that have not ended, and those that ended and that the post began: the live one, then the
+/// queue. Each part has an index, since a conversation keeps a row for each of its runs.
+const OTHERS: &str = "with c as (select id from omniassist.conversation where owner = $1 and chat = $2)
+     select id, state, coalesce(post = $3, false) from (
+       select r.* from c join omniassist.run r on r.conversation = c.id and r.state in (2, 3)
+       union all
+       select r.* from c join omniassist.run r on r.conversation = c.id and r.state = 1
+       union all
+       select r.* from c join omniassist.run r on r.conversation = c.id and r.post = $3 and r.state > 3 where $4) r
+     order by state = 1, number";
 
 const INSERT: &str = "with run as (
        insert into omniassist.run (id, conversation, state, epoch, instance, post, input)

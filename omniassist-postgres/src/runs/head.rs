@@ -27,18 +27,21 @@ const OF_RUN: &str = head!("$1");
 
 const OF_RUN_AND_OWNER: &str = head!("$1 and c.owner = $2");
 
-/// The run that counts for a chat: the live one, else the first in the queue, else the last.
+/// The run that counts for a chat: the live one, else the first in the queue, else the last. Each is found by an index,
+/// since a chat keeps a row for each of its runs.
 const OF_CHAT: &str = head!(
-    "(select r.id from omniassist.run r join omniassist.conversation c on c.id = r.conversation
-       where c.owner = $1 and c.chat = $2
-       order by case r.state when 2 then 0 when 3 then 0 when 1 then 1 else 2 end,
-         case r.state when 1 then r.number else -r.number end limit 1)"
+    "(select coalesce(
+         (select id from omniassist.run where conversation = chat.id and state in (2, 3)),
+         (select id from omniassist.run where conversation = chat.id and state = 1 order by number limit 1),
+         (select id from omniassist.run where conversation = chat.id order by number desc limit 1))
+       from omniassist.conversation chat where chat.owner = $1 and chat.chat = $2)"
 );
 
 /// The latest run that a post began.
 const OF_POST: &str = head!(
-    "(select r.id from omniassist.run r join omniassist.conversation c on c.id = r.conversation
-       where c.owner = $1 and c.chat = $2 and r.post = $3 order by r.number desc limit 1)"
+    "(select id from omniassist.run where post = $3 and conversation = (
+         select id from omniassist.conversation where owner = $1 and chat = $2)
+       order by number desc limit 1)"
 );
 
 pub(crate) async fn find(

@@ -35,8 +35,9 @@ const FREE: &str = "select id from (
        select r.id, r.number from omniassist.run r where r.state = 3 and r.due_at <= now()
        union all
        select r.id, r.number from omniassist.run r where r.state = 1 and not exists (
-         select 1 from omniassist.run o where o.conversation = r.conversation
-         and (o.state in (2, 3) or (o.state = 1 and o.number < r.number)))
+         select 1 from omniassist.run o where o.conversation = r.conversation and o.state in (2, 3))
+         and not exists (
+         select 1 from omniassist.run o where o.conversation = r.conversation and o.state = 1 and o.number < r.number)
      ) free order by number limit $1";
 
 /// Extends a lease in one round trip.
@@ -74,8 +75,10 @@ const LOCK: &str = "select 1 from omniassist.run where id = $1 for no key update
 /// A statement of its own, since one that has waited for the lock sees the other rows as they were before.
 const WANTED: &str = "select r.state, r.epoch, r.instance,
      exists (select 1 from omniassist.instance i where i.id = r.instance and i.expires_at > now()),
-     exists (select 1 from omniassist.run o where o.conversation = r.conversation and r.state = 1
-       and (o.state in (2, 3) or (o.state = 1 and o.number < r.number))), r.input
+     r.state = 1 and (
+       exists (select 1 from omniassist.run o where o.conversation = r.conversation and o.state in (2, 3))
+       or exists (select 1 from omniassist.run o
+         where o.conversation = r.conversation and o.state = 1 and o.number < r.number)), r.input
      from omniassist.run r where r.id = $1";
 
 /// Inserts the mark of a claim and raises the epoch, or does nothing if another writer has taken the position meanwhile.

@@ -14,5 +14,5 @@ pub(crate) use begin::begin;
 pub(crate) use head::find;
 pub(crate) use lease::{Try, beat, claim};
 pub(crate) use settle::settle;
-pub(crate) use signal::signal;
+pub(crate) use signal::{signal, watch};
 pub(crate) use tail::tails;

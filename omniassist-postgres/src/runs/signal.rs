@@ -1,3 +1,5 @@
+use std::time::Duration;
+
 use futures_util::try_join;
 use omniassist_server::store::{Durability, RunId, RunState, Scope, Signal, SignalKind, Signalled};
 
@@ -25,8 +27,14 @@ const RECORD: &str = "with numbered as (
        where id = $1 returning id, signals)
      insert into omniassist.signal (run, key, number, data, sender) select id, $2, signals, $3, $4 from numbered";
 
-const WATCH: &str = "update omniassist.run
-     set watched_until = greatest(watched_until, now() + $2 * interval '1 second') where id = $1";
+/// Rows are locked in one order, since other servers watch the same runs.
+const WATCH: &str = "with watched as (
+       select r.id from unnest($1::uuid[], $2::text[]) as q (run, owner)
+       join omniassist.run r on r.id = q.run and r.state in (1, 2, 3)
+       join omniassist.conversation c on c.id = r.conversation and c.owner = q.owner
+       order by r.id for no key update of r)
+     update omniassist.run set watched_until = greatest(watched_until, now() + $3 * interval '1 second')
+     where id in (select id from watched)";
 
 pub(crate) async fn signal(
     transaction: Transaction,
@@ -64,7 +72,8 @@ pub(crate) async fn signal(
         return Ok(refused);
     }
     if let SignalKind::Watch(time) = signal.kind {
-        try_join!(transaction.query(WATCH, values![id, time::seconds(time)]), transaction.commit())?;
+        let watch = values![vec![id], vec![stored(scope.owner())], time::seconds(time)];
+        try_join!(transaction.query(WATCH, watch), transaction.commit())?;
     } else {
         let (is_stop, stopped) = (signal.kind == SignalKind::Stop, i16::from(RunState::Stopped.number()));
         let record = values![id, stored_key, &*signal.data, stored(&signal.by), is_stop, stopped];
@@ -77,4 +86,20 @@ pub(crate) async fn signal(
     }
     transaction.end();
     Ok(Signalled::Taken)
+}
+
+/// Extends the time for which runs are watched.
+pub(crate) async fn watch(
+    transaction: Transaction,
+    runs: &[(Scope, RunId)],
+    time: Duration,
+) -> Result<(), Failure> {
+    let watch = values![
+        runs.iter().map(|(_, run)| id(run.as_bytes())).collect::<Vec<_>>(),
+        runs.iter().map(|(scope, _)| stored(scope.owner())).collect::<Vec<_>>(),
+        time::seconds(time),
+    ];
+    try_join!(transaction.begin(Durability::Soft), transaction.query(WATCH, watch), transaction.commit())?;
+    transaction.end();
+    Ok(())
 }

@@ -125,6 +125,10 @@ impl<S: RunStore + KeyStore> RunStore for Encrypted<S> {
         })
     }
 
+    fn watch<'a>(&'a self, runs: &'a [(Scope, RunId)], time: Duration) -> StoreFuture<'a, ()> {
+        self.store.watch(runs, time)
+    }
+
     fn beat(&self, me: InstanceId, lease: Duration, room: usize) -> StoreFuture<'_, Beat> {
         Box::pin(async move {
             let mut beat = self.store.beat(me, lease, room).await?;

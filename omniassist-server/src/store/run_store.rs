@@ -3,8 +3,8 @@ use std::time::Duration;
 
 use super::{
     Appended, Beat, Begun, Claim, Claimed, Durability, InstanceId, NewRun, Page, Retention, RunHead, RunId,
-    Scope, Segment, Settled, Signal, Signalled, StoreFuture, Swept, Tail, TailCache, TailOf, UsageListing,
-    UsageQuery, Wake, Which,
+    Scope, Segment, Settled, Signal, SignalKind, Signalled, StoreFuture, Swept, Tail, TailCache, TailOf,
+    UsageListing, UsageQuery, Wake, Which,
 };
 
 /// A store of runs and their journals.
@@ -42,8 +42,8 @@ pub trait RunStore: Send + Sync + 'static {
     fn append<'a>(&'a self, batch: &'a [Segment], how: Durability) -> StoreFuture<'a, Vec<Appended>>;
 
     /// Returns the segments of runs after a position: for each run the next ones up to `max_bytes` of data, and at least
-    /// one if there is one. The answers have the order of the questions. `None` stands for a run that the owner does not
-    /// have.
+    /// one if there is one. A store may limit their number too: [`Tail::head`] tells of more. The answers have the order of
+    /// the questions. `None` stands for a run that the owner does not have.
     ///
     /// # Errors
     ///
@@ -75,6 +75,21 @@ pub trait RunStore: Send + Sync + 'static {
     ///
     /// Returns an error if the signal cannot be stored.
     fn signal<'a>(&'a self, scope: &'a Scope, run: RunId, signal: &'a Signal) -> StoreFuture<'a, Signalled>;
+
+    /// Tells the instances of runs that other instances have viewers of them for this time. Runs that have ended are left
+    /// out. Default: a [watch](super::SignalKind::Watch) for each run.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if it cannot be stored. It may be stored for some of the runs.
+    fn watch<'a>(&'a self, runs: &'a [(Scope, RunId)], time: Duration) -> StoreFuture<'a, ()> {
+        Box::pin(async move {
+            for (scope, run) in runs {
+                self.signal(scope, *run, &Signal::new(SignalKind::Watch(time), scope.owner())).await?;
+            }
+            Ok(())
+        })
+    }
 
     /// Extends the lease of an instance, and returns the signals of its runs and at most `room` runs that are free. A
     /// lease of zero ends the lease.

@@ -11,7 +11,7 @@ use crate::Cost;
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ModelUsage {
-    /// The name in the model's answers, or the requested one. Empty if both are unknown.
+    /// The name in the model's answers, or the requested one, cut off after 256 bytes. Empty if both are unknown.
     pub model: Text,
     /// The runs whose first model call is among the calls.
     pub runs: u64,

@@ -22,6 +22,12 @@ pub trait Wake: Send + Sync + 'static {
 
     /// Returns the hints that arrive from now on. Those of this instance may be among them.
     fn listen(&self) -> WakeStream;
+
+    /// Returns `false` if hints are known not to arrive here, so that the instance looks at the store as often as one
+    /// without hints. Default: `true`.
+    fn arrives(&self) -> bool {
+        true
+    }
 }
 
 /// A change that other instances may wait for.

@@ -165,7 +165,7 @@ impl RunTrace {
         self.usage.add(usage);
         let cost = prices.zip(model).and_then(|(prices, model)| prices.cost(model, usage));
         if let Some(used) = &mut self.used {
-            used.push(ModelUsage::new(model.unwrap_or_default()).call(usage, cost));
+            used.push(ModelUsage::new(short(model.unwrap_or_default())).call(usage, cost));
         }
         if prices.is_some() {
             self.cost = match (self.cost, cost) {
@@ -295,6 +295,16 @@ impl Drop for RunTrace {
         self.drop_run(None);
     }
 }
+
+/// Returns the beginning of a model's name. A server sends the name, and databases limit the length of a key.
+fn short(model: &str) -> &str {
+    let ends = model.char_indices().map(|(start, char)| start + char.len_utf8());
+    let end = ends.take_while(|end| *end <= MODEL_NAME).last();
+    model.get(..end.unwrap_or_default()).unwrap_or_default()
+}
+
+/// The longest name of a model in the usage, in bytes.
+const MODEL_NAME: usize = 256;
 
 /// The `error.type` of work that was cancelled.
 const CANCELLED: &str = "cancelled";

@@ -124,6 +124,21 @@ async fn viewer_elsewhere(first: Assistant, other: Assistant, store: MemoryStore
 }
 
 #[tokio::test(start_paused = true)]
+async fn text_does_not_wait_for_the_announcement_of_a_viewer() {
+    let store = Unsteady::default();
+    let words = Turn::text_chunks(["One "]).then(Turn::delay(Duration::from_secs(1)));
+    let turn = words.then(Turn::text_chunks(["two "])).then(Turn::pending());
+    let (first, other) = two_on(&store, ScriptedProvider::new().turn(turn), || None);
+    let mut body = open(&first, &ask("m1", "Count")).await;
+    read_until(&mut body, "One").await;
+    sleep(Duration::from_millis(500)).await;
+    store.signal_ms.store(4_000, Ordering::SeqCst);
+    let mut viewer = get(&other, "/c/stream").await.into_body();
+    read_until(&mut body, "two").await;
+    timeout(Duration::from_secs(1), read_until(&mut viewer, "two")).await.expect("it is shown soon");
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_cursor_holds_on_another_instance() {
     let (first, other, store) = two(slow(), || None);
     let response = AssistantService::new(first.clone()).handle(request(&ask("m1", "Count"))).await;

@@ -25,6 +25,10 @@ pub(crate) struct Unsteady {
     pub(super) has_lost_writes: Arc<AtomicBool>,
     /// The milliseconds that an append takes.
     pub(super) append_ms: Arc<AtomicU64>,
+    /// The milliseconds that a signal takes.
+    pub(super) signal_ms: Arc<AtomicU64>,
+    /// A text with which no segment can be stored.
+    pub(super) refused: Option<&'static str>,
     /// The milliseconds after which the next search for the run of a post answers what it has found.
     pub(super) find_ms: Arc<AtomicU64>,
     /// The tail cache, if there is one.
@@ -78,6 +82,12 @@ impl RunStore for Unsteady {
             if self.has_lost_writes.swap(false, Ordering::SeqCst) {
                 return Ok(vec![Appended::Fenced; batch.len()]);
             }
+            let has_refused = |text: &str| {
+                batch.iter().any(|segment| String::from_utf8_lossy(&segment.data).contains(text))
+            };
+            if self.refused.is_some_and(has_refused) {
+                return Err(StoreError::other("a value is too long"));
+            }
             self.write(self.store.append(batch, how)).await
         })
     }
@@ -104,7 +114,10 @@ impl RunStore for Unsteady {
     }
 
     fn signal<'a>(&'a self, scope: &'a Scope, run: RunId, signal: &'a Signal) -> StoreFuture<'a, Signalled> {
-        self.write(self.store.signal(scope, run, signal))
+        Box::pin(async move {
+            sleep(Duration::from_millis(self.signal_ms.load(Ordering::SeqCst))).await;
+            self.write(self.store.signal(scope, run, signal)).await
+        })
     }
 
     fn beat(&self, me: InstanceId, lease: Duration, room: usize) -> StoreFuture<'_, Beat> {
@@ -204,6 +217,37 @@ async fn a_viewer_does_not_see_another_end_than_the_journal_has() {
     assert_eq!(settled(&store.store).await, RunState::Finished);
     let late = read(get(&assistant, "/c/stream").await).await;
     assert!(late.contains("The whole") && late.contains(r#""type":"finish""#), "{late}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_segment_that_cannot_be_stored_does_not_hold_those_of_other_runs() {
+    let store = Unsteady { refused: Some("unfit"), ..Unsteady::default() };
+    // The segments of all runs are in one statement.
+    store.append_ms.store(200, Ordering::SeqCst);
+    let model = ScriptedProvider::new().otherwise(|payload| {
+        let is_unfit = format!("{:?}", payload.transcript).contains("Be unfit");
+        Turn::text(if is_unfit { "unfit" } else { "One moment" }).then(call("clock", json!({})))
+    });
+    let asked = Arc::new(AtomicUsize::new(0));
+    let counted = Arc::clone(&asked);
+    let clock = Tool::new("clock", "Reads the clock", move || {
+        counted.fetch_add(1, Ordering::SeqCst);
+        std::future::pending::<Result<&str, ToolError>>()
+    });
+    let mut limits = Limits::default();
+    limits.max_runs_per_principal = 5;
+    let builder = Assistant::builder(model).tool(clock).store(store.clone());
+    let assistant = builder.limits(limits).build().unwrap();
+
+    let mut bodies = Vec::new();
+    for number in 0..5 {
+        let said = if number == 2 { "Be unfit" } else { "What time is it?" };
+        let message = &ask("m1", said)["message"];
+        bodies.push(open(&assistant, &json!({"id": format!("c{number}"), "message": message})).await);
+    }
+    sleep(Duration::from_secs(4)).await;
+    assert_eq!(asked.load(Ordering::SeqCst), 4, "the calls of the other runs are stored");
+    drop(bodies);
 }
 
 #[tokio::test(start_paused = true)]

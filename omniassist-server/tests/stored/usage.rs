@@ -43,6 +43,21 @@ fn priced(store: &MemoryStore, model: ScriptedProvider) -> Assistant {
     Assistant::builder(model).tool(refund()).store(store.clone()).prices(prices).build().unwrap()
 }
 
+/// A server sends the name, and the key of a database's table has a limited size.
+#[tokio::test(start_paused = true)]
+async fn a_long_name_of_a_model_is_cut_off_in_the_usage() {
+    let (store, name) = (MemoryStore::new(), format!("m{}", "é".repeat(4_000)));
+    let prices = Prices::new().model(name.as_str(), Price::per_million_tokens(1.0, 2.0));
+    let model = ScriptedProvider::new().turn(text("Done.").then(Turn::usage(100, 10)));
+    let builder = Assistant::builder(model.with_model(name)).store(store.clone()).prices(prices);
+    let assistant = builder.build().unwrap();
+    post(&assistant, &ask("m1", "Hi")).await;
+    settled(&store).await;
+    let mut expected = calls(1, 1);
+    expected.model = format!("m{}", "é".repeat(127)).into();
+    assert_eq!(usage(&assistant).await[0].usage, expected);
+}
+
 #[tokio::test(start_paused = true)]
 async fn each_model_call_is_counted_for_its_principal_and_day() {
     let store = MemoryStore::new();

@@ -77,7 +77,10 @@ fn begun(connection: &Connection, new: &NewRun, conversation: i64) -> Result<Opt
 /// Returns the number of runs of a conversation that have not ended, and of those that are queued, and the first of them.
 fn open_runs(connection: &Connection, conversation: i64) -> Result<(u32, u32, Option<i64>), Failure> {
     let mut query = connection.prepare_cached(
-        "select state, number from run where conversation = ?1 and state in (1, 2, 3)
+        "select state, number from (
+           select state, number from run where conversation = ?1 and state in (2, 3)
+           union all
+           select state, number from run where conversation = ?1 and state = 1)
          order by state = 1, number",
     )?;
     let mut found = query.query([conversation])?;
@@ -93,7 +96,8 @@ fn open_runs(connection: &Connection, conversation: i64) -> Result<(u32, u32, Op
 /// Returns the number of runs before a queued one.
 fn ahead(connection: &Connection, conversation: i64, number: i64) -> Result<u32, Failure> {
     let mut query = connection.prepare_cached(
-        "select count(*) from run where conversation = ?1 and (state in (2, 3) or (state = 1 and number < ?2))",
+        "select (select count(*) from run where conversation = ?1 and state in (2, 3))
+           + (select count(*) from run where conversation = ?1 and state = 1 and number < ?2)",
     )?;
     Ok(query.query_row([conversation, number], |row| row.get(0))?)
 }

@@ -15,10 +15,13 @@ const OF_RUN: &str = "where r.id = ?1 and c.owner = ?2";
 /// The condition of a run with a number.
 const OF_NUMBER: &str = "where r.number = ?1";
 
-/// The condition of the run that counts for a chat: the live one, else the first in the queue, else the last.
-const OF_CHAT: &str = "where c.owner = ?1 and c.chat = ?2
-    order by case r.state when 2 then 0 when 3 then 0 when 1 then 1 else 2 end,
-    case r.state when 1 then r.number else -r.number end limit 1";
+/// The condition of the run that counts for a chat: the live one, else the first in the queue, else the last. Each is found
+/// by an index, since a chat keeps a row for each of its runs.
+const OF_CHAT: &str = "where r.number = (select coalesce(
+        (select number from run where conversation = chat.id and state in (2, 3)),
+        (select number from run where conversation = chat.id and state = 1 order by number limit 1),
+        (select number from run where conversation = chat.id and state > 3 order by number desc limit 1))
+    from conversation chat where chat.owner = ?1 and chat.chat = ?2)";
 
 /// The condition of the latest run that a post began.
 const OF_POST: &str = "where c.owner = ?1 and c.chat = ?2 and r.post = ?3 order by r.number desc limit 1";

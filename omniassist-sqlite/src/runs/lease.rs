@@ -51,9 +51,10 @@ fn free(connection: &Connection, now: i64, room: usize) -> Result<Vec<RunId>, Fa
            union all
            select r.id, r.number from run r where r.state = 3 and r.due_at <= ?1
            union all
-           select r.id, r.number from run r where r.state = 1 and not exists (
-             select 1 from run o where o.conversation = r.conversation
-             and (o.state in (2, 3) or (o.state = 1 and o.number < r.number)))
+           select r.id, r.number from run r where r.state = 1
+             and not exists (select 1 from run o where o.conversation = r.conversation and o.state in (2, 3))
+             and not exists (
+               select 1 from run o where o.conversation = r.conversation and o.state = 1 and o.number < r.number)
          ) order by number limit ?2",
     )?;
     let room = i64::try_from(room).unwrap_or(i64::MAX);
@@ -79,8 +80,11 @@ impl Wanted {
         let mut query = connection.prepare_cached(
             "select r.number, r.state, r.epoch, r.instance,
              exists (select 1 from instance i where i.id = r.instance and i.expires_at > ?2),
-             exists (select 1 from run o where o.conversation = r.conversation and r.state = 1
-               and (o.state in (2, 3) or (o.state = 1 and o.number < r.number))), r.input
+             r.state = 1 and (
+               exists (select 1 from run o where o.conversation = r.conversation and o.state in (2, 3))
+               or exists (
+                 select 1 from run o where o.conversation = r.conversation and o.state = 1 and o.number < r.number)),
+             r.input
              from run r where r.id = ?1",
         )?;
         let found = query.query_row(params![run.as_bytes(), time::now()], |row| {

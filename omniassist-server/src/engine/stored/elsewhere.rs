@@ -17,7 +17,7 @@ use super::stores::Stores;
 use super::tail::Tail;
 use crate::engine::{Admission, Assistant};
 use crate::one_line;
-use crate::store::{RunHead, RunState, Signal, SignalKind, StoreError};
+use crate::store::{RunHead, RunId, RunState, Scope, StoreError};
 
 /// The time between two reads of the journals: without hints, and where a hint tells of most changes.
 const LOOK: (Duration, Duration) = (Duration::from_millis(50), Duration::from_secs(1));
@@ -102,11 +102,8 @@ async fn read_followed(stores: Weak<Stores>) {
     loop {
         let Some(stores) = stores.upgrade() else { return };
         let Some(Round { questions, announced }) = stores.followed.next() else { return };
-        for (scope, run) in announced {
-            let watch = Signal::new(SignalKind::Watch(WATCH), scope.owner());
-            if let Err(error) = stores.runs.signal(&scope, run, &watch).await {
-                tracing::warn!(run_id = %run, error = %one_line::chain(&error), "a viewer was not announced");
-            }
+        if !announced.is_empty() {
+            tokio::spawn(announce(Arc::clone(&stores), announced));
         }
         let has_more = match stores.runs.read(&questions, PIECE).await {
             Ok(tails) => {
@@ -121,12 +118,20 @@ async fn read_followed(stores: Weak<Stores>) {
         if has_more {
             continue;
         }
-        let look = if stores.wake.is_some() { LOOK.1 } else { LOOK.0 };
+        let has_hints = stores.wake.as_ref().is_some_and(|wake| wake.arrives());
+        let look = if has_hints { LOOK.1 } else { LOOK.0 };
         let grown = Arc::clone(&stores.followed.grown);
         drop(stores);
         tokio::select! {
             () = grown.notified() => {}
             () = sleep(look) => {}
         }
+    }
+}
+
+/// Tells the instances of runs that they have viewers here. No read waits for it.
+async fn announce(stores: Arc<Stores>, runs: Vec<(Scope, RunId)>) {
+    if let Err(error) = stores.runs.watch(&runs, WATCH).await {
+        tracing::warn!(error = %one_line::chain(&error), "viewers were not announced");
     }
 }

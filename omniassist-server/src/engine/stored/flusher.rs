@@ -1,5 +1,6 @@
 //! One writer for the segments of all runs of an assistant.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 use tokio::sync::{mpsc, oneshot};
@@ -10,6 +11,9 @@ use crate::store::{Appended, Durability, Hint, RunStore, Segment, SegmentKind, S
 
 /// The number of segments in one statement.
 const BATCH: usize = 1_024;
+
+/// The bytes of data in one statement, of which the stores limit the time. A larger segment has one of its own.
+const BYTES: usize = 1024 * 1024;
 
 type Answer = Result<Appended, Arc<StoreError>>;
 
@@ -51,32 +55,68 @@ async fn write(
 ) {
     let mut jobs = Vec::new();
     while receiver.recv_many(&mut jobs, BATCH).await > 0 {
-        let is_hard = jobs.iter().any(|job| job.durability == Durability::Hard);
-        let durability = if is_hard { Durability::Hard } else { Durability::Soft };
-        let (segments, done): (Vec<_>, Vec<_>) = jobs.drain(..).map(|job| (job.segment, job.done)).unzip();
         failpoint::hit("flusher.gathered");
-        match runs.append(&segments, durability).await {
-            Ok(answers) => {
-                failpoint::hit("flusher.appended");
-                if let Some(wake) = &wake {
-                    let hint = |answered| hint_of(answered, watched.as_deref());
-                    let grown: Vec<_> = segments.iter().zip(&answers).filter_map(hint).collect();
-                    if !grown.is_empty() {
-                        wake.wake(&grown);
+        let mut batches = cut(jobs.drain(..));
+        while let Some(batch) = batches.pop_front() {
+            match append(&*runs, &batch).await {
+                Ok(answers) => {
+                    failpoint::hit("flusher.appended");
+                    if let Some(wake) = &wake {
+                        let hint =
+                            |(job, answer): (&Job, _)| hint_of((&job.segment, answer), watched.as_deref());
+                        let grown: Vec<_> = batch.iter().zip(&answers).filter_map(hint).collect();
+                        if !grown.is_empty() {
+                            wake.wake(&grown);
+                        }
+                    }
+                    for (job, answer) in batch.into_iter().zip(answers) {
+                        let _ = job.done.send(Ok(answer));
                     }
                 }
-                for (done, answer) in done.into_iter().zip(answers) {
-                    let _ = done.send(Ok(answer));
+                // One segment may be the cause.
+                Err(error) if batch.len() > 1 && !is_of_store(&error) => {
+                    let mut first = batch;
+                    let second = first.split_off(first.len() / 2);
+                    batches.push_front(second);
+                    batches.push_front(first);
                 }
-            }
-            Err(error) => {
-                let error = Arc::new(error);
-                for done in done {
-                    let _ = done.send(Err(Arc::clone(&error)));
+                Err(error) => {
+                    let error = Arc::new(error);
+                    for job in batch {
+                        let _ = job.done.send(Err(Arc::clone(&error)));
+                    }
                 }
             }
         }
     }
+}
+
+/// Divides jobs into batches of a limited size.
+fn cut(jobs: impl Iterator<Item = Job>) -> VecDeque<Vec<Job>> {
+    let (mut batches, mut bytes) = (VecDeque::<Vec<Job>>::new(), 0);
+    for job in jobs {
+        bytes += job.segment.data.len();
+        match batches.back_mut() {
+            Some(batch) if bytes <= BYTES => batch.push(job),
+            _ => {
+                bytes = job.segment.data.len();
+                batches.push_back(vec![job]);
+            }
+        }
+    }
+    batches
+}
+
+async fn append(runs: &dyn RunStore, batch: &[Job]) -> Result<Vec<Appended>, StoreError> {
+    let is_hard = batch.iter().any(|job| job.durability == Durability::Hard);
+    let durability = if is_hard { Durability::Hard } else { Durability::Soft };
+    let segments: Vec<_> = batch.iter().map(|job| job.segment.clone()).collect();
+    runs.append(&segments, durability).await
+}
+
+/// Returns `true` for an error that every segment would get.
+fn is_of_store(error: &StoreError) -> bool {
+    error.is_unavailable() || error.is_full() || error.is_read_only() || error.is_incompatible()
 }
 
 /// Returns the hint about a segment that another instance waits for. It does not wait for text that the tail cache has.
@@ -86,5 +126,28 @@ fn hint_of((segment, answer): (&Segment, &Appended), watched: Option<&Watched>) 
     match answer {
         Appended::Taken(notice) if notice.watched && !is_sent() => Some(Hint::Grown(run)),
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::{InstanceId, RunId, Writer};
+
+    #[test]
+    fn statements_have_a_limited_size() {
+        let job = |bytes| {
+            let writer = Writer { run: RunId::random(), epoch: 1, instance: InstanceId::random() };
+            let segment = Segment::new(writer, 2, SegmentKind::Text, 1, vec![0; bytes]);
+            Job { segment, durability: Durability::Soft, done: oneshot::channel().0 }
+        };
+        let sizes = |jobs: &[usize]| -> Vec<Vec<usize>> {
+            let batches = cut(jobs.iter().copied().map(job));
+            batches.iter().map(|batch| batch.iter().map(|job| job.segment.data.len()).collect()).collect()
+        };
+        const HALF: usize = BYTES / 2;
+        assert_eq!(sizes(&[1, 2, 3]), [vec![1, 2, 3]]);
+        assert_eq!(sizes(&[HALF, HALF, HALF, 1]), [vec![HALF, HALF], vec![HALF, 1]]);
+        assert_eq!(sizes(&[1, 3 * BYTES, 2, 3]), [vec![1], vec![3 * BYTES], vec![2, 3]]);
     }
 }

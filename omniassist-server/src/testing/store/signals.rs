@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::Factory;
 use super::case::{Case, LEASE, alice, text};
 use crate::store::{
-    Appended, Claim, Ending, Notice, Obligation, RunId, RunStore, Signal, SignalKind, Signalled, Which,
+    Appended, Claim, Ending, Notice, Obligation, RunId, RunStore, Scope, Signal, SignalKind, Signalled, Which,
 };
 
 /// Checks all of this module.
@@ -19,6 +19,7 @@ pub async fn all<F: Factory<Store: RunStore>>(factory: &F) {
     a_stop_of_an_agent_is_for_the_instance_of_its_run(factory).await;
     a_claim_gets_all_signals(factory).await;
     a_watch_expires(factory).await;
+    runs_are_watched_together(factory).await;
     an_ended_run_receives_nothing(factory).await;
 }
 
@@ -200,6 +201,25 @@ pub async fn a_watch_expires<F: Factory<Store: RunStore>>(factory: &F) {
     assert_eq!((notice.watched, notice.signals), (true, 0));
     case.advance(Duration::from_secs(11)).await;
     assert_eq!(case.append(&text(writer, 3)).await, Appended::Taken(Notice::default()));
+}
+
+/// A watch of several runs is for those that the owners have, and one that has ended is no error.
+pub async fn runs_are_watched_together<F: Factory<Store: RunStore>>(factory: &F) {
+    let case = Case::new(factory).await;
+    let (first, second, foreign, ended) =
+        (case.begin("a").await, case.begin("b").await, case.begin("c").await, case.begin("d").await);
+    case.settle(ended, 2, Ending::Finished).await;
+    let mine = [first, ended, second].map(|writer| (alice(), writer.run));
+    let theirs = [(Scope::new("bob"), foreign.run), (alice(), RunId::random())];
+    let runs: Vec<_> = mine.into_iter().chain(theirs).collect();
+    case.store.watch(&runs, Duration::from_secs(10)).await.unwrap();
+    case.store.watch(&runs, Duration::from_secs(1)).await.unwrap();
+    case.store.watch(&[], LEASE).await.unwrap();
+    case.advance(Duration::from_secs(2)).await;
+    for (writer, is_watched) in [(first, true), (second, true), (foreign, false)] {
+        let Appended::Taken(notice) = case.append(&text(writer, 2)).await else { panic!("a fence") };
+        assert_eq!((notice.watched, notice.signals), (is_watched, 0));
+    }
 }
 
 /// A run that has ended receives no signal.

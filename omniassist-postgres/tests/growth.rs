@@ -1,0 +1,118 @@
+//! The rows that a store reads when its tables are long.
+
+use std::time::Duration;
+
+use omniassist_server::store::{
+    Begun, Durability, Ending, InstanceId, NewRun, Post, RunId, RunState, RunStore, Scope, Segment,
+    SegmentKind, Settled, TailOf, Which,
+};
+use tokio::time::sleep;
+
+use crate::database::{connect, execute, new_schema};
+
+fn alice() -> Scope {
+    Scope::new("alice")
+}
+
+/// Returns the number of rows of a table that were read, when the connections of the store are closed.
+async fn rows_read(schema: &str, table: &str) -> u64 {
+    let reads = format!(
+        "select coalesce(seq_tup_read, 0) + coalesce(idx_tup_fetch, 0) from pg_stat_user_tables
+         where schemaname = '{schema}' and relname = '{table}'"
+    );
+    let (mut rows, mut same) = (0, 0);
+    while same < 5 {
+        sleep(Duration::from_millis(200)).await;
+        let now = execute(schema, &reads).parse().unwrap();
+        same = if rows == now { same + 1 } else { 0 };
+        rows = now;
+    }
+    rows
+}
+
+#[tokio::test]
+async fn a_post_reads_few_of_the_runs_of_its_chat() {
+    let schema = new_schema();
+    let store = connect(&schema).await;
+    let me = InstanceId::random();
+    let new = |post: &'static str| {
+        let mut new = NewRun::new(RunId::random(), alice(), "c", me);
+        (new.queue, new.post) = (5, Some(Post::idempotency_key(post)));
+        new
+    };
+    let first = new("first");
+    let Begun::Started(writer) = store.begin(&first).await.unwrap() else { panic!("it is alone") };
+    let last = |writer| Segment::new(writer, 2, SegmentKind::End, 2, "end");
+    store.settle(&Settled::new(last(writer), Ending::Finished)).await.unwrap();
+    execute(
+        &schema,
+        "insert into run (id, conversation, state, epoch, post, ended_at)
+         select gen_random_uuid(), c.id, 4, 1, decode(md5(n::text), 'hex'), now()
+         from conversation c, generate_series(1, 10000) n;
+         analyze run",
+    );
+    let before = rows_read(&schema, "run").await;
+
+    let (second, third) = (new("second"), new("third"));
+    assert!(matches!(store.begin(&new("first")).await.unwrap(), Begun::Repeats(run) if run.run == first.run));
+    let Begun::Started(writer) = store.begin(&second).await.unwrap() else { panic!("all others have ended") };
+    assert_eq!(store.begin(&third).await.unwrap(), Begun::Queued(1));
+    let found = async |which| store.find(&alice(), which).await.unwrap().unwrap();
+    assert_eq!(found(Which::Chat("c")).await.run, second.run);
+    assert_eq!(found(Which::Post { chat: "c", key: b"first" }).await.run, first.run);
+    assert!(store.beat(me, Duration::from_secs(6), 9).await.unwrap().free.is_empty());
+    store.settle(&Settled::new(last(writer), Ending::Finished)).await.unwrap();
+    assert_eq!(store.beat(me, Duration::from_secs(6), 9).await.unwrap().free, [third.run]);
+    assert_eq!(found(Which::Chat("c")).await.run, third.run);
+    execute(&schema, "update run set state = 6, ended_at = now() where state = 1");
+    let ended = found(Which::Chat("c")).await;
+    assert_eq!((ended.run, ended.state), (third.run, RunState::Stopped));
+
+    drop(store);
+    let read = rows_read(&schema, "run").await - before;
+    assert!(read < 200, "{read} rows");
+}
+
+#[tokio::test]
+async fn a_part_of_a_long_journal_is_read_without_the_rest() {
+    let schema = new_schema();
+    let store = connect(&schema).await;
+    let new = NewRun::new(RunId::random(), alice(), "c", InstanceId::random());
+    let Begun::Started(writer) = store.begin(&new).await.unwrap() else { panic!("it is alone") };
+    let run = new.run;
+    execute(
+        &schema,
+        "insert into segment (run, pos, epoch, writer, kind, events, data)
+         select id, n, 1, instance, 0, n, convert_to(repeat('x', 1024), 'UTF8')
+         from run, generate_series(2, 2000) n;
+         insert into run (id, conversation, state, epoch)
+         select gen_random_uuid(), conversation, 4, 1 from run, generate_series(1, 20);
+         insert into segment (run, pos, epoch, writer, kind, events, data)
+         select id, n, 1, id, 0, n, '' from run, generate_series(1, 1000) n where instance is null;
+         analyze segment",
+    );
+    let next = Segment::new(writer, 2001, SegmentKind::Text, 2001, "last");
+    store.append(&[next], Durability::Soft).await.unwrap();
+    let before = rows_read(&schema, "segment").await;
+
+    let read = async |after, bytes| {
+        let tails = store.read(&[TailOf::new(alice(), run, after)], bytes).await.unwrap();
+        tails.into_iter().next().unwrap().unwrap()
+    };
+    let tail = read(0, 256 * 1024).await;
+    assert_eq!((tail.head, tail.segments.len()), (2001, 257), "the first one is empty");
+    drop(store);
+    let rows = rows_read(&schema, "segment").await - before;
+    assert!(rows < 1000, "{rows} rows");
+
+    let (store, mut found) = (connect(&schema).await, Vec::new());
+    let read = async |after| {
+        let tails = store.read(&[TailOf::new(alice(), run, after)], usize::MAX).await.unwrap();
+        tails.into_iter().next().unwrap().unwrap().segments
+    };
+    while let Some(segments) = Some(read(u32::try_from(found.len()).unwrap()).await).filter(|s| !s.is_empty())
+    {
+        found.extend(segments.into_iter().map(|segment| segment.pos));
+    }
+    assert_eq!(found, (1..=2001).collect::<Vec<_>>());
+}
