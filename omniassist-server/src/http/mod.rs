@@ -176,6 +176,7 @@
 //! | limit | value | at the limit |
 //! |---|---|---|
 //! | open connections | [`Limits::max_sockets_per_principal`], [`Limits::max_sockets`] | refused with 429 or 503 |
+//! | frames of a client | [`Limits::max_socket_frames_per_second`], twice as many at once | closed with 1008 |
 //! | message, in one frame or in several | 1 MiB | closed with 1009 |
 //! | prompt, answer, task, remark | 256 KiB | an `error` |
 //! | frames of a client that does not read | 64, and 1 MiB of them | closed with 1008 |
