@@ -178,7 +178,9 @@
 //! | open connections | [`Limits::max_sockets_per_principal`], [`Limits::max_sockets`] | refused with 429 or 503 |
 //! | frames of a client | [`Limits::max_socket_frames_per_second`], twice as many at once | closed with 1008 |
 //! | message, in one frame or in several | 1 MiB | closed with 1009 |
-//! | prompt, answer, task, remark | 256 KiB | an `error` |
+//! | prompt, answer, task | 256 KiB | an `error` |
+//! | remark | 64 KiB | an `error` |
+//! | remarks of an agent that its model calls have | 32, and 64 KiB of them | the oldest ones are left out |
 //! | frames of a client that does not read | 64, and 1 MiB of them | closed with 1008 |
 //! | frames in a row that cannot be used | 32 | closed with 1008 |
 //! | frames for a client that does not read | 64, and 256 KiB of them | the agents wait. A state takes the place of one of the same agent and step, and text is joined |

@@ -247,6 +247,8 @@ impl Nodes {
         if let Some(node) = self.by_id.get_mut(id).filter(|node| !node.state.status.is_end()) {
             node.state.result = result;
             node.queries.clear();
+            // An agent that has ended reads nothing more.
+            node.notes = Vec::new();
         }
         self.set_status(id, status);
     }
@@ -267,5 +269,21 @@ impl Nodes {
 
     pub(super) fn usage(&self) -> Usage {
         self.usage
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_agent_that_has_ended_keeps_no_remarks() {
+        let mut nodes = Nodes::default();
+        nodes.add(Node::new(NodeState::begun("a".into(), None, "task".into(), 0), false));
+        let notes = |nodes: &mut Nodes| nodes.get_mut("a").map(|node| node.notes.capacity());
+        nodes.get_mut("a").unwrap().remark("Only red ones".into());
+        assert_ne!(notes(&mut nodes), Some(0));
+        nodes.end("a", Status::Completed, None);
+        assert_eq!(notes(&mut nodes), Some(0));
     }
 }
