@@ -32,6 +32,7 @@ mod limits;
 mod program;
 mod socket;
 mod stored;
+mod usage;
 
 use std::time::Duration;
 

@@ -17,7 +17,7 @@ use super::tree::{Chat, Nodes, Tree};
 use super::unwritten::Unwritten;
 use crate::engine::Assistant;
 use crate::engine::stored::{Control, TreeEnd, TreeRun};
-use crate::store::RunHead;
+use crate::store::{ModelUsage, RunHead};
 use crate::tool::cap_text;
 
 /// The kind of the data with a whole state.
@@ -97,13 +97,18 @@ async fn write(tree: Arc<Tree>, mut run: TreeRun) {
             return tree.stop();
         }
     }
-    let end = if closed.is_cancelled() { tree.nodes().end_of_tree() } else { TreeEnd::Interrupted };
-    run.settle(end).await;
+    let (end, usage) = {
+        let nodes = tree.nodes();
+        let end = if closed.is_cancelled() { nodes.end_of_tree() } else { TreeEnd::Interrupted };
+        (end, nodes.usage())
+    };
+    run.settle(end, usage).await;
 }
 
 /// Moves what has changed to the journal: agents that have begun, what was written, and the states of now.
 fn take(tree: &Tree, run: &mut TreeRun, shown: &mut HashMap<Text, AgentState>) {
-    let (states, deltas) = tree.nodes().take_unwritten();
+    let (states, deltas, used) = tree.nodes().take_unwritten();
+    run.count(used);
     for state in &states {
         if shown.contains_key(&state.agent_id) {
             continue;
@@ -172,18 +177,18 @@ impl Tree {
 }
 
 impl Nodes {
-    /// Takes the states that have changed, parents first, and what was written.
-    fn take_unwritten(&mut self) -> (Vec<NodeState>, Vec<RunEvent>) {
+    /// Takes the states that have changed, parents first, what was written, and the model calls.
+    fn take_unwritten(&mut self) -> (Vec<NodeState>, Vec<RunEvent>, Vec<ModelUsage>) {
         let Some(unwritten) = &mut self.unwritten else { return Default::default() };
-        let (changed, deltas) = unwritten.take();
-        (self.states_of(|id| changed.contains(id)), deltas)
+        let (changed, deltas, used) = unwritten.take();
+        (self.states_of(|id| changed.contains(id)), deltas, used)
     }
 
     fn end_of_tree(&self) -> TreeEnd {
         let status = self.root().and_then(|root| Some(self.get(&root)?.state.status));
         match (status, self.failure) {
             (_, Some(RunErrorCode::ServerShutdown)) => TreeEnd::Interrupted,
-            (Some(Status::Completed), _) => TreeEnd::Finished(self.usage()),
+            (Some(Status::Completed), _) => TreeEnd::Finished,
             (Some(Status::Failed), failure) => TreeEnd::Failed(failure.unwrap_or(RunErrorCode::Internal)),
             _ => TreeEnd::Stopped,
         }

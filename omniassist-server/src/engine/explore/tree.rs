@@ -18,7 +18,7 @@ use crate::CancellationToken;
 use crate::clock::now_ms;
 use crate::engine::Assistant;
 use crate::engine::meter::Meter;
-use crate::store::{RunId, Scope};
+use crate::store::{ModelUsage, RunId, Scope};
 use crate::sync::lock;
 
 /// A tree of agents: what its agents share.
@@ -263,8 +263,12 @@ impl Nodes {
         }
     }
 
-    pub(super) fn count(&mut self, usage: &Usage) {
+    /// Counts the model calls of a run that has ended.
+    pub(super) fn count(&mut self, usage: &Usage, used: Vec<ModelUsage>) {
         self.usage.add(usage);
+        if let Some(unwritten) = &mut self.unwritten {
+            unwritten.used.extend(used);
+        }
     }
 
     pub(super) fn usage(&self) -> Usage {

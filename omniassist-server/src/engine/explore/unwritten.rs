@@ -6,12 +6,16 @@ use omniassist_core::event::AgentDelta;
 use omniassist_core::{RunEvent, Text};
 use tokio::sync::Notify;
 
+use crate::store::ModelUsage;
+
 /// The changes that the journal of a tree does not have yet.
 #[derive(Debug, Default)]
 pub(super) struct Unwritten {
     /// The agents whose states have changed.
     changed: HashSet<Text>,
     deltas: Vec<RunEvent>,
+    /// The model calls that have ended. They are written with the next change.
+    pub(super) used: Vec<ModelUsage>,
     notify: Arc<Notify>,
 }
 
@@ -29,9 +33,9 @@ impl Unwritten {
         self.notify.notify_one();
     }
 
-    /// Takes the agents whose states have changed, and what was written.
-    pub(super) fn take(&mut self) -> (HashSet<Text>, Vec<RunEvent>) {
-        (mem::take(&mut self.changed), mem::take(&mut self.deltas))
+    /// Takes the agents whose states have changed, what was written, and the model calls.
+    pub(super) fn take(&mut self) -> (HashSet<Text>, Vec<RunEvent>, Vec<ModelUsage>) {
+        (mem::take(&mut self.changed), mem::take(&mut self.deltas), mem::take(&mut self.used))
     }
 
     /// Returns what is notified when there is something to write.
