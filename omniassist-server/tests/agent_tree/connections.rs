@@ -198,7 +198,8 @@ async fn a_client_sends_10_frames_a_second_and_20_at_once() {
                 }
             };
             let closed = timeout(MINUTE, last).await.expect("an end in time");
-            let reason = "At most 10 frames a second, and twice as many at once (max_socket_frames_per_second).";
+            let reason =
+                "At most 10 frames a second, and twice as many at once (max_socket_frames_per_second).";
             assert_eq!((u16::from(closed.code), closed.reason.as_str()), (1008, reason));
         } else {
             for _ in 0..50 {

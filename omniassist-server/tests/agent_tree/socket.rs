@@ -291,9 +291,7 @@ async fn a_remark_has_64_kib_and_so_have_the_remarks_that_an_agent_reads() {
     let mut client = Client::open(&quiet(&model)).await;
     client.start("Compare lamps").await;
     let id = client.until("text-delta").await.pop().unwrap()["agentId"].clone();
-    let remark = |comment: String| {
-        json!({ "type": "user-intervention", "agentId": id, "userContent": "Chairs", "userComment": comment })
-    };
+    let remark = |comment: String| json!({ "type": "user-intervention", "agentId": id, "userContent": "Chairs", "userComment": comment });
     client.send(&remark("x".repeat(64 * KIB + 1))).await;
     let refused = client.until("error").await.pop().unwrap();
     assert_eq!(refused, json!({ "type": "error", "error": "A remark has at most 64 KiB." }));

@@ -181,6 +181,7 @@ impl Nodes {
     fn take_unwritten(&mut self) -> (Vec<NodeState>, Vec<RunEvent>, Vec<ModelUsage>) {
         let Some(unwritten) = &mut self.unwritten else { return Default::default() };
         let (changed, deltas, used) = unwritten.take();
+        self.unpark();
         (self.states_of(|id| changed.contains(id)), deltas, used)
     }
 

@@ -50,7 +50,7 @@ pub(super) struct Nodes {
     order: Vec<Text>,
     by_id: HashMap<Text, Node>,
     outbox: Outbox,
-    /// The agents that wait until frames were read.
+    /// The agents that wait until frames were read, or text was written.
     parked: Vec<Waker>,
     /// The reader of the frames.
     reader: Option<Waker>,
@@ -95,18 +95,18 @@ impl Tree {
         match nodes.outbox.pop() {
             Some(frame) => Poll::Ready(frame),
             None => {
-                nodes.parked.drain(..).for_each(Waker::wake);
+                nodes.unpark();
                 nodes.reader = Some(cx.waker().clone());
                 Poll::Pending
             }
         }
     }
 
-    /// Waits until the frames that wait leave room for more.
+    /// Waits until the frames and the text that wait leave room for more.
     pub(super) async fn room(&self) {
         std::future::poll_fn(|cx| {
             let mut nodes = self.nodes();
-            if nodes.outbox.has_room() {
+            if nodes.has_room() {
                 return Poll::Ready(());
             }
             nodes.parked.push(cx.waker().clone());
@@ -201,7 +201,7 @@ impl Nodes {
     /// Shows a piece of text.
     pub(super) fn delta(&mut self, id: &Text, delta: Text) {
         if let Some(unwritten) = &mut self.unwritten {
-            unwritten.delta(id, delta.clone());
+            unwritten.delta(id, &delta);
         }
         self.outbox.delta(id, delta);
         self.wake_reader();
@@ -215,6 +215,17 @@ impl Nodes {
             }
             self.outbox.state(node.state.clone());
             self.wake_reader();
+        }
+    }
+
+    fn has_room(&self) -> bool {
+        self.outbox.has_room() && self.unwritten.as_ref().is_none_or(Unwritten::has_room)
+    }
+
+    /// Wakes the agents that wait for room, if there is some.
+    pub(super) fn unpark(&mut self) {
+        if self.has_room() {
+            self.parked.drain(..).for_each(Waker::wake);
         }
     }
 

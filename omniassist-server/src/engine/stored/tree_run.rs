@@ -9,11 +9,12 @@ use omniassist_core::event::{FinishReason, RunErrorCode, Usage};
 use omniassist_core::journal::{Content, Record};
 use omniassist_core::message::{Message, Role};
 use omniassist_core::{Error, RunEvent, Text};
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout};
 
 use super::busy::busy;
 use super::input::OF_TREE;
 use super::journal::{self, Position};
+use super::lease::LEASE;
 use super::message::message_id;
 use super::notices::Notices;
 use super::recorder::Recorder;
@@ -183,13 +184,23 @@ impl TreeRun {
     }
 
     /// Shows and writes what was taken. Returns `false` if the run belongs to another instance, or was deleted.
+    ///
+    /// A write that takes longer than the lease ends the tree: another instance may have ended the run meanwhile.
     pub(in crate::engine) async fn write(&mut self) -> bool {
         self.tail.publish(&mut self.recorder.shown);
         if !self.recorder.is_dirty() {
             return true;
         }
         let (segment, next) = self.segment(SegmentKind::Text);
-        let written = append(Arc::clone(&self.stores), segment, next, Durability::Soft).await;
+        let mut write = append(Arc::clone(&self.stores), segment, next, Durability::Soft);
+        let written = match timeout(LEASE, &mut write).await {
+            Ok(written) => written,
+            Err(_) => {
+                tracing::warn!(run_id = %self.id(), "the store does not answer; the tree ends");
+                self.control.abort(Text::from_static(STOPPED));
+                write.await
+            }
+        };
         let (notice, at) = match written {
             Ok(written) => written,
             Err(Lost::Elsewhere | Lost::Deleted) => return false,
