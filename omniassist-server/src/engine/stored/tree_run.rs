@@ -128,7 +128,7 @@ impl TreeRun {
         let (id, role) = (message_id(writer.run), Role::Assistant);
         let message = Message { id: id.clone(), role, parts: Vec::new(), metadata: None };
         let mut recorder = Recorder::new(0, message);
-        recorder.take(RunEvent::Start { message_id: id, metadata: None }, false);
+        recorder.take_unread(RunEvent::Start { message_id: id, metadata: None }, false);
         // The first segment is that of `begin`.
         let at = Position { segments: 1, events: 0 };
         let tail = Arc::new(Tail::new(at.events, writer.epoch));
@@ -160,7 +160,7 @@ impl TreeRun {
 
     /// Takes an event, which viewers are shown.
     pub(in crate::engine) fn take(&mut self, event: RunEvent) {
-        self.recorder.take(event, false);
+        self.recorder.take_unread(event, false);
     }
 
     /// Takes the state of an agent, which viewers are not shown.
@@ -226,7 +226,7 @@ impl TreeRun {
                 (RunEvent::Finish { reason: FinishReason::Interrupted, usage }, Ending::Interrupted)
             }
         };
-        self.recorder.take(event, true);
+        self.recorder.take_unread(event, true);
         let (last, _) = self.segment(SegmentKind::End);
         let mut end = Settled::new(last, ending);
         end.usage = serde_json::to_vec(&usage).ok().map(Into::into);
