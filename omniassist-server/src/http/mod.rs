@@ -163,9 +163,9 @@
 //! `omniassist.agents` for the frames as they are, or `omniassist.agents.v1`, which numbers them and adds fields.
 //!
 //! With `?chat=` and a [store](crate::AssistantBuilder::store), each tree is a run of this chat of a known principal, and takes
-//! the place of the chat's run in progress. Another server then answers `get-agent-tree` with the states, up to 100 ms late,
-//! and `user-intervention` with the status `cancelled`, `POST /{chat_id}/agents/{agent}/stop` and `POST /{chat_id}/stop` reach the
-//! tree from there. Other interventions and answers to questions are taken by the connection of the tree only. When the tree
+//! the place of the chat's run in progress. Another server then answers `get-agent-tree` with the states: a change of step or
+//! status is up to 100 ms late there, and others about a second. `user-intervention` with the status `cancelled`,
+//! `POST /{chat_id}/agents/{agent}/stop` and `POST /{chat_id}/stop` reach the tree from there. Other interventions and answers to questions are taken by the connection of the tree only. When the tree
 //! has ended, with its connection or its server, its last states stay readable, and agents that were at work are `cancelled`.
 //! While the chat's latest run is no tree, `get-agent-tree` has none. Use chats for trees alone: a message takes the place of a
 //! tree, and a page that resumes the chat shows a tree as a message with agents, which the conversation does not have.
@@ -184,6 +184,9 @@
 //! | frames of a client that does not read | 64, and 1 MiB of them | closed with 1008 |
 //! | frames in a row that cannot be used | 32 | closed with 1008 |
 //! | frames for a client that does not read | 64, and 256 KiB of them | the agents wait. A state takes the place of one of the same agent and step, and text is joined |
+//! | text that the store does not have yet | 256 KiB | the agents wait |
+//! | whole states that a tree of a chat writes | [`Limits::max_written_state_bytes`] | other servers have earlier states, until the tree ends |
+//! | a write of a tree of a chat | 6 s | the tree ends |
 //! | a client that does not read | [`Limits::write_timeout`] | closed |
 //! | no message and no agents at work | [`Limits::socket_idle_timeout`] | closed with 1001 |
 //! | a connection | [`Limits::socket_lifetime`] | closed with 1001, once there are no agents, or at the next `start-agent` |

@@ -28,6 +28,7 @@
 mod connections;
 mod controls;
 mod edge;
+mod journal;
 mod limits;
 mod program;
 mod socket;

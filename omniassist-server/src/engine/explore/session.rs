@@ -103,7 +103,9 @@ impl AgentSession {
     /// Returns the states of all agents of the chat's latest run, parents first, which may be a tree of another server. While
     /// the tree of this session is at work, or without a stored [chat](Self::chat), it is [`get_agent_tree`](Self::get_agent_tree).
     ///
-    /// Another server has the states up to 100 ms late. Agents of a run that was given up are cancelled.
+    /// Another server has a change of step or status up to 100 ms late, and others about a second late. While a tree has written
+    /// more than [`max_written_state_bytes`](crate::core::Limits::max_written_state_bytes), it has earlier states. Agents of a
+    /// run that was given up are cancelled.
     ///
     /// # Errors
     ///

@@ -85,8 +85,10 @@ impl Tree {
         state.metadata.depth = depth;
         state.metadata.step = 1;
         state.metadata.name = Text::from_static("explore");
-        state.messages.push(CoreMessage::User(task));
-        self.nodes().add(Node::new(state, false));
+        let mut node = Node::new(state, false);
+        // A long task is in the state only once.
+        node.say(CoreMessage::User(task));
+        self.nodes().add(node);
     }
 
     /// Takes the next frame. Agents that wait for room go on when there is none.
@@ -176,10 +178,10 @@ impl Nodes {
         self.states_of(|_| true)
     }
 
-    /// Returns the states of these agents, parents first.
-    pub(super) fn states_of(&self, which: impl Fn(&Text) -> bool) -> Vec<NodeState> {
-        let nodes = self.order.iter().filter(|id| which(id)).filter_map(|id| self.by_id.get(id));
-        nodes.map(|node| node.state.clone()).collect()
+    /// Returns some states, parents first.
+    pub(super) fn states_of(&self, is_wanted: impl Fn(&NodeState) -> bool) -> Vec<NodeState> {
+        let states = self.order.iter().filter_map(|id| Some(&self.by_id.get(id)?.state));
+        states.filter(|state| is_wanted(state)).cloned().collect()
     }
 
     /// Returns an agent and all below it, parents first.

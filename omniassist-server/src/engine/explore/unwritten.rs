@@ -15,7 +15,7 @@ const BYTES: usize = 256 * 1024;
 #[derive(Debug, Default)]
 pub(super) struct Unwritten {
     /// The agents whose states have changed.
-    changed: HashSet<Text>,
+    pub(super) changed: HashSet<Text>,
     deltas: Vec<RunEvent>,
     /// The bytes of `deltas`.
     bytes: usize,

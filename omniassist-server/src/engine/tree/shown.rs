@@ -92,7 +92,7 @@ fn new_id() -> Text {
 }
 
 /// Returns a task or an answer as the client is shown it.
-fn cut(text: &Text) -> Text {
+pub(in crate::engine) fn cut(text: &Text) -> Text {
     if text.len() <= SHOWN { text.clone() } else { cap_text(text, SHOWN).into() }
 }
 
