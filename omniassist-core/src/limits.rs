@@ -79,6 +79,12 @@ pub struct Limits {
     pub max_sockets_per_principal: usize,
     /// Open WebSockets of all clients. Default 10,000; one more is answered 503 `overloaded`.
     pub max_sockets: usize,
+    /// Frames that the client of a WebSocket may send in a second. Default 10; twice as many may come at once. One more closes
+    /// the WebSocket with 1008.
+    pub max_socket_frames_per_second: u32,
+    /// Bytes of whole states of agents that a stored tree of agents writes while it works. Default 32 MiB. The tree then goes
+    /// on, and its last states are written when it ends.
+    pub max_written_state_bytes: usize,
     /// The time without a message of the client and without agents at work, after which a WebSocket is closed with 1001.
     /// Default 10 min.
     pub socket_idle_timeout: Duration,
@@ -161,6 +167,8 @@ impl Default for Limits {
             max_runs: 10_000,
             max_sockets_per_principal: 8,
             max_sockets: 10_000,
+            max_socket_frames_per_second: 10,
+            max_written_state_bytes: 32 * MIB,
             socket_idle_timeout: Duration::from_secs(10 * 60),
             socket_lifetime: Duration::from_secs(60 * 60),
             max_sse_event_bytes: 8 * MIB,

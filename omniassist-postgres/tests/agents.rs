@@ -117,7 +117,7 @@ async fn settled_tree(socket: &mut Socket, wanted: &[String]) {
     let until = Instant::now() + Duration::from_secs(20);
     let mut shown = tree(socket).await;
     while shown != wanted && Instant::now() < until {
-        sleep(Duration::from_millis(20)).await;
+        sleep(Duration::from_millis(150)).await;
         shown = tree(socket).await;
     }
     assert_eq!(shown, wanted);
@@ -129,7 +129,7 @@ async fn begin(assistant: &Assistant) -> Socket {
     socket.send(Message::text(r#"{"type":"start-agent","prompt":"Compare lamps"}"#)).await.unwrap();
     until(&mut socket, "begun").await;
     while statuses(&tree(&mut socket).await) != ["running", "running", "completed"] {
-        sleep(Duration::from_millis(10)).await;
+        sleep(Duration::from_millis(150)).await;
     }
     socket
 }

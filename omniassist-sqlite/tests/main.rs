@@ -16,4 +16,5 @@ mod folder;
 mod forgotten;
 mod processes;
 mod queue;
+mod trees;
 mod versions;

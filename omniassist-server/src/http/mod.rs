@@ -163,14 +163,15 @@
 //! `omniassist.agents` for the frames as they are, or `omniassist.agents.v1`, which numbers them and adds fields.
 //!
 //! With `?chat=` and a [store](crate::AssistantBuilder::store), each tree is a run of this chat of a known principal, and takes
-//! the place of the chat's run in progress. Another server then answers `get-agent-tree` with the states, up to 100 ms late,
-//! and `user-intervention` with the status `cancelled`, `POST /{chat_id}/agents/{agent}/stop` and `POST /{chat_id}/stop` reach the
-//! tree from there. Other interventions and answers to questions are taken by the connection of the tree only. When the tree
-//! has ended, with its connection or its server, agents that were at work are `cancelled`. The last states stay readable until
-//! the journal is deleted ([`Retention::journals`](crate::store::Retention::journals), 1 h by default). After that,
-//! `GET /{chat_id}/agents` is 410 `events_expired`, and `get-agent-tree` returns no agents. It also returns none while the chat's
-//! latest run is no tree. Use a chat for trees alone: a message takes the place of a tree. A page that resumes the chat shows a
-//! tree as a message with agents, and the stored conversation does not have this message.
+//! the place of the chat's run in progress. Another server then answers `get-agent-tree` with the states: a change of step or
+//! status is up to 100 ms late there, and other changes about a second. `user-intervention` with the status `cancelled`,
+//! `POST /{chat_id}/agents/{agent}/stop` and `POST /{chat_id}/stop` reach the tree from there. Other interventions and answers to
+//! questions are taken by the connection of the tree only. When the tree has ended, with its connection or its server, agents
+//! that were at work are `cancelled`. The last states stay readable until the journal is deleted
+//! ([`Retention::journals`](crate::store::Retention::journals), 1 h by default). After that, `GET /{chat_id}/agents` is 410
+//! `events_expired`, and `get-agent-tree` returns no agents. It also returns none while the chat's latest run is no tree. Use a
+//! chat for trees alone: a message takes the place of a tree. A page that resumes the chat shows a tree as a message with
+//! agents, and the stored conversation does not have this message.
 //!
 //! A tree occupies one of the [`max_runs_per_principal`](Limits::max_runs_per_principal), and passes rate limits and budgets,
 //! as a run does.
@@ -178,11 +179,17 @@
 //! | limit | value | at the limit |
 //! |---|---|---|
 //! | open connections | [`Limits::max_sockets_per_principal`], [`Limits::max_sockets`] | refused with 429 or 503 |
+//! | frames of a client | [`Limits::max_socket_frames_per_second`], twice as many at once | closed with 1008 |
 //! | message, in one frame or in several | 1 MiB | closed with 1009 |
-//! | prompt, answer, task, remark | 256 KiB | an `error` |
+//! | prompt, answer, task | 256 KiB | an `error` |
+//! | remark | 64 KiB | an `error` |
+//! | remarks of an agent that its model calls have | 32, and 64 KiB of them | the oldest ones are left out |
 //! | frames of a client that does not read | 64, and 1 MiB of them | closed with 1008 |
 //! | frames in a row that cannot be used | 32 | closed with 1008 |
 //! | frames for a client that does not read | 64, and 256 KiB of them | the agents wait. A state takes the place of one of the same agent and step, and text is joined |
+//! | text that the store does not have yet | 256 KiB | the agents wait |
+//! | whole states that a tree of a chat writes | [`Limits::max_written_state_bytes`] | other servers have earlier states, until the tree ends |
+//! | a write of a tree of a chat | 6 s | the tree ends |
 //! | a client that does not read | [`Limits::write_timeout`] | closed |
 //! | no message and no agents at work | [`Limits::socket_idle_timeout`] | closed with 1001 |
 //! | a connection | [`Limits::socket_lifetime`] | closed with 1001, once there are no agents, or at the next `start-agent` |

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use futures_util::StreamExt;
+use futures_util::{SinkExt, StreamExt};
 use http::StatusCode;
 use http_body_util::{BodyExt, Full};
 use omniassist_server::agents::Explore;
@@ -77,9 +77,10 @@ async fn reads(client: &mut Client, time: Duration) {
 }
 
 #[test]
-fn the_defaults_are_8_and_10_000_sockets_10_minutes_and_an_hour() {
+fn the_defaults_are_8_and_10_000_sockets_10_frames_a_second_10_minutes_and_an_hour() {
     let limits = Limits::default();
     assert_eq!((limits.max_sockets_per_principal, limits.max_sockets), (8, 10_000));
+    assert_eq!(limits.max_socket_frames_per_second, 10);
     assert_eq!((limits.socket_idle_timeout, limits.socket_lifetime), (10 * MINUTE, 60 * MINUTE));
 }
 
@@ -168,6 +169,42 @@ async fn a_tree_that_works_after_an_hour_ends_before_its_socket() {
         } else {
             client.until("agent-completed").await;
             assert_eq!(closed(&mut client, since).await, (1001, 68 * 60));
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_client_sends_10_frames_a_second_and_20_at_once() {
+    let assistant = assistant(Limits::default());
+    let tree = json!({ "type": "get-agent-tree" });
+    for one_too_many in [false, true] {
+        let mut client = Client::open(&assistant).await;
+        for _ in 0..20 {
+            client.send(&tree).await;
+        }
+        for _ in 0..30 {
+            sleep(Duration::from_millis(100)).await;
+            client.send(&tree).await;
+        }
+        if one_too_many {
+            client.socket.send(Message::Ping(Default::default())).await.unwrap();
+            let last = async {
+                loop {
+                    match client.socket.next().await {
+                        Some(Ok(Message::Close(Some(frame)))) => return frame,
+                        Some(Ok(_)) => {}
+                        other => panic!("{other:?}"),
+                    }
+                }
+            };
+            let closed = timeout(MINUTE, last).await.expect("an end in time");
+            let reason =
+                "At most 10 frames a second, and twice as many at once (max_socket_frames_per_second).";
+            assert_eq!((u16::from(closed.code), closed.reason.as_str()), (1008, reason));
+        } else {
+            for _ in 0..50 {
+                assert_eq!(client.next().await["type"], "agent-tree");
+            }
         }
     }
 }

@@ -158,7 +158,11 @@ async fn a5_27_a_blank_question_leaves_the_tree() {
 
 #[tokio::test]
 async fn a5_27_32_faults_in_a_row_end_the_connection() {
-    let mut client = Client::open(&quiet()).await;
+    let mut limits = Limits::default();
+    limits.max_socket_frames_per_second = 64;
+    let model = model(|_, _, _| None);
+    let assistant = builder(&model).limits(limits).build().unwrap();
+    let mut client = Client::open(&assistant).await;
     for _ in 0..31 {
         client.socket.send(Message::text("no")).await.unwrap();
         assert_eq!(client.next().await["type"], "error");

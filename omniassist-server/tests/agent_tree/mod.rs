@@ -28,10 +28,12 @@
 mod connections;
 mod controls;
 mod edge;
+mod journal;
 mod limits;
 mod program;
 mod socket;
 mod stored;
+mod usage;
 
 use std::time::Duration;
 

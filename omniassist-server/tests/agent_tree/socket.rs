@@ -9,7 +9,7 @@ use omniassist_server::{Agent, Assistant};
 use serde_json::{Value, json};
 use tokio_tungstenite::tungstenite::Message;
 
-use super::{Call, Client, ask, builder, model, questions, request, written};
+use super::{Call, Client, ask, builder, model, prompt, questions, request, written};
 
 fn quiet(model: &ScriptedProvider) -> Assistant {
     builder(model).explore(Explore::new().asks(false)).build().unwrap()
@@ -279,4 +279,32 @@ async fn frames_that_cannot_be_used_leave_the_agents_alone() {
     assert_eq!(errors.len(), 5, "{errors:?}");
     assert!(errors[3]["error"].as_str().unwrap().contains("prompt"), "{errors:?}");
     assert!(frames.iter().any(|frame| frame["delta"] == "b"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_remark_has_64_kib_and_so_have_the_remarks_that_an_agent_reads() {
+    const KIB: usize = 1024;
+    let model = model(|call, _, payload| {
+        (call == Call::Work && payload.transcript.len() == 1 && !prompt(payload).contains("remarked"))
+            .then(|| Turn::from([text("begun"), Turn::delay(Duration::from_secs(60)), text("a")]))
+    });
+    let mut client = Client::open(&quiet(&model)).await;
+    client.start("Compare lamps").await;
+    let id = client.until("text-delta").await.pop().unwrap()["agentId"].clone();
+    let remark = |comment: String| json!({ "type": "user-intervention", "agentId": id, "userContent": "Chairs", "userComment": comment });
+    client.send(&remark("x".repeat(64 * KIB + 1))).await;
+    let refused = client.until("error").await.pop().unwrap();
+    assert_eq!(refused, json!({ "type": "error", "error": "A remark has at most 64 KiB." }));
+    client.send(&json!({ "type": "get-agent-tree" })).await;
+    let state = client.next().await["state"].take();
+    assert_eq!((&state["userContent"], &state["userComment"]), (&json!("Compare lamps"), &Value::Null));
+
+    client.send(&remark("x".repeat(64 * KIB))).await;
+    for comment in ["y", "z"] {
+        client.send(&remark(comment.repeat(30 * KIB))).await;
+    }
+    client.until("agent-completed").await;
+    let last = prompt(model.payloads().last().unwrap());
+    assert_eq!(last.matches("The user remarked").count(), 2, "{} bytes", last.len());
+    assert!(last.contains(&"z".repeat(30 * KIB)) && !last.contains("xx"));
 }

@@ -35,12 +35,15 @@ fn stuck() -> ScriptedProvider {
     })
 }
 
-fn server<S: RunStore + ConversationStore>(store: S, model: &ScriptedProvider) -> AssistantBuilder {
+pub(super) fn server<S: RunStore + ConversationStore>(
+    store: S,
+    model: &ScriptedProvider,
+) -> AssistantBuilder {
     Assistant::builder(model.clone()).store(store).tool(tool("look")).explore(Explore::new().asks(false))
 }
 
 /// Returns two servers on one store. The model of the other one is not called.
-fn two<S: RunStore + ConversationStore + Clone>(
+pub(super) fn two<S: RunStore + ConversationStore + Clone>(
     store: &S,
     model: &ScriptedProvider,
 ) -> (Assistant, Assistant) {
@@ -48,7 +51,7 @@ fn two<S: RunStore + ConversationStore + Clone>(
     (server(store.clone(), model).build().unwrap(), server(store.clone(), &none).build().unwrap())
 }
 
-async fn connect(assistant: &Assistant, user: &str, path: &str) -> Client {
+pub(super) async fn connect(assistant: &Assistant, user: &str, path: &str) -> Client {
     Client::with(assistant, request(path).extension(Principal::new(user))).await.expect("an upgrade")
 }
 
@@ -62,13 +65,13 @@ async fn begin(assistant: &Assistant) -> Client {
         begun == 2
     };
     client.until_one(is_second).await;
-    // The states are written soon.
-    sleep(Duration::from_millis(250)).await;
+    // The states are written within a second or so.
+    sleep(Duration::from_millis(1_250)).await;
     client
 }
 
 /// Returns the answer to `get-agent-tree`, as it comes.
-async fn tree(client: &mut Client) -> Vec<String> {
+pub(super) async fn tree(client: &mut Client) -> Vec<String> {
     client.socket.send(Message::text(TREE)).await.unwrap();
     let mut frames = Vec::new();
     while frames.last().is_none_or(|frame: &String| !frame.contains(r#""type":"agent-tree""#)) {
@@ -79,7 +82,7 @@ async fn tree(client: &mut Client) -> Vec<String> {
     frames.split_off(frames.len() - 1 - last["agentIds"].as_array().unwrap().len())
 }
 
-fn statuses(tree: &[String]) -> Vec<String> {
+pub(super) fn statuses(tree: &[String]) -> Vec<String> {
     let values = tree.iter().map(|frame| serde_json::from_str::<Value>(frame).unwrap());
     values.filter_map(|frame| frame["state"]["status"].as_str().map(str::to_owned)).collect()
 }

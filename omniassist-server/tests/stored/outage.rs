@@ -38,11 +38,11 @@ pub(crate) struct Unsteady {
 }
 
 impl Unsteady {
-    pub(super) fn goes_down(&self) {
+    pub(crate) fn goes_down(&self) {
         self.is_down.store(true, Ordering::SeqCst);
     }
 
-    pub(super) fn comes_back_after(&self, delay: Duration) {
+    pub(crate) fn comes_back_after(&self, delay: Duration) {
         let is_down = Arc::clone(&self.is_down);
         tokio::spawn(async move {
             sleep(delay).await;

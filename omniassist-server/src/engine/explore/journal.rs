@@ -1,30 +1,25 @@
 //! The journal of a tree whose session has a stored chat: the states of its agents, and what they write.
 //!
 //! Agents only note what has changed. A task beside the tree writes it, some times a second, so that no agent waits for the
-//! store.
+//! store while it works.
 
-use std::collections::HashMap;
 use std::sync::{Arc, Weak};
 
-use bytes::Bytes;
 use omniassist_core::agent_tree::{NodeState, Status};
-use omniassist_core::event::{AgentState, AgentStatus, RunErrorCode};
-use omniassist_core::journal::{Content, Head, Record};
-use omniassist_core::{Error, JsonText, RunEvent, Text};
-use tokio::time::sleep_until;
+use omniassist_core::event::RunErrorCode;
+use omniassist_core::journal::Content;
+use omniassist_core::{Error, RunEvent, Text};
+use tokio::time::{sleep, sleep_until};
 
 use super::tree::{Chat, Nodes, Tree};
 use super::unwritten::Unwritten;
+use super::written::{REWRITE, STATE, Written};
 use crate::engine::Assistant;
 use crate::engine::stored::{Control, TreeEnd, TreeRun};
-use crate::store::RunHead;
-use crate::tool::cap_text;
+use crate::store::{ModelUsage, RunHead};
 
-/// The kind of the data with a whole state.
-const STATE: &str = "agent-node";
-
-/// The bytes of a task and of an answer in the states for viewers of the run. The whole state has both.
-const SHOWN: usize = 4 * 1024;
+/// States, what was written, and model calls.
+type Unwrote = (Vec<NodeState>, Vec<RunEvent>, Vec<ModelUsage>);
 
 /// Begins the run of a tree, and the task that writes its journal.
 ///
@@ -76,10 +71,12 @@ pub(super) async fn read(assistant: &Assistant, head: &RunHead) -> Result<Vec<No
 async fn write(tree: Arc<Tree>, mut run: TreeRun) {
     let (closed, released) = (tree.closed.clone(), run.released());
     let notify = tree.nodes().unwritten.as_ref().map(Unwritten::notify).unwrap_or_default();
-    let mut shown = HashMap::new();
+    let mut written = Written::new(tree.assistant.limits().max_written_state_bytes);
+    let mut waits = false;
     loop {
         tokio::select! {
             () = notify.notified() => {}
+            () = sleep(REWRITE), if waits => {}
             () = closed.cancelled() => {}
             () = released.cancelled() => {}
         }
@@ -88,8 +85,9 @@ async fn write(tree: Arc<Tree>, mut run: TreeRun) {
             () = closed.cancelled() => {}
             () = released.cancelled() => {}
         }
-        take(&tree, &mut run, &mut shown);
-        if closed.is_cancelled() || released.is_cancelled() {
+        let is_last = closed.is_cancelled() || released.is_cancelled();
+        waits = take(&tree, &mut run, &mut written, is_last);
+        if is_last {
             break;
         }
         if !run.write().await {
@@ -97,58 +95,37 @@ async fn write(tree: Arc<Tree>, mut run: TreeRun) {
             return tree.stop();
         }
     }
-    let end = if closed.is_cancelled() { tree.nodes().end_of_tree() } else { TreeEnd::Interrupted };
-    run.settle(end).await;
-}
-
-/// Moves what has changed to the journal: agents that have begun, what was written, and the states of now.
-fn take(tree: &Tree, run: &mut TreeRun, shown: &mut HashMap<Text, AgentState>) {
-    let (states, deltas) = tree.nodes().take_unwritten();
-    for state in &states {
-        if shown.contains_key(&state.agent_id) {
-            continue;
-        }
-        let mut begun = shown_state(state);
-        (begun.status, begun.text) = (AgentStatus::Running, None);
-        shown.insert(state.agent_id.clone(), begun.clone());
-        run.take(RunEvent::AgentState(Box::new(begun)));
-    }
-    deltas.into_iter().for_each(|delta| run.take(delta));
-    for state in states {
-        let now = shown_state(&state);
-        let before = shown.insert(state.agent_id.clone(), now.clone());
-        if before.as_ref() != Some(&now) {
-            run.take(RunEvent::AgentState(Box::new(now)));
-        }
-        match JsonText::from_serialize(&state) {
-            Ok(data) => run.keep(record(&state.agent_id, data)),
-            Err(error) => tracing::error!(%error, "the state of an agent is not in the journal"),
-        }
-    }
-}
-
-/// Returns the record of a whole state. It belongs to the agent, so that viewers of the run are not shown it.
-fn record(agent_id: &Text, data: JsonText) -> Record {
-    let head = Head::default().with(Head::AGENT, Bytes::copy_from_slice(agent_id.as_bytes()));
-    let data = RunEvent::Data { name: Text::from_static(STATE), id: None, data, transient: true };
-    Record { head, content: Content::Event(data) }
-}
-
-/// Returns a state as the viewers of a run know those of asked agents.
-fn shown_state(state: &NodeState) -> AgentState {
-    let cut = |text: &Text| if text.len() <= SHOWN { text.clone() } else { cap_text(text, SHOWN).into() };
-    let (id, name) = (state.agent_id.clone(), state.metadata.name.clone());
-    let mut shown = AgentState::begun(id, name, Text::new(), cut(&state.user_content));
-    (shown.parent_id, shown.depth) = (state.parent_id.clone(), state.metadata.depth);
-    shown.text = state.result.as_ref().map(cut);
-    shown.status = match state.status {
-        Status::Completed => AgentStatus::Completed,
-        Status::Failed => AgentStatus::Failed,
-        Status::Cancelled => AgentStatus::Cancelled,
-        Status::WaitingForUser | Status::Paused => AgentStatus::Waiting,
-        _ => AgentStatus::Running,
+    let (end, usage) = {
+        let nodes = tree.nodes();
+        let end = if closed.is_cancelled() { nodes.end_of_tree() } else { TreeEnd::Interrupted };
+        (end, nodes.usage())
     };
-    shown
+    run.settle(end, usage).await;
+}
+
+/// Moves what has changed to the journal: agents that have begun, what was written, and the states that are due. Returns
+/// `true` if there are others.
+fn take(tree: &Tree, run: &mut TreeRun, written: &mut Written, is_last: bool) -> bool {
+    let ((states, deltas, used), waits) = {
+        let mut nodes = tree.nodes();
+        let taken = nodes.take_unwritten(|state, has_changed| match is_last {
+            true => has_changed || !written.has_whole(state),
+            false => has_changed && written.is_due(state),
+        });
+        (taken, nodes.unwritten.as_ref().is_some_and(|unwritten| !unwritten.changed.is_empty()))
+    };
+    run.count(used);
+    states.iter().filter_map(|state| written.begin(state)).for_each(|begun| run.take(begun));
+    deltas.into_iter().for_each(|delta| run.take(delta));
+    for state in &states {
+        if let Some(shown) = written.show(state) {
+            run.take(shown);
+        }
+        if let Some(record) = written.record(state, is_last) {
+            run.keep(record);
+        }
+    }
+    waits
 }
 
 impl Tree {
@@ -172,18 +149,27 @@ impl Tree {
 }
 
 impl Nodes {
-    /// Takes the states that have changed, parents first, and what was written.
-    fn take_unwritten(&mut self) -> (Vec<NodeState>, Vec<RunEvent>) {
+    /// Takes the states that are due, parents first, what was written, and the model calls. `is_due` gets a state, and `true`
+    /// if it has changed.
+    fn take_unwritten(&mut self, is_due: impl Fn(&NodeState, bool) -> bool) -> Unwrote {
         let Some(unwritten) = &mut self.unwritten else { return Default::default() };
-        let (changed, deltas) = unwritten.take();
-        (self.states_of(|id| changed.contains(id)), deltas)
+        let (mut changed, deltas, used) = unwritten.take();
+        let states = self.states_of(|state| is_due(state, changed.contains(&state.agent_id)));
+        for state in &states {
+            changed.remove(&state.agent_id);
+        }
+        if let Some(unwritten) = &mut self.unwritten {
+            unwritten.changed = changed;
+        }
+        self.unpark();
+        (states, deltas, used)
     }
 
     fn end_of_tree(&self) -> TreeEnd {
         let status = self.root().and_then(|root| Some(self.get(&root)?.state.status));
         match (status, self.failure) {
             (_, Some(RunErrorCode::ServerShutdown)) => TreeEnd::Interrupted,
-            (Some(Status::Completed), _) => TreeEnd::Finished(self.usage()),
+            (Some(Status::Completed), _) => TreeEnd::Finished,
             (Some(Status::Failed), failure) => TreeEnd::Failed(failure.unwrap_or(RunErrorCode::Internal)),
             _ => TreeEnd::Stopped,
         }

@@ -18,6 +18,7 @@ mod stream;
 mod tree;
 mod turn;
 mod unwritten;
+mod written;
 
 pub use query::{QueryUser, UserQuery};
 pub use session::{AgentSession, InterventionError};

@@ -8,8 +8,8 @@ use tokio::sync::oneshot;
 /// The most messages, and bytes of messages, of a state.
 const MESSAGES: (usize, usize) = (20, 64 * 1024);
 
-/// The most remarks of the user that an agent reads.
-const REMARKS: usize = 32;
+/// The most remarks of the user that an agent reads, and their bytes.
+pub(super) const REMARKS: (usize, usize) = (32, 64 * 1024);
 
 /// A statement of the user about the task of an agent.
 #[derive(Debug, Clone)]
@@ -58,17 +58,24 @@ impl Node {
         self.wakers.drain(..).for_each(Waker::wake);
     }
 
-    /// Adds a remark, and drops the oldest of 32.
+    /// Adds a remark. The oldest ones give way.
     pub(super) fn remark(&mut self, remark: Text) {
-        let is_remark = |note: &Note| matches!(note, Note::Remark(_));
-        if self.notes.iter().filter(|note| is_remark(note)).count() >= REMARKS
-            && let Some(oldest) = self.notes.iter().position(is_remark)
-        {
-            self.notes.remove(oldest);
-        }
         self.state.user_comment = Some(remark.clone());
         self.notes.push(Note::Remark(remark));
         self.has_changed = true;
+        let size = |note: &Note| match note {
+            Note::Remark(remark) => Some(remark.len()),
+            Note::Answer { .. } => None,
+        };
+        let sizes = self.notes.iter().filter_map(size);
+        let (mut count, mut bytes) = sizes.fold((0, 0), |(count, bytes), size| (count + 1, bytes + size));
+        self.notes.retain(|note| match size(note) {
+            Some(size) if count > REMARKS.0 || bytes > REMARKS.1 => {
+                (count, bytes) = (count - 1, bytes - size);
+                false
+            }
+            _ => true,
+        });
     }
 
     /// Adds a message. The oldest ones give way.
@@ -116,5 +123,21 @@ mod tests {
         (0..33).for_each(|number| node.remark(number.to_string().into()));
         assert_eq!(node.notes.len(), 32);
         assert!(matches!(&node.notes[0], Note::Remark(text) if text == "1"));
+    }
+
+    #[test]
+    fn an_agent_reads_64_kib_of_remarks() {
+        let mut node = node();
+        let (question, answer) = ("Which?".into(), "x".repeat(256 * 1024).into());
+        node.notes.push(Note::Answer { question, answer });
+        node.remark("a".repeat(32 * 1024).into());
+        node.remark("b".repeat(32 * 1024).into());
+        assert_eq!(node.notes.len(), 3, "64 KiB fit");
+        node.remark("c".into());
+        assert_eq!(node.notes.len(), 3, "one more byte does not");
+        assert!(matches!(&node.notes[0], Note::Answer { .. }), "answers stay");
+        assert!(matches!(&node.notes[1], Note::Remark(text) if text.starts_with('b')));
+        node.remark("d".repeat(64 * 1024).into());
+        assert_eq!(node.notes.len(), 2);
     }
 }

@@ -7,6 +7,7 @@ use omniassist_core::{Error, Text};
 use uuid::Uuid;
 
 use super::journal::read;
+use super::node::REMARKS;
 use super::query::QueryUser;
 use super::settings::Explore;
 use super::stream::{AgentStream, run};
@@ -102,7 +103,9 @@ impl AgentSession {
     /// Returns the states of all agents of the chat's latest run, parents first, which may be a tree of another server. While
     /// the tree of this session is at work, or without a stored [chat](Self::chat), it is [`get_agent_tree`](Self::get_agent_tree).
     ///
-    /// Another server has the states up to 100 ms late. Agents of a run that was given up are cancelled.
+    /// Another server has a change of step or status up to 100 ms late, and others about a second late. While a tree has written
+    /// more than [`max_written_state_bytes`](crate::core::Limits::max_written_state_bytes), it has earlier states. Agents of a
+    /// run that was given up are cancelled.
     ///
     /// # Errors
     ///
@@ -173,7 +176,7 @@ impl AgentSession {
     /// # Errors
     ///
     /// Returns an error if there is no such agent, if it has ended, or if a tool has asked it: such an agent cannot be
-    /// changed. Nothing has changed then.
+    /// changed. A remark of more than 64 KiB is an error too. Nothing has changed then.
     pub fn user_intervention(&self, intervention: Intervention) -> Result<(), InterventionError> {
         let tree = lock(&self.shared.tree).clone().ok_or(InterventionError(Refused::Agent))?;
         let mut nodes = tree.nodes();
@@ -184,6 +187,9 @@ impl AgentSession {
         }
         if node.is_asked {
             return Err(InterventionError(Refused::Asked));
+        }
+        if user_comment.as_ref().is_some_and(|comment| comment.len() > REMARKS.1) {
+            return Err(InterventionError(Refused::TooLong));
         }
         let is_shown = user_content.is_some() || user_comment.is_some();
         if let Some(content) = user_content {
@@ -231,10 +237,12 @@ enum Refused {
     Agent,
     Ended,
     Asked,
+    TooLong,
 }
 
 impl InterventionError {
-    /// Returns the code for programs: `no_such_query`, `no_such_agent`, `agent_has_ended` or `not_changeable`.
+    /// Returns the code for programs: `no_such_query`, `no_such_agent`, `agent_has_ended`, `not_changeable` or
+    /// `limit_exceeded`.
     #[must_use]
     pub const fn code(self) -> &'static str {
         match self.0 {
@@ -242,6 +250,7 @@ impl InterventionError {
             Refused::Agent => "no_such_agent",
             Refused::Ended => "agent_has_ended",
             Refused::Asked => "not_changeable",
+            Refused::TooLong => "limit_exceeded",
         }
     }
 }
@@ -253,6 +262,7 @@ impl fmt::Display for InterventionError {
             Refused::Agent => "There is no such agent.",
             Refused::Ended => "This agent has ended.",
             Refused::Asked => "An agent that a tool has asked cannot be changed.",
+            Refused::TooLong => "A remark has at most 64 KiB.",
         })
     }
 }

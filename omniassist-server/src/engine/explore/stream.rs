@@ -118,9 +118,9 @@ impl Stream for AgentStream {
                 }
                 None => {
                     self.work = None;
-                    let root = self.tree.nodes().states().into_iter().next();
+                    let root = self.tree.nodes().root();
                     if let Some(root) = root {
-                        fail(&self.tree, &root.agent_id, RunErrorCode::Internal);
+                        fail(&self.tree, &root, RunErrorCode::Internal);
                     }
                     self.tree.closed.cancel();
                 }
@@ -134,8 +134,8 @@ impl Drop for AgentStream {
     fn drop(&mut self) {
         self.work = None;
         let mut nodes = self.tree.nodes();
-        if let Some(root) = nodes.states().into_iter().next() {
-            let ids = nodes.below(&root.agent_id);
+        if let Some(root) = nodes.root() {
+            let ids = nodes.below(&root);
             nodes.cancel(&ids);
         }
         drop(nodes);

@@ -18,7 +18,7 @@ use crate::CancellationToken;
 use crate::clock::now_ms;
 use crate::engine::Assistant;
 use crate::engine::meter::Meter;
-use crate::store::{RunId, Scope};
+use crate::store::{ModelUsage, RunId, Scope};
 use crate::sync::lock;
 
 /// A tree of agents: what its agents share.
@@ -50,7 +50,7 @@ pub(super) struct Nodes {
     order: Vec<Text>,
     by_id: HashMap<Text, Node>,
     outbox: Outbox,
-    /// The agents that wait until frames were read.
+    /// The agents that wait until frames were read, or text was written.
     parked: Vec<Waker>,
     /// The reader of the frames.
     reader: Option<Waker>,
@@ -85,8 +85,10 @@ impl Tree {
         state.metadata.depth = depth;
         state.metadata.step = 1;
         state.metadata.name = Text::from_static("explore");
-        state.messages.push(CoreMessage::User(task));
-        self.nodes().add(Node::new(state, false));
+        let mut node = Node::new(state, false);
+        // A long task is in the state only once.
+        node.say(CoreMessage::User(task));
+        self.nodes().add(node);
     }
 
     /// Takes the next frame. Agents that wait for room go on when there is none.
@@ -95,18 +97,18 @@ impl Tree {
         match nodes.outbox.pop() {
             Some(frame) => Poll::Ready(frame),
             None => {
-                nodes.parked.drain(..).for_each(Waker::wake);
+                nodes.unpark();
                 nodes.reader = Some(cx.waker().clone());
                 Poll::Pending
             }
         }
     }
 
-    /// Waits until the frames that wait leave room for more.
+    /// Waits until the frames and the text that wait leave room for more.
     pub(super) async fn room(&self) {
         std::future::poll_fn(|cx| {
             let mut nodes = self.nodes();
-            if nodes.outbox.has_room() {
+            if nodes.has_room() {
                 return Poll::Ready(());
             }
             nodes.parked.push(cx.waker().clone());
@@ -176,10 +178,10 @@ impl Nodes {
         self.states_of(|_| true)
     }
 
-    /// Returns the states of these agents, parents first.
-    pub(super) fn states_of(&self, which: impl Fn(&Text) -> bool) -> Vec<NodeState> {
-        let nodes = self.order.iter().filter(|id| which(id)).filter_map(|id| self.by_id.get(id));
-        nodes.map(|node| node.state.clone()).collect()
+    /// Returns some states, parents first.
+    pub(super) fn states_of(&self, is_wanted: impl Fn(&NodeState) -> bool) -> Vec<NodeState> {
+        let states = self.order.iter().filter_map(|id| Some(&self.by_id.get(id)?.state));
+        states.filter(|state| is_wanted(state)).cloned().collect()
     }
 
     /// Returns an agent and all below it, parents first.
@@ -201,7 +203,7 @@ impl Nodes {
     /// Shows a piece of text.
     pub(super) fn delta(&mut self, id: &Text, delta: Text) {
         if let Some(unwritten) = &mut self.unwritten {
-            unwritten.delta(id, delta.clone());
+            unwritten.delta(id, &delta);
         }
         self.outbox.delta(id, delta);
         self.wake_reader();
@@ -215,6 +217,17 @@ impl Nodes {
             }
             self.outbox.state(node.state.clone());
             self.wake_reader();
+        }
+    }
+
+    fn has_room(&self) -> bool {
+        self.outbox.has_room() && self.unwritten.as_ref().is_none_or(Unwritten::has_room)
+    }
+
+    /// Wakes the agents that wait for room, if there is some.
+    pub(super) fn unpark(&mut self) {
+        if self.has_room() {
+            self.parked.drain(..).for_each(Waker::wake);
         }
     }
 
@@ -247,6 +260,8 @@ impl Nodes {
         if let Some(node) = self.by_id.get_mut(id).filter(|node| !node.state.status.is_end()) {
             node.state.result = result;
             node.queries.clear();
+            // An agent that has ended reads nothing more.
+            node.notes = Vec::new();
         }
         self.set_status(id, status);
     }
@@ -261,11 +276,31 @@ impl Nodes {
         }
     }
 
-    pub(super) fn count(&mut self, usage: &Usage) {
+    /// Counts the model calls of a run that has ended.
+    pub(super) fn count(&mut self, usage: &Usage, used: Vec<ModelUsage>) {
         self.usage.add(usage);
+        if let Some(unwritten) = &mut self.unwritten {
+            unwritten.used.extend(used);
+        }
     }
 
     pub(super) fn usage(&self) -> Usage {
         self.usage
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_agent_that_has_ended_keeps_no_remarks() {
+        let mut nodes = Nodes::default();
+        nodes.add(Node::new(NodeState::begun("a".into(), None, "task".into(), 0), false));
+        let notes = |nodes: &mut Nodes| nodes.get_mut("a").map(|node| node.notes.capacity());
+        nodes.get_mut("a").unwrap().remark("Only red ones".into());
+        assert_ne!(notes(&mut nodes), Some(0));
+        nodes.end("a", Status::Completed, None);
+        assert_eq!(notes(&mut nodes), Some(0));
     }
 }

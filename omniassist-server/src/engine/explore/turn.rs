@@ -25,6 +25,9 @@ use crate::engine::tree::{Seat, Work};
 use crate::panics;
 use crate::sync::lock;
 
+/// The reason for a stop of a run whose agent goes on without it, or has ended.
+const LEFT: &str = "The agent does not need this run any more.";
+
 /// The purpose of a run of an agent.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Purpose {
@@ -263,7 +266,11 @@ impl<'a> Turn<'a> {
 
 impl Drop for Turn<'_> {
     fn drop(&mut self) {
-        let usage = Work::trace(&mut self.driver).usage();
-        self.tree.nodes().count(&usage);
+        let driver = &mut self.driver;
+        // What a model call has reported that is under way counts, and so do the agents at work.
+        panics::catch("an agent", || Work::stop(driver, Text::from_static(LEFT)));
+        let usage = Work::trace(driver).usage();
+        let used = driver.take_used();
+        self.tree.nodes().count(&usage, used);
     }
 }

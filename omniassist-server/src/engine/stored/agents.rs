@@ -10,6 +10,7 @@ use super::refused;
 use super::stop::{LOOK, head_of};
 use super::stores::Stores;
 use crate::engine::Assistant;
+use crate::engine::tree::keep_latest;
 use crate::store::{Hint, RunHead, RunState, Signal, SignalKind, StoreError};
 
 /// The agents of a run, as far as its journal was read. Those above come before those below.
@@ -40,10 +41,8 @@ impl Agents {
     }
 
     fn take(&mut self, event: RunEvent) {
-        let RunEvent::AgentState(state) = event else { return };
-        match self.states.iter_mut().find(|known| known.agent_id == state.agent_id) {
-            Some(known) => *known = *state,
-            None => self.states.push(*state),
+        if let RunEvent::AgentState(state) = event {
+            keep_latest(&mut self.states, *state);
         }
     }
 

@@ -41,11 +41,16 @@ impl Recorder {
     }
 
     pub(super) fn take(&mut self, event: RunEvent, is_consequence: bool) {
+        self.message.apply(&event);
+        self.take_unread(event, is_consequence);
+    }
+
+    /// Takes an event of a run whose message nobody reads.
+    pub(super) fn take_unread(&mut self, event: RunEvent, is_consequence: bool) {
         if let Err(error) = self.segment.event(&event) {
             tracing::error!(%error, "an event is not in the journal");
         }
         self.events += 1;
-        self.message.apply(&event);
         if event.is_terminal() {
             self.terminal = Some(event.clone());
         }

@@ -2,17 +2,19 @@
 //!
 //! The tree ends with its connection, so no server goes on with it. It writes text only: nothing waits for a commit.
 
+use std::mem;
 use std::sync::Arc;
 
 use omniassist_core::event::{FinishReason, RunErrorCode, Usage};
 use omniassist_core::journal::{Content, Record};
 use omniassist_core::message::{Message, Role};
 use omniassist_core::{Error, RunEvent, Text};
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout};
 
 use super::busy::busy;
 use super::input::OF_TREE;
 use super::journal::{self, Position};
+use super::lease::LEASE;
 use super::message::message_id;
 use super::notices::Notices;
 use super::recorder::Recorder;
@@ -25,8 +27,8 @@ use crate::CancellationToken;
 use crate::engine::end::STOPPED;
 use crate::engine::{Admission, Assistant, WhenBusy};
 use crate::store::{
-    Appended, Begun, Durability, Ending, NewRun, RunHead, RunId, RunState, Scope, SegmentKind, Settled,
-    Writer,
+    Appended, Begun, Durability, Ending, ModelUsage, NewRun, RunHead, RunId, RunState, Scope, Segment,
+    SegmentKind, Settled, Writer,
 };
 
 /// The journal of a tree that is at work. Dropping it leaves the run to another instance, which gives it up.
@@ -37,6 +39,10 @@ pub(in crate::engine) struct TreeRun {
     writer: Writer,
     at: Position,
     recorder: Recorder,
+    /// The model calls that the next segment completes.
+    used: Vec<ModelUsage>,
+    /// `true` if the run is counted, with its first model call.
+    is_counted: bool,
     tail: Arc<Tail>,
     control: Arc<dyn Control>,
     over: CancellationToken,
@@ -45,7 +51,7 @@ pub(in crate::engine) struct TreeRun {
 
 /// The end of a tree.
 pub(in crate::engine) enum TreeEnd {
-    Finished(Usage),
+    Finished,
     Failed(RunErrorCode),
     Stopped,
     Interrupted,
@@ -123,7 +129,7 @@ impl TreeRun {
         let (id, role) = (message_id(writer.run), Role::Assistant);
         let message = Message { id: id.clone(), role, parts: Vec::new(), metadata: None };
         let mut recorder = Recorder::new(0, message);
-        recorder.take(RunEvent::Start { message_id: id, metadata: None }, false);
+        recorder.take_unread(RunEvent::Start { message_id: id, metadata: None }, false);
         // The first segment is that of `begin`.
         let at = Position { segments: 1, events: 0 };
         let tail = Arc::new(Tail::new(at.events, writer.epoch));
@@ -135,7 +141,8 @@ impl TreeRun {
         stores.insert(writer.run, leg);
         let stores = Arc::clone(stores);
         let notices = Notices::default();
-        Self { stores, scope, chat, writer, at, recorder, tail, control, over, notices }
+        let (used, is_counted) = (Vec::new(), false);
+        Self { stores, scope, chat, writer, at, recorder, used, is_counted, tail, control, over, notices }
     }
 
     pub(in crate::engine) fn id(&self) -> RunId {
@@ -154,7 +161,7 @@ impl TreeRun {
 
     /// Takes an event, which viewers are shown.
     pub(in crate::engine) fn take(&mut self, event: RunEvent) {
-        self.recorder.take(event, false);
+        self.recorder.take_unread(event, false);
     }
 
     /// Takes the state of an agent, which viewers are not shown.
@@ -162,14 +169,39 @@ impl TreeRun {
         self.recorder.take_records(&[record]);
     }
 
+    /// Counts model calls with the next segment.
+    pub(in crate::engine) fn count(&mut self, mut used: Vec<ModelUsage>) {
+        if let Some(first) = used.first_mut() {
+            first.runs = u64::from(!mem::replace(&mut self.is_counted, true));
+        }
+        self.used.append(&mut used);
+    }
+
+    /// Completes the next segment.
+    fn segment(&mut self, kind: SegmentKind) -> (Segment, Position) {
+        let (mut segment, next) = self.recorder.segment(self.writer, self.at, kind);
+        segment.used = mem::take(&mut self.used);
+        (segment, next)
+    }
+
     /// Shows and writes what was taken. Returns `false` if the run belongs to another instance, or was deleted.
+    ///
+    /// A write that takes longer than the lease ends the tree: another instance may have ended the run meanwhile.
     pub(in crate::engine) async fn write(&mut self) -> bool {
         self.tail.publish(&mut self.recorder.shown);
         if !self.recorder.is_dirty() {
             return true;
         }
-        let (segment, next) = self.recorder.segment(self.writer, self.at, SegmentKind::Text);
-        let written = append(Arc::clone(&self.stores), segment, next, Durability::Soft).await;
+        let (segment, next) = self.segment(SegmentKind::Text);
+        let mut write = append(Arc::clone(&self.stores), segment, next, Durability::Soft);
+        let written = match timeout(LEASE, &mut write).await {
+            Ok(written) => written,
+            Err(_) => {
+                tracing::warn!(run_id = %self.id(), "the store does not answer; the tree ends");
+                self.control.abort(Text::from_static(STOPPED));
+                write.await
+            }
+        };
         let (notice, at) = match written {
             Ok(written) => written,
             Err(Lost::Elsewhere | Lost::Deleted) => return false,
@@ -182,30 +214,23 @@ impl TreeRun {
         true
     }
 
-    /// Writes the end.
-    pub(in crate::engine) async fn settle(mut self, end: TreeEnd) {
+    /// Writes the end, with the tokens that the agents have used.
+    pub(in crate::engine) async fn settle(mut self, end: TreeEnd, usage: Usage) {
         let (event, ending) = match end {
-            TreeEnd::Finished(usage) => {
-                (RunEvent::Finish { reason: FinishReason::Stop, usage }, Ending::Finished)
-            }
+            TreeEnd::Finished => (RunEvent::Finish { reason: FinishReason::Stop, usage }, Ending::Finished),
             TreeEnd::Failed(code) => {
                 let message = Text::from_static(code.safe_message());
                 (RunEvent::Error { code, message }, Ending::Failed)
             }
             TreeEnd::Stopped => (RunEvent::Abort { reason: Text::from_static(STOPPED) }, Ending::Stopped),
             TreeEnd::Interrupted => {
-                let usage = Usage::default();
                 (RunEvent::Finish { reason: FinishReason::Interrupted, usage }, Ending::Interrupted)
             }
         };
-        let usage = match &event {
-            RunEvent::Finish { usage, .. } if ending == Ending::Finished => serde_json::to_vec(usage).ok(),
-            _ => None,
-        };
-        self.recorder.take(event, true);
-        let (last, _) = self.recorder.segment(self.writer, self.at, SegmentKind::End);
+        self.recorder.take_unread(event, true);
+        let (last, _) = self.segment(SegmentKind::End);
         let mut end = Settled::new(last, ending);
-        end.usage = usage.map(Into::into);
+        end.usage = serde_json::to_vec(&usage).ok().map(Into::into);
         if let Appended::Taken(_) = settle(&self.stores, &self.scope, &self.chat, end).await {
             self.recorder.release();
             self.tail.publish(&mut self.recorder.shown);

@@ -13,7 +13,7 @@ use uuid::Uuid;
 use super::asking::{Asking, Suspended};
 use super::child::{Child, Ended, Work};
 use super::ready::{Ready, bit};
-use super::shown::Shown;
+use super::shown::{Shown, keep_latest};
 use super::spending::Spending;
 use crate::RunContext;
 use crate::cost::{Price, Prices};
@@ -190,10 +190,7 @@ impl Branch {
         if self.agent_id.is_some() {
             return;
         }
-        match self.agents.iter_mut().find(|agent| agent.agent_id == state.agent_id) {
-            Some(agent) => agent.clone_from(state),
-            None => self.agents.push(AgentState::clone(state)),
-        }
+        keep_latest(&mut self.agents, AgentState::clone(state));
     }
 
     /// Returns the latest states of the agents, parents first.

@@ -16,3 +16,4 @@ pub(super) use branch::{Asked, Begin, Branch};
 pub(super) use child::Work;
 pub(super) use ready::MOST;
 pub(super) use seat::Seat;
+pub(super) use shown::{cut, keep_latest};

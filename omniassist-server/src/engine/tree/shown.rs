@@ -91,6 +91,15 @@ fn new_id() -> Text {
     URL_SAFE_NO_PAD.encode(random).into()
 }
 
-fn cut(text: &Text) -> Text {
+/// Returns a task or an answer as the client is shown it.
+pub(in crate::engine) fn cut(text: &Text) -> Text {
     if text.len() <= SHOWN { text.clone() } else { cap_text(text, SHOWN).into() }
+}
+
+/// Puts a state in place of the earlier one of the same agent, or at the end.
+pub(in crate::engine) fn keep_latest(states: &mut Vec<AgentState>, state: AgentState) {
+    match states.iter_mut().find(|known| known.agent_id == state.agent_id) {
+        Some(known) => *known = state,
+        None => states.push(state),
+    }
 }

@@ -17,6 +17,7 @@ use tokio_tungstenite::tungstenite::{Error, Message};
 
 use super::age::Age;
 use super::inbox::{Excess, Inbox};
+use super::pace::Pace;
 use super::reply::{Later, Reply, carry_out};
 use super::upgrade::BoxSocket;
 use crate::agents::{AgentSession, AgentStream};
@@ -44,6 +45,8 @@ enum Closed {
     TooOld,
     TooManyFaults,
     TooManyFrames,
+    /// The client sends frames faster than the limit.
+    TooFast,
     TooBig,
     Protocol,
     /// The server failed.
@@ -71,6 +74,7 @@ pub(super) async fn serve(
         session,
         is_extended,
         inbox: Inbox::default(),
+        pace: Pace::new(limits.max_socket_frames_per_second),
         replies: VecDeque::new(),
         later: None,
         agents: None,
@@ -100,6 +104,7 @@ struct Connection {
     session: AgentSession,
     is_extended: bool,
     inbox: Inbox,
+    pace: Pace,
     /// The frames that answer the last one of the client.
     replies: VecDeque<ServerFrame>,
     /// The answer for which the store is asked.
@@ -187,6 +192,9 @@ impl Connection {
             })?,
         };
         self.pong = None;
+        if !message.is_close() && !self.pace.take() {
+            return Err(Closed::TooFast);
+        }
         if message.is_text() {
             self.age.touch();
         }
@@ -289,12 +297,17 @@ impl Connection {
 
     /// Closes the connection with a code and a reason.
     async fn close(&mut self, closed: Closed) {
+        let too_fast = format!(
+            "At most {} frames a second, and twice as many at once (max_socket_frames_per_second).",
+            self.pace.per_second
+        );
         let (code, reason) = match closed {
             Closed::ByClient => (CloseCode::Normal, ""),
             Closed::Draining => (CloseCode::Away, "The server is shutting down."),
             Closed::TooOld => (CloseCode::Away, "The connection was idle, or open, for too long."),
             Closed::TooManyFaults => (CloseCode::Policy, "32 frames in a row cannot be used."),
             Closed::TooManyFrames => (CloseCode::Policy, "At most 64 frames, and 1 MiB of them, can wait."),
+            Closed::TooFast => (CloseCode::Policy, &*too_fast),
             Closed::TooBig => (CloseCode::Size, "A message has at most 1 MiB."),
             Closed::Protocol => (CloseCode::Protocol, ""),
             Closed::Internal => (CloseCode::Error, ""),

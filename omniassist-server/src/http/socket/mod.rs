@@ -8,6 +8,7 @@ mod bearer;
 mod connection;
 mod handshake;
 mod inbox;
+mod pace;
 mod reply;
 mod upgrade;
 
