@@ -239,11 +239,18 @@ impl Stores {
         taken
     }
 
-    /// Removes the leg of a run, unless another one has taken its place.
-    pub(super) fn remove(&self, run: RunId, tail: &Arc<Tail>) {
+    /// Removes the leg of a run, unless another one has taken its place, and ends its tail.
+    pub(super) fn drop_leg(&self, run: RunId, tail: &Arc<Tail>) {
+        tail.break_off();
         let mut live = lock(&self.live);
         if live.get(&run).is_some_and(|leg| Arc::ptr_eq(&leg.shown.tail, tail)) {
             live.remove(&run);
+        }
+        drop(live);
+        // Another instance has the run, or it still names this one: the store has lost an acknowledged write, or the task
+        // has panicked.
+        if tail.is_broken() {
+            self.remember_left(run);
         }
     }
 }

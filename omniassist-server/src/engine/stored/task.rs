@@ -97,11 +97,7 @@ impl Task {
     pub(super) async fn drive(mut self) {
         match self.run_to_end().await {
             Ok(()) => {}
-            Err(Lost::Elsewhere) => {
-                tracing::info!(run_id = %self.writer.run, "the run goes on elsewhere");
-                // Unless the store has lost an acknowledged write, and still names this process.
-                self.stores.remember_left(self.writer.run);
-            }
+            Err(Lost::Elsewhere) => tracing::info!(run_id = %self.writer.run, "the run goes on elsewhere"),
             Err(Lost::Deleted) => {
                 tracing::info!(run_id = %self.writer.run, "the run was deleted");
                 self.run.discard();
@@ -371,8 +367,7 @@ impl Task {
 impl Drop for Task {
     fn drop(&mut self) {
         self.run.leave_answer();
-        self.tail.break_off();
-        self.stores.remove(self.writer.run, &self.tail);
+        self.stores.drop_leg(self.writer.run, &self.tail);
         self.over.cancel();
     }
 }

@@ -31,7 +31,8 @@ use crate::store::{
     SegmentKind, Settled, Writer,
 };
 
-/// The journal of a tree that is at work. Dropping it leaves the run to another instance, which gives it up.
+/// The journal of a tree that is at work. If it is dropped before its end, the next beat, of this instance or of another one,
+/// gives the run up.
 pub(in crate::engine) struct TreeRun {
     stores: Arc<Stores>,
     scope: Scope,
@@ -75,7 +76,7 @@ impl Assistant {
         let mut new = NewRun::new(RunId::random(), scope, chat, stores.instance);
         new.input = OF_TREE.into();
         let writer = loop {
-            match stores.runs.begin(&new).await.map_err(|error| refused::by_store(&error))? {
+            match stores.begin(&new).await? {
                 Begun::Started(writer) => break writer,
                 Begun::Busy(head) if gives_way(&head, when_busy) => self.supersede(stores, &head).await?,
                 Begun::Busy(head) => return Err(busy(&head)),
@@ -241,8 +242,7 @@ impl TreeRun {
 
 impl Drop for TreeRun {
     fn drop(&mut self) {
-        self.tail.break_off();
-        self.stores.remove(self.writer.run, &self.tail);
+        self.stores.drop_leg(self.writer.run, &self.tail);
         self.over.cancel();
     }
 }
