@@ -6,45 +6,48 @@ use std::sync::Arc;
 use reqwest::Url;
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 
-use super::{FetchError, FetchPolicy};
+use super::{OutboundError, OutboundPolicy};
 use crate::panics;
 
 /// Checks a URL or the target of a redirect. [`Guard`] checks the addresses of a host name.
-pub(super) fn check(policy: &FetchPolicy, url: &Url) -> Result<(), FetchError> {
+pub(super) fn check(policy: &OutboundPolicy, url: &Url) -> Result<(), OutboundError> {
+    let host = url.host_str().unwrap_or_default();
     match url.scheme() {
         "https" => {}
-        "http" if policy.allows_http => {}
-        _ => return Err(FetchError::Url("the URL must begin with https://")),
+        "http" if policy.allows_http(host) => {}
+        _ => return Err(OutboundError::url("the URL must begin with https://")),
     }
     if !url.username().is_empty() || url.password().is_some() {
-        return Err(FetchError::Url("the URL must not hold a user name or password"));
+        return Err(OutboundError::url("the URL must not hold a user name or password"));
     }
     if url.port().is_some_and(|port| !policy.allows_port(port)) {
-        return Err(FetchError::Url("the port of the URL is not allowed"));
+        return Err(OutboundError::url("the port of the URL is not allowed"));
     }
-    let host = url.host_str().filter(|host| policy.allows_host(host));
-    let host = host.ok_or(FetchError::Url("the host of the URL is not allowed"))?;
+    if host.is_empty() || !policy.allows_host(host) {
+        return Err(OutboundError::url("the host of the URL is not allowed"));
+    }
     // The client connects to an address without a resolver. The URL's parser has normalised it.
     let literal = host.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>();
-    if literal.is_ok_and(|address| !policy.allows_address(address)) {
-        return Err(FetchError::unreachable("the address is not allowed"));
+    if literal.is_ok_and(|address| !policy.allows_address(host, address)) {
+        return Err(OutboundError::address());
     }
     Ok(())
 }
 
 /// The resolver of the HTTP client. The client connects to the checked addresses and does not look up a host again. An
 /// answer that changes between check and connection therefore has no effect.
-pub(super) struct Guard(pub(super) Arc<FetchPolicy>);
+pub(super) struct Guard(pub(super) Arc<OutboundPolicy>);
 
 impl Resolve for Guard {
     fn resolve(&self, name: Name) -> Resolving {
         let (policy, host) = (Arc::clone(&self.0), name.as_str().to_owned());
         Box::pin(async move {
-            let found = panics::catch_async("the resolver of a fetch policy", policy.look_up(host)).await;
+            let found =
+                panics::catch_async("the resolver of an outbound policy", policy.look_up(host.clone())).await;
             let mut found = found.ok_or("the resolver panicked")??;
-            found.retain(|address| policy.allows_address(*address));
+            found.retain(|address| policy.allows_address(&host, *address));
             if found.is_empty() {
-                return Err("no address of the host is allowed".into());
+                return Err(OutboundError::address().into());
             }
             // The client replaces port 0 by the port of the URL.
             let addresses: Addrs = Box::new(found.into_iter().map(|address| SocketAddr::new(address, 0)));
