@@ -52,6 +52,15 @@ impl OutboundClient {
         Ok(Self { inner: Arc::new(Inner { policy, clients }) })
     }
 
+    /// Checks a URL as [`send`](Self::send) does, without a look-up of its host.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the policy refuses the URL.
+    pub fn check(&self, url: &str) -> Result<(), OutboundError> {
+        check(&self.inner.policy, &Self::parse(url)?)
+    }
+
     /// Sends a request, and reads the response up to [`OutboundPolicy::max_bytes`]. A redirect is returned as it is. Must
     /// be called inside a tokio runtime. Dropping the future closes the connection.
     ///
