@@ -17,6 +17,9 @@ use crate::selector::Selector;
 use crate::settings::Connection;
 use crate::{response, text};
 
+/// The cap of outputs for responses of few bytes. It is that of errors too.
+const MIN_OUTPUT_BYTES: usize = 8 << 10;
+
 pub(crate) struct Endpoint {
     connection: Arc<Connection>,
     method: Method,
@@ -53,7 +56,7 @@ pub(crate) fn tool(
         async move { endpoint.call(&arguments, call.run().principal()).await }
     };
     let tool = Tool::from_fn_with_schema(name, description, schema, call)
-        .max_output_bytes(connection.max_response_bytes)
+        .max_output_bytes(connection.max_response_bytes.max(MIN_OUTPUT_BYTES))
         .summary(move |_: &Value| line.clone());
     let tool = operation.tags.iter().fold(tool, |tool, tag| tool.tag(tag.as_str()));
     match is_safe {

@@ -52,6 +52,9 @@ pub(crate) fn build(
                     ))
                 };
                 let text = in_header(&slot.name, value, slot.wire)?;
+                if !text.is_ascii() {
+                    return Err(unfit());
+                }
                 let name = HeaderName::from_bytes(slot.name.as_bytes()).map_err(|_| unfit())?;
                 request.headers.insert(name, HeaderValue::from_str(&text).map_err(|_| unfit())?);
             }

@@ -97,12 +97,12 @@ impl<'a> Definitions<'a> {
     }
 
     fn name(&self, pointer: &str) -> String {
-        let own = pointer.rsplit('/').next().unwrap_or_default();
+        let own = pointer.rsplit('/').next().unwrap_or_default().replace("~1", "/").replace("~0", "~");
         let is_component =
             pointer.rsplit_once('/').is_some_and(|(parent, _)| parent == "/components/schemas");
-        let safe = if is_component { name::safe(own, ".") } else { name::marked(own, pointer, ".") };
+        let safe = if is_component { name::safe(&own, ".") } else { name::marked(&own, pointer, ".") };
         let is_taken = self.names.values().any(|other| *other == safe);
-        if is_taken { name::marked(own, pointer, ".") } else { safe }
+        if is_taken { name::marked(&own, pointer, ".") } else { safe }
     }
 
     /// Converts all schemas that were referred to, and those that they refer to.

@@ -56,9 +56,15 @@ impl OutboundClient {
     ///
     /// # Errors
     ///
-    /// Returns an error if the policy refuses the URL.
+    /// Returns an error if the policy refuses the URL, or if it needs TLS and the build has none.
     pub fn check(&self, url: &str) -> Result<(), OutboundError> {
-        check(&self.inner.policy, &Self::parse(url)?)
+        let url = Self::parse(url)?;
+        if url.scheme() == "https" && !cfg!(feature = "__tls") {
+            return Err(OutboundError::url(
+                "the URL needs TLS: enable the feature `tls-aws-lc`, `tls-ring` or `native-tls`",
+            ));
+        }
+        check(&self.inner.policy, &url)
     }
 
     /// Sends a request, and reads the response up to [`OutboundPolicy::max_bytes`]. A redirect is returned as it is. Must
