@@ -17,7 +17,7 @@ use crate::settings::Connection;
 use crate::tools::{Finding, OpenApiTools};
 use crate::{OpenApiError, endpoint, glob, name};
 
-/// What the tools of a document are made of.
+/// A document, and the settings of its tools.
 pub(crate) struct Plan<'a> {
     pub(crate) name: &'a str,
     pub(crate) document: &'a Document,

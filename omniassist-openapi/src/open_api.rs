@@ -163,8 +163,11 @@ impl OpenApi {
     ///
     /// # Errors
     ///
-    /// Returns an error if there is no server or its URL is refused, if a setting names something that the document does not
-    /// have, if credentials do not fit their scheme, and if a reference of a selected operation leads nowhere.
+    /// Returns an error in these cases:
+    ///
+    /// - There is no server, or its URL is refused.
+    /// - A setting names something that the document does not have, or credentials do not fit their scheme.
+    /// - A reference of a selected operation leads nowhere.
     pub fn tools(self) -> Result<OpenApiTools, OpenApiError> {
         let server = self.server.as_deref();
         let server =

@@ -22,15 +22,14 @@ pub(crate) fn read(
     selector: Option<&Selector>,
 ) -> Result<Value, ToolError> {
     let status = response.status();
-    let text = String::from_utf8_lossy(response.body());
-    let text = without(&text, secrets);
+    let read = String::from_utf8_lossy(response.body());
     if status.is_redirection() {
         return Err(ToolError::new(format!(
             "The server answered {status}, a redirect, which is not followed."
         )));
     }
     if !status.is_success() {
-        let body = cut(text.trim(), MAX_ERROR_BYTES);
+        let body = cut(without(&read, secrets).trim(), MAX_ERROR_BYTES);
         let separator = if body.is_empty() { "" } else { ": " };
         return Err(ToolError::new(format!("The server answered {status}{separator}{body}")));
     }
@@ -47,8 +46,8 @@ pub(crate) fn read(
                 "The server's answer is longer than {most} bytes. Ask for less, such as a smaller page."
             )));
         }
-        return match serde_json::from_str::<Value>(&text) {
-            Ok(value) => selected(value, selector),
+        return match serde_json::from_str::<Value>(&read) {
+            Ok(value) => selected(clean(value, secrets), selector),
             Err(error) => Err(ToolError::new("The server's answer is not valid JSON.").with_source(error)),
         };
     }
@@ -56,7 +55,7 @@ pub(crate) fn read(
         let media_type = if media_type.is_empty() { "unknown" } else { &media_type };
         return Ok(Value::from(format!("The server answered with {most} bytes of the type {media_type}.")));
     }
-    let mut text = text;
+    let mut text = without(&read, secrets);
     if response.is_cut() {
         text.push_str(&format!("… [cut off: the answer is longer than {most} bytes]"));
     }
@@ -67,6 +66,22 @@ fn selected(value: Value, selector: Option<&Selector>) -> Result<Value, ToolErro
     let Some(selector) = selector else { return Ok(value) };
     let found = selector.select(&value);
     found.ok_or_else(|| ToolError::new("The server's answer does not have the part that this tool reads."))
+}
+
+/// Returns a JSON value without these secrets.
+fn clean(value: Value, secrets: &[String]) -> Value {
+    match value {
+        Value::String(text) => without(&text, secrets).into(),
+        Value::Array(items) => items.into_iter().map(|item| clean(item, secrets)).collect(),
+        Value::Object(fields) => {
+            let fields = fields.into_iter();
+            Value::Object(
+                fields.map(|(name, value)| (without(&name, secrets), clean(value, secrets))).collect(),
+            )
+        }
+        Value::Number(number) if secrets.contains(&number.to_string()) => REDACTED.into(),
+        value => value,
+    }
 }
 
 /// Returns a text without these secrets, and without their forms in JSON and in a URL.

@@ -30,7 +30,7 @@ impl Default for Settings {
     }
 }
 
-/// What all tools of one server share.
+/// A server, and the settings of its tools.
 pub(crate) struct Connection {
     pub(crate) client: OutboundClient,
     pub(crate) server: Server,

@@ -10,7 +10,6 @@ pub struct OpenApiTools {
 
 impl OpenApiTools {
     /// Returns the tools, in the order of paths and methods.
-    #[must_use]
     pub fn tools(&self) -> &[Tool] {
         &self.tools
     }

@@ -1,4 +1,4 @@
-//! What the model reads of a response.
+//! Responses, as the model reads them.
 
 use std::time::Duration;
 
