@@ -17,16 +17,16 @@ use tokio::net::TcpListener;
 
 /// A request as it came over the socket.
 #[derive(Debug, Clone)]
-pub struct Received {
-    pub method: Method,
+pub(crate) struct Received {
+    pub(crate) method: Method,
     /// The path and the query as they were sent.
-    pub target: String,
-    pub headers: HeaderMap,
-    pub body: String,
+    pub(crate) target: String,
+    pub(crate) headers: HeaderMap,
+    pub(crate) body: String,
 }
 
 impl Received {
-    pub fn header(&self, name: &str) -> &str {
+    pub(crate) fn header(&self, name: &str) -> &str {
         self.headers.get(name).map_or("", |value| value.to_str().unwrap())
     }
 }
@@ -37,13 +37,13 @@ struct State {
     replies: VecDeque<Response<String>>,
 }
 
-pub struct Server {
-    pub address: SocketAddr,
+pub(crate) struct Server {
+    pub(crate) address: SocketAddr,
     state: Arc<Mutex<State>>,
 }
 
 impl Server {
-    pub async fn start() -> Self {
+    pub(crate) async fn start() -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let state: Arc<Mutex<State>> = Arc::default();
@@ -60,60 +60,60 @@ impl Server {
         Self { address, state }
     }
 
-    pub fn url(&self) -> String {
+    pub(crate) fn url(&self) -> String {
         format!("http://{}", self.address)
     }
 
-    pub fn reply(&self, reply: Response<String>) {
+    pub(crate) fn reply(&self, reply: Response<String>) {
         self.state.lock().unwrap().replies.push_back(reply);
     }
 
-    pub fn received(&self) -> Vec<Received> {
+    pub(crate) fn received(&self) -> Vec<Received> {
         self.state.lock().unwrap().received.clone()
     }
 
     /// Returns the last request.
-    pub fn last(&self) -> Received {
+    pub(crate) fn last(&self) -> Received {
         self.received().pop().expect("the server has received a request")
     }
 
     /// Reads a document whose tools call this server.
-    pub fn open(&self, document: &Value) -> OpenApi {
+    pub(crate) fn open(&self, document: &Value) -> OpenApi {
         let document = OpenApi::from_json("t", &document.to_string()).unwrap();
         document.server(self.url()).allow_hosts(["127.0.0.1"])
     }
 }
 
-pub fn reply(status: u16, media_type: &str, body: impl Into<String>) -> Response<String> {
+pub(crate) fn reply(status: u16, media_type: &str, body: impl Into<String>) -> Response<String> {
     let reply = Response::builder().status(StatusCode::from_u16(status).unwrap());
     reply.header("content-type", media_type).body(body.into()).unwrap()
 }
 
-pub fn json_reply(value: &Value) -> Response<String> {
+pub(crate) fn json_reply(value: &Value) -> Response<String> {
     reply(200, "application/json", value.to_string())
 }
 
 /// Returns a document of these paths.
-pub fn document(version: &str, paths: &Value) -> Value {
+pub(crate) fn document(version: &str, paths: &Value) -> Value {
     json!({ "openapi": version, "info": { "title": "Test", "version": "1" }, "paths": paths })
 }
 
 /// Returns the tool of this name.
-pub fn tool(tools: &OpenApiTools, name: &str) -> Tool {
+pub(crate) fn tool(tools: &OpenApiTools, name: &str) -> Tool {
     assert!(tools.skipped().is_empty(), "{:?}", tools.skipped());
     let found = tools.tools().iter().find(|tool| tool.name() == name);
     found.unwrap_or_else(|| panic!("no tool {name} in {:?}", tools.tools())).clone()
 }
 
 /// Returns the schema of a tool's arguments as a registry gives it to models.
-pub fn schema(tool: &Tool) -> Value {
+pub(crate) fn schema(tool: &Tool) -> Value {
     let tools = Tools::new(StateMap::new(), Limits::default());
     tools.register(tool.clone()).unwrap();
     tools.snapshot().get(tool.name()).unwrap().spec().input_schema.clone()
 }
 
 /// Calls a tool for a user, with arguments that fit its schema.
-pub async fn call_as(user: &str, tool: &Tool, arguments: &Value) -> Result<Value, ToolError> {
+pub(crate) async fn call_as(user: &str, tool: &Tool, arguments: &Value) -> Result<Value, ToolError> {
     let tools = Tools::new(StateMap::new(), Limits::default());
     tools.register(tool.clone()).unwrap();
     let arguments = JsonText::parse(arguments.to_string()).unwrap();
@@ -126,11 +126,11 @@ pub async fn call_as(user: &str, tool: &Tool, arguments: &Value) -> Result<Value
     call.outcome().await.result.map(|output| output.to().unwrap())
 }
 
-pub async fn call(tool: &Tool, arguments: &Value) -> Result<Value, ToolError> {
+pub(crate) async fn call(tool: &Tool, arguments: &Value) -> Result<Value, ToolError> {
     call_as("ann", tool, arguments).await
 }
 
 /// Calls a tool that fails, and returns what the model reads.
-pub async fn failed(tool: &Tool, arguments: &Value) -> String {
+pub(crate) async fn failed(tool: &Tool, arguments: &Value) -> String {
     call(tool, arguments).await.unwrap_err().text().to_owned()
 }

@@ -230,7 +230,7 @@ async fn a_name_that_changes_its_address_reaches_no_internal_server() {
     let count = Arc::clone(&asked);
     // The first address of each pair of look-ups is allowed, as an attacker's name server would answer.
     let policy = OutboundPolicy::new().allow_http().allow_address(Ipv4Addr::LOCALHOST).resolver(move |_| {
-        let is_first = count.fetch_add(1, Ordering::Relaxed) % 2 == 0;
+        let is_first = count.fetch_add(1, Ordering::Relaxed).is_multiple_of(2);
         async move { Ok(vec![if is_first { IpAddr::V4(Ipv4Addr::LOCALHOST) } else { INTERNAL }]) }
     });
     let one = tool(&open(&format!("http://rebind.test:{port}"), policy).tools().unwrap(), "t_read");
