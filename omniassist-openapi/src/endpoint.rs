@@ -20,6 +20,9 @@ use crate::{response, text};
 /// The cap of outputs for responses of few bytes. It is that of errors too.
 const MIN_OUTPUT_BYTES: usize = 8 << 10;
 
+/// The maximum number of bytes of a summary that people read as the title of the tool.
+const MAX_TITLE: usize = 80;
+
 pub(crate) struct Endpoint {
     connection: Arc<Connection>,
     method: Method,
@@ -58,6 +61,9 @@ pub(crate) fn tool(
     let tool = Tool::from_fn_with_schema(name, description, schema, call)
         .max_output_bytes(connection.max_response_bytes.max(MIN_OUTPUT_BYTES))
         .summary(move |_: &Value| line.clone());
+    let title = operation.summary.as_deref().map(text::description);
+    let is_title = |title: &String| (1..=MAX_TITLE).contains(&title.len()) && !title.contains('\n');
+    let tool = title.filter(is_title).into_iter().fold(tool, Tool::title);
     let tool = operation.tags.iter().fold(tool, |tool, tag| tool.tag(tag.as_str()));
     match is_safe {
         true => tool.read_only(),

@@ -62,8 +62,8 @@ impl Settings {
                 server.base
             ))
         };
+        policy.check(&server.base).map_err(|error| refused(&error).with_source(error))?;
         let client = OutboundClient::new(policy).map_err(|error| refused(&error).with_source(error))?;
-        client.check(&server.base).map_err(|error| refused(&error).with_source(error))?;
         Ok(Arc::new(Connection {
             client,
             server,

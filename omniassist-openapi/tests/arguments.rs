@@ -174,3 +174,31 @@ fn only_reads_run_without_approval_and_again() {
         }
     }
 }
+
+#[tokio::test]
+async fn parameters_of_the_path_hold_unless_the_operation_has_its_own() {
+    let server = Server::start().await;
+    let parameter = |name: &str, location: &str, kind: &str| json!({ "name": name, "in": location, "required": location == "path", "schema": { "type": kind } });
+    let operation = json!({
+        "operationId": "one", "summary": "Reads one",
+        "parameters": [parameter("q", "query", "string"), parameter("X-A", "header", "string")],
+    });
+    let shared = json!([
+        parameter("id", "path", "integer"), parameter("q", "query", "integer"), parameter("x-a", "header", "integer"),
+        { "$ref": "#/components/parameters/page%20size" },
+    ]);
+    let mut document = document("3.0.3", &json!({ "/a/{id}": { "$ref": "#/components/pathItems/a" } }));
+    document["components"] = json!({
+        "parameters": { "page size": parameter("page", "query", "integer") },
+        "pathItems": { "a": { "get": operation, "parameters": shared } },
+    });
+    let one = tool(&server.open(&document).tools().unwrap(), "t_one");
+    let schema = schema(&one);
+    let kinds = ["id", "q", "X-A", "page"]
+        .map(|name| schema["properties"][name]["type"].as_str().unwrap().to_owned());
+    assert_eq!(kinds, ["integer", "string", "string", "integer"]);
+    assert_eq!(schema["properties"].as_object().unwrap().len(), 4);
+    call(&one, &json!({ "id": 1, "q": "x", "X-A": "y", "page": 2 })).await.unwrap();
+    assert_eq!((server.last().target.as_str(), server.last().header("x-a")), ("/a/1?q=x&page=2", "y"));
+    assert!(format!("{one:?}").contains("title: Some(\"Reads one\")"), "{one:?}");
+}

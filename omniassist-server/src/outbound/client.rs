@@ -2,11 +2,10 @@ use std::fmt;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use reqwest::Url;
 use tokio::runtime::Handle;
 use tokio::time::timeout;
 
-use super::guard::{Guard, check};
+use super::guard::{Guard, check, parse};
 use super::{Clients, OutboundError, OutboundPolicy, OutboundResponse, Roots};
 use crate::Result;
 
@@ -52,21 +51,6 @@ impl OutboundClient {
         Ok(Self { inner: Arc::new(Inner { policy, clients }) })
     }
 
-    /// Checks a URL as [`send`](Self::send) does, without a look-up of its host.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the policy refuses the URL, or if it needs TLS and the build has none.
-    pub fn check(&self, url: &str) -> Result<(), OutboundError> {
-        let url = Self::parse(url)?;
-        if url.scheme() == "https" && !cfg!(feature = "__tls") {
-            return Err(OutboundError::url(
-                "the URL needs TLS: enable the feature `tls-aws-lc`, `tls-ring` or `native-tls`",
-            ));
-        }
-        check(&self.inner.policy, &url)
-    }
-
     /// Sends a request, and reads the response up to [`OutboundPolicy::max_bytes`]. A redirect is returned as it is. Must
     /// be called inside a tokio runtime. Dropping the future closes the connection.
     ///
@@ -76,7 +60,7 @@ impl OutboundClient {
     /// if the time is up.
     pub async fn send(&self, request: http::Request<Bytes>) -> Result<OutboundResponse, OutboundError> {
         let (parts, body) = request.into_parts();
-        let url = Self::parse(&parts.uri.to_string())?;
+        let url = parse(&parts.uri.to_string())?;
         let mut sent = reqwest::Request::new(parts.method, url);
         *sent.headers_mut() = parts.headers;
         if !body.is_empty() {
@@ -95,10 +79,6 @@ impl OutboundClient {
         check(&self.inner.policy, request.url())?;
         let client = self.inner.clients.of(&Handle::current());
         client.execute(request).await.map_err(OutboundError::failed)
-    }
-
-    pub(crate) fn parse(url: &str) -> Result<Url, OutboundError> {
-        Url::parse(url).map_err(|_| OutboundError::url("the URL is not valid"))
     }
 }
 

@@ -9,6 +9,27 @@ use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use super::{OutboundError, OutboundPolicy};
 use crate::panics;
 
+impl OutboundPolicy {
+    /// Checks a URL as [`OutboundClient::send`](super::OutboundClient::send) does, without a look-up of its host.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the policy refuses the URL, or if it needs TLS and the build has none.
+    pub fn check(&self, url: &str) -> Result<(), OutboundError> {
+        let url = parse(url)?;
+        if url.scheme() == "https" && !cfg!(feature = "__tls") {
+            return Err(OutboundError::url(
+                "the URL needs TLS: enable the feature `tls-aws-lc`, `tls-ring` or `native-tls`",
+            ));
+        }
+        check(self, &url)
+    }
+}
+
+pub(crate) fn parse(url: &str) -> Result<Url, OutboundError> {
+    Url::parse(url).map_err(|_| OutboundError::url("the URL is not valid"))
+}
+
 /// Checks a URL or the target of a redirect. [`Guard`] checks the addresses of a host name.
 pub(super) fn check(policy: &OutboundPolicy, url: &Url) -> Result<(), OutboundError> {
     let host = url.host_str().unwrap_or_default();

@@ -37,6 +37,8 @@ mod tls;
 pub use client::OutboundClient;
 pub(crate) use clients::Clients;
 pub use error::OutboundError;
+#[cfg(all(feature = "files", feature = "__transport"))]
+pub(crate) use guard::parse;
 pub use policy::OutboundPolicy;
 pub use response::OutboundResponse;
 pub(crate) use tls::Roots;

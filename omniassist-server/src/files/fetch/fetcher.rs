@@ -11,7 +11,7 @@ use tokio::time::timeout;
 use super::{FetchError, FetchPolicy};
 use crate::Result;
 use crate::files::{FileLimits, content_type};
-use crate::outbound::OutboundClient;
+use crate::outbound::{self, OutboundClient};
 
 /// The maximum number of redirects that are followed for one file.
 const MAX_REDIRECTS: usize = 3;
@@ -52,7 +52,7 @@ impl Fetcher {
     }
 
     async fn follow(&self, url: &str) -> Result<Fetched, FetchError> {
-        let mut url = OutboundClient::parse(url)?;
+        let mut url = outbound::parse(url)?;
         for hop in 0..=MAX_REDIRECTS {
             let request = reqwest::Request::new(Method::GET, url.clone());
             let answer = self.client.open(request).await.map_err(|error| match hop {
