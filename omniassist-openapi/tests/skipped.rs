@@ -119,3 +119,13 @@ fn a_server_is_needed_and_must_be_usable() {
         assert!(open().server(url).tools().is_ok(), "{url}");
     }
 }
+
+#[test]
+fn an_operation_cannot_take_the_name_of_another() {
+    // `printf %s t_a/b | sha256sum` begins with these digits, so the first id becomes the second one.
+    let paths = json!({ "/a": { "get": { "operationId": "a/b" } }, "/b": { "get": { "operationId": "a_b_e305dc" } } });
+    let tools = open(&paths).tools().unwrap();
+    assert_eq!(tools.tools().iter().map(|tool| tool.name()).collect::<Vec<_>>(), ["t_a_b_e305dc"]);
+    assert_eq!(tools.skipped()[0].pointer(), "/paths/~1b/get");
+    assert_eq!(tools.skipped()[0].reason(), "another operation has the name \"t_a_b_e305dc\"");
+}
