@@ -55,6 +55,8 @@ mod lenient_base64;
 mod mount_path;
 pub mod observe;
 mod one_line;
+#[cfg(feature = "outbound")]
+pub mod outbound;
 mod panics;
 mod principal;
 pub mod provider;

@@ -12,7 +12,6 @@
 //! provider down. Dropping the stream drops the body, and hyper then closes the connection.
 
 mod answer;
-mod clients;
 mod failure;
 mod lasting;
 mod loopback;
@@ -23,13 +22,8 @@ mod retry;
 mod retry_after;
 mod sender;
 mod shared;
-mod tls;
 
-#[cfg(feature = "files")]
-pub(crate) use clients::Clients;
 pub(crate) use lasting::Lasting;
 pub(crate) use loopback::is_loopback;
 pub(crate) use request::ProviderRequest;
 pub(crate) use sender::Transport;
-#[cfg(feature = "files")]
-pub(crate) use tls::Roots;

@@ -8,14 +8,13 @@ use http::{HeaderMap, HeaderValue, Uri};
 use omniassist_core::Limits;
 
 use super::answer::Answer;
-use super::clients::Clients;
 use super::lasting::Lasting;
 use super::loopback::is_loopback;
 use super::request::{ProviderRequest, ReadError};
 use super::shared::Shared;
-use super::tls::Roots;
 use crate::Result;
 use crate::decoder::{LlmStream, WireDecoder};
+use crate::outbound::{Clients, Roots};
 
 /// First-byte deadline of a provider on the network.
 const FIRST_BYTE: Duration = Duration::from_secs(60);

@@ -3,7 +3,7 @@ use std::time::Duration;
 
 use omniassist_core::Limits;
 
-use super::clients::Clients;
+use crate::outbound::Clients;
 
 pub(super) struct Shared {
     pub(super) clients: Clients,

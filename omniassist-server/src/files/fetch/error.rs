@@ -1,6 +1,7 @@
 use std::fmt;
 
 use super::super::BoxError;
+use crate::outbound::OutboundError;
 
 /// The reason why a file is not downloaded. Its text is safe to show to anyone: it is the same for an address that is not
 /// allowed, a server that does not answer, and a host that does not exist.
@@ -18,6 +19,15 @@ pub(crate) enum FetchError {
 impl FetchError {
     pub(super) fn unreachable(source: impl Into<BoxError>) -> Self {
         Self::Unreachable(source.into())
+    }
+}
+
+impl From<OutboundError> for FetchError {
+    fn from(error: OutboundError) -> Self {
+        match error.url_reason() {
+            Some(reason) => Self::Url(reason),
+            None => Self::unreachable(error),
+        }
     }
 }
 

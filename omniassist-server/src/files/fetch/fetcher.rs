@@ -1,20 +1,17 @@
 //! The download of one file.
 
-use std::sync::Arc;
-
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use http::Method;
 use http::header::{CONTENT_TYPE, LOCATION};
 use omniassist_core::Text;
-use reqwest::{Response, Url};
-use tokio::runtime::Handle;
+use reqwest::Response;
 use tokio::time::timeout;
 
-use super::guard::{Guard, check};
 use super::{FetchError, FetchPolicy};
 use crate::Result;
 use crate::files::{FileLimits, content_type};
-use crate::transport::{Clients, Roots};
+use crate::outbound::{self, OutboundClient};
 
 /// The maximum number of redirects that are followed for one file.
 const MAX_REDIRECTS: usize = 3;
@@ -24,9 +21,9 @@ const HEAD_BYTES: usize = 4 * 1024;
 
 /// Downloads files under a policy.
 pub(crate) struct Fetcher {
-    pub(super) policy: Arc<FetchPolicy>,
+    pub(super) policy: FetchPolicy,
     pub(super) limits: FileLimits,
-    clients: Clients,
+    client: OutboundClient,
 }
 
 /// A file that was downloaded.
@@ -43,40 +40,26 @@ impl Fetcher {
     ///
     /// Returns an error if a root certificate is not valid, or the certificates of the system cannot be loaded.
     pub(crate) fn new(policy: FetchPolicy, limits: FileLimits) -> Result<Self> {
-        let policy = Arc::new(policy);
-        let of_client = Arc::clone(&policy);
-        let roots = Roots::read(&policy.root_certificates, false)?;
-        let clients = Clients::new(move || {
-            let client = reqwest::Client::builder()
-                .user_agent(concat!("omniassist/", env!("CARGO_PKG_VERSION")))
-                .https_only(!of_client.allows_http)
-                // Each hop is checked before it is requested.
-                .redirect(reqwest::redirect::Policy::none())
-                .referer(false)
-                // A proxy would look up the host itself.
-                .no_proxy()
-                // The limit counts the bytes that were sent.
-                .no_gzip()
-                .pool_max_idle_per_host(0)
-                .dns_resolver(Guard(Arc::clone(&of_client)));
-            roots.add_to(client)
-        })?;
-        Ok(Self { policy, limits, clients })
+        let client = OutboundClient::new(policy.outbound.clone())?;
+        Ok(Self { policy, limits, client })
     }
 
     pub(super) async fn download(&self, url: &str) -> Result<Fetched, FetchError> {
-        match timeout(self.policy.timeout, self.follow(url)).await {
+        match timeout(self.policy.outbound.timeout, self.follow(url)).await {
             Ok(fetched) => fetched,
             Err(late) => Err(FetchError::unreachable(late)),
         }
     }
 
     async fn follow(&self, url: &str) -> Result<Fetched, FetchError> {
-        let mut url = Url::parse(url).map_err(|_| FetchError::Url("the URL is not valid"))?;
-        check(&self.policy, &url)?;
-        let client = self.clients.of(&Handle::current());
-        for _ in 0..=MAX_REDIRECTS {
-            let answer = client.get(url.clone()).send().await.map_err(unreachable)?;
+        let mut url = outbound::parse(url)?;
+        for hop in 0..=MAX_REDIRECTS {
+            let request = reqwest::Request::new(Method::GET, url.clone());
+            let answer = self.client.open(request).await.map_err(|error| match hop {
+                0 => error.into(),
+                // The reason would reveal the redirect target of an internal server.
+                _ => FetchError::unreachable(error),
+            })?;
             if answer.status().is_success() {
                 return self.read(answer).await;
             }
@@ -86,14 +69,12 @@ impl Fetcher {
             let location = answer.headers().get(LOCATION).and_then(|location| location.to_str().ok());
             let next = location.and_then(|location| url.join(location).ok());
             url = next.ok_or_else(|| FetchError::unreachable("a redirect without a URL"))?;
-            // The reason would reveal the redirect target of an internal server.
-            check(&self.policy, &url).map_err(FetchError::unreachable)?;
         }
         Err(FetchError::unreachable("too many redirects"))
     }
 
     async fn read(&self, mut answer: Response) -> Result<Fetched, FetchError> {
-        let most = self.policy.max_bytes;
+        let most = self.policy.outbound.max_bytes;
         let too_large = || FetchError::TooLarge(most);
         if answer.content_length().is_some_and(|length| length > most as u64) {
             return Err(too_large());

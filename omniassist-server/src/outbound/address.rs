@@ -59,6 +59,25 @@ fn is_public_v6(ip: Ipv6Addr) -> bool {
     }
 }
 
+/// Returns `true` for an address of an organisation's own network: loopback, private, shared, or unique local. The
+/// addresses at which clouds serve the credentials of a machine are not among them.
+pub(super) fn is_private(ip: IpAddr) -> bool {
+    const METADATA: [IpAddr; 3] = [
+        IpAddr::V4(Ipv4Addr::new(100, 100, 100, 200)),
+        IpAddr::V6(Ipv6Addr::new(0xfd00, 0xec2, 0, 0, 0, 0, 0, 0x254)),
+        IpAddr::V6(Ipv6Addr::new(0xfd20, 0xce, 0, 0, 0, 0, 0, 0x254)),
+    ];
+    let ip = ip.to_canonical();
+    let is_own = match ip {
+        IpAddr::V4(ip) => {
+            let is_shared = is_in(ip.into(), u32::from_be_bytes([100, 64, 0, 0]), 10);
+            ip.is_loopback() || ip.is_private() || is_shared
+        }
+        IpAddr::V6(ip) => ip.is_loopback() || ip.is_unique_local(),
+    };
+    is_own && !METADATA.contains(&ip)
+}
+
 /// Returns `true` if the first bits of two addresses are equal. The number of bits is at least one.
 fn is_in(ip: u32, net: u32, bits: u32) -> bool {
     (ip ^ net) >> (32 - bits) == 0
@@ -66,7 +85,41 @@ fn is_in(ip: u32, net: u32, bits: u32) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::is_public;
+    use super::{is_private, is_public};
+
+    #[test]
+    fn addresses_of_own_networks_exclude_those_of_credentials() {
+        for own in [
+            "127.0.0.1",
+            "10.1.2.3",
+            "172.16.0.1",
+            "192.168.1.1",
+            "100.64.0.1",
+            "::1",
+            "fd12::1",
+            "::ffff:10.0.0.1",
+        ] {
+            assert!(is_private(own.parse().unwrap()), "{own}");
+        }
+        for other in [
+            "1.1.1.1",
+            "0.0.0.0",
+            "169.254.169.254",
+            "::ffff:169.254.169.254",
+            "100.100.100.200",
+            "168.63.129.16",
+            "fd00:ec2::254",
+            "fd20:ce::254",
+            "fe80::1",
+            "64:ff9b::10.0.0.1",
+            "2002:a00:1::1",
+            "2001::1",
+            "224.0.0.1",
+            "::",
+        ] {
+            assert!(!is_private(other.parse().unwrap()), "{other}");
+        }
+    }
 
     #[test]
     fn internal_and_public_addresses_are_distinguished() {

@@ -1,4 +1,4 @@
-//! The TLS of connections to providers. The crate's features `tls-aws-lc`, `tls-ring` and `native-tls` choose it.
+//! The TLS of connections to other servers. The crate's features `tls-aws-lc`, `tls-ring` and `native-tls` choose it.
 
 #[cfg(feature = "__tls")]
 pub(crate) use self::with_tls::Roots;

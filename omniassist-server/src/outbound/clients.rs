@@ -10,7 +10,7 @@ use crate::{Error, Result, one_line, sync};
 /// A function that makes a client with the same settings each time.
 type Recipe = Box<dyn Fn() -> reqwest::ClientBuilder + Send + Sync>;
 
-/// One pooled client for each tokio runtime that sends requests to the provider.
+/// One pooled client for each tokio runtime that sends requests.
 ///
 /// A connection is a task of the runtime that opened it. If several runtimes shared a pool, as actix's workers would,
 /// each chunk would have to wake a thread of another runtime. A runtime that ends would also close connections that
@@ -55,7 +55,7 @@ impl Clients {
         // Making a client may read files, so it happens outside of the lock.
         let client = if self.first_is_taken.swap(true, Ordering::Relaxed) {
             make(&self.recipe).unwrap_or_else(|error| {
-                tracing::warn!(error = %one_line::chain(&error), "a runtime shares the connections of another to a provider");
+                tracing::warn!(error = %one_line::chain(&error), "a runtime shares the connections of another");
                 self.first.clone()
             })
         } else {

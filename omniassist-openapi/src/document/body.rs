@@ -1,0 +1,55 @@
+//! The body of an operation.
+
+use std::collections::BTreeMap;
+
+use super::node::Node;
+use super::operation::{Body, BodyKind};
+use super::parameters::wire;
+use crate::OpenApiError;
+
+/// Returns the body in the first form that tools can write: JSON, a form, text. `Err(true)` inside stands for a required body
+/// in other forms only, `Err(false)` for an optional one.
+pub(super) fn body(operation: &Node<'_>) -> Result<Option<Result<Body, bool>>, OpenApiError> {
+    let Some(node) = operation.field("requestBody") else { return Ok(None) };
+    let node = node.resolved()?;
+    let required = node.flag("required")?.unwrap_or(false);
+    let content = node.field("content").ok_or_else(|| node.error("it has no `content`"))?;
+    let mut found: Option<(u8, Body)> = None;
+    for (media_type, content) in content.fields()? {
+        let essence = media_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+        let (rank, kind) = match essence.as_str() {
+            "application/json" => (0, BodyKind::Json),
+            json if json.ends_with("+json") => (1, BodyKind::Json),
+            "*/*" | "application/*" => (2, BodyKind::Json),
+            "application/x-www-form-urlencoded" => (3, BodyKind::Form(encoding(&content)?)),
+            text if text.starts_with("text/") => (4, BodyKind::Text),
+            _ => continue,
+        };
+        let schema = content.field("schema");
+        if let Some(schema) =
+            schema.as_ref().filter(|schema| !schema.value.is_object() && !schema.value.is_boolean())
+        {
+            return Err(schema.error("a schema must be an object"));
+        }
+        if found.as_ref().is_some_and(|(other, _)| *other <= rank) {
+            continue;
+        }
+        let media_type = match rank {
+            2 => "application/json",
+            _ if essence == "text/*" => "text/plain; charset=utf-8",
+            _ => media_type,
+        };
+        let schema = schema.map_or_else(|| serde_json::json!({}), |schema| schema.value.clone());
+        let description = node.text("description")?.map(str::to_owned);
+        found = Some((rank, Body { media_type: media_type.to_owned(), kind, required, schema, description }));
+    }
+    Ok(Some(found.map(|(_, body)| body).ok_or(required)))
+}
+
+fn encoding(content: &Node<'_>) -> Result<BTreeMap<String, super::operation::Wire>, OpenApiError> {
+    let Some(encoding) = content.field("encoding") else { return Ok(BTreeMap::new()) };
+    let fields = encoding.fields()?.into_iter();
+    let styled =
+        fields.filter(|(_, field)| field.field("style").is_some() || field.field("explode").is_some());
+    styled.map(|(name, field)| Ok((name.to_owned(), wire(&field, None)?))).collect()
+}

@@ -1,0 +1,98 @@
+//! Tools that call HTTP services: of OpenAPI documents ([`OpenApi`]), and of single operations ([`HttpTool`]).
+//!
+//! ```
+//! use omniassist_openapi::{Auth, OpenApi};
+//! use omniassist_server::Assistant;
+//! use omniassist_server::testing::ScriptedProvider;
+//!
+//! let document = r#"{
+//!     "openapi": "3.0.3",
+//!     "security": [{"token": []}],
+//!     "components": {"securitySchemes": {"token": {"type": "http", "scheme": "bearer"}}},
+//!     "paths": {
+//!         "/articles/{article}/stock": {
+//!             "get": {
+//!                 "operationId": "getStock",
+//!                 "summary": "Stock of an article",
+//!                 "parameters": [
+//!                     {"name": "article", "in": "path", "required": true, "schema": {"type": "string"}}
+//!                 ]
+//!             }
+//!         }
+//!     }
+//! }"#;
+//! let tools = OpenApi::from_json("erp", document)?
+//!     .server("https://erp.internal/v2")
+//!     .allow_hosts(["erp.internal"])
+//!     .auth("token", Auth::bearer("secret"))
+//!     .select("getStock", "/sites/*/{name,pieces}")
+//!     .tools()?;
+//! for skipped in tools.skipped() {
+//!     eprintln!("{}: {}", skipped.operation(), skipped.reason());
+//! }
+//! let assistant = tools.into_tools().into_iter().fold(Assistant::builder(ScriptedProvider::new()), |builder, tool| builder.tool(tool));
+//! let assistant = assistant.build()?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # Requests
+//!
+//! The server is fixed in code. Neither the document nor the model can change it, and redirects are not followed. An argument
+//! in the path is percent-encoded, cannot be empty, and cannot be `.` or `..`. Only public addresses are contacted, unless
+//! `allow_hosts` names the host; see [`outbound`](omniassist_server::outbound).
+//!
+//! The parameters of all locations and the fields of the body are one object of arguments. Names that are in several parts
+//! of a request begin with the part: `path_id`, `query_id`, `header_id`, `cookie_id`, `body_id`. A name that models cannot
+//! write, such as `filter[id]`, is changed and ends in `_` and six digits of a hash. All styles of OpenAPI are written as RFC
+//! 6570 does. The standard leaves these cases open:
+//!
+//! - An exploded list or object in a cookie becomes several cookies.
+//! - `deepObject` continues with further brackets for objects within objects, and repeats the name for lists.
+//! - `allowReserved` has no effect: reserved characters are always encoded.
+//! - A list or an object within a list has no form but in a JSON body, and is an error for the model.
+//!
+//! # Responses
+//!
+//! The model reads a JSON response as it is, or the part that `select` names. It reads other text as a string. A status that
+//! is no success is an error with the beginning of the body. Credentials of at least 6 bytes are removed from what a server
+//! repeats.
+//!
+//! # Approvals
+//!
+//! Calls of all methods but `GET` and `HEAD` need the user's approval. The tools of these two are
+//! [`read_only`](omniassist_server::Tool::read_only).
+//!
+//! # Documents
+//!
+//! Documents are JSON. YAML must be converted first: its aliases can make a small text very large. A document without a fault
+//! can have operations that are no tools, and [`OpenApiTools::skipped`] names them: bodies that are neither JSON nor a form
+//! nor text, servers of their own, credentials that are not set, schemas that providers refuse.
+//!
+//! The reader is our own. The crates `openapiv3` and `oas3` read one version each, and their types drop the schema keywords
+//! that they do not know.
+
+mod arguments;
+mod auth;
+mod document;
+mod endpoint;
+mod error;
+mod glob;
+mod http_tool;
+mod lower;
+mod name;
+mod open_api;
+mod request;
+mod response;
+mod schema;
+mod selection;
+mod selector;
+mod server;
+mod settings;
+mod text;
+mod tools;
+
+pub use auth::Auth;
+pub use error::OpenApiError;
+pub use http_tool::HttpTool;
+pub use open_api::OpenApi;
+pub use tools::{Finding, OpenApiTools};

@@ -1,0 +1,196 @@
+use std::collections::BTreeMap;
+use std::fmt;
+
+use http::Method;
+use omniassist_server::outbound::OutboundPolicy;
+use secrecy::SecretString;
+
+use crate::document::Document;
+use crate::lower::{self, Plan};
+use crate::selection::Selection;
+use crate::server::Server;
+use crate::settings::Settings;
+use crate::{Auth, OpenApiError, OpenApiTools};
+
+/// The maximum length of the name of a document.
+const MAX_NAME: usize = 16;
+
+/// A document of OpenAPI 3.0 or 3.1, whose operations become tools.
+///
+/// The document says how requests are written. The host's code says which server they are sent to, and with which
+/// credentials.
+///
+/// ```
+/// use omniassist_openapi::{Auth, OpenApi};
+///
+/// let text = r#"{
+///     "openapi": "3.1.0",
+///     "paths": {
+///         "/orders/{id}": {
+///             "get": {
+///                 "operationId": "getOrder",
+///                 "summary": "Look up an order",
+///                 "parameters": [
+///                     {"name": "id", "in": "path", "required": true, "schema": {"type": "string"}}
+///                 ]
+///             }
+///         }
+///     }
+/// }"#;
+/// let tools = OpenApi::from_json("erp", text)?.server("https://erp.example.com/v2").only(["get*"]).tools()?;
+/// assert!(tools.skipped().is_empty());
+/// assert_eq!(tools.tools()[0].name(), "erp_getOrder");
+/// # Ok::<(), omniassist_openapi::OpenApiError>(())
+/// ```
+#[must_use = "it has no tools until they are made"]
+pub struct OpenApi {
+    name: String,
+    document: Document,
+    server: Option<String>,
+    auth: BTreeMap<String, Auth>,
+    selection: Selection,
+    selectors: Vec<(String, String)>,
+    settings: Settings,
+}
+
+impl OpenApi {
+    /// Reads a document. The names of its tools begin with `name`, which has 1 to 16 of `[a-z0-9-]`, and `_`.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error with the place in the document: it is not JSON, has another version, or an operation is malformed.
+    pub fn from_json(name: impl Into<String>, text: &str) -> Result<Self, OpenApiError> {
+        let name = name.into();
+        let is_allowed = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
+        if !(1..=MAX_NAME).contains(&name.len()) || !name.bytes().all(is_allowed) {
+            let reason = format!("the name {name:?} must be 1 to {MAX_NAME} of `a` to `z`, digits and `-`");
+            return Err(OpenApiError::configuration(reason));
+        }
+        Ok(Self {
+            name,
+            document: Document::read(text)?,
+            server: None,
+            auth: BTreeMap::new(),
+            selection: Selection::default(),
+            selectors: Vec::new(),
+            settings: Settings::default(),
+        })
+    }
+
+    /// Sets the URL before the paths of the document, such as `https://erp.example.com/v2`. The `servers` of the document are
+    /// not used. There is no default; it must be set.
+    pub fn server(mut self, url: impl Into<String>) -> Self {
+        self.server = Some(url.into());
+        self
+    }
+
+    /// Sets the credentials of a security scheme of the document. An operation uses the first alternative of its `security`
+    /// for which all credentials are set, and is skipped if there is none. Parameters that are credentials are not offered to
+    /// the model. Default: none.
+    pub fn auth(mut self, scheme: impl Into<String>, auth: Auth) -> Self {
+        self.auth.insert(scheme.into(), auth);
+        self
+    }
+
+    /// Adds a header to all requests, such as an API key that the document does not describe. The model never sees it, and it
+    /// is removed from responses that repeat it. Default: none.
+    pub fn secret_header(mut self, name: impl Into<String>, value: impl Into<SecretString>) -> Self {
+        self.settings.headers.push((name.into(), value.into()));
+        self
+    }
+
+    /// Selects operations by id: those that match one of the patterns, in which `*` stands for any characters. An operation
+    /// without an id has that of its method and path, as in `GET /orders/*`. Default: all.
+    pub fn only<P: Into<String>>(mut self, patterns: impl IntoIterator<Item = P>) -> Self {
+        self.selection.only = Some(patterns.into_iter().map(Into::into).collect());
+        self
+    }
+
+    /// Leaves out the operations whose id matches one of the patterns. Default: none.
+    pub fn except<P: Into<String>>(mut self, patterns: impl IntoIterator<Item = P>) -> Self {
+        self.selection.except.extend(patterns.into_iter().map(Into::into));
+        self
+    }
+
+    /// Selects operations that have one of these tags. Default: all.
+    pub fn tags<T: Into<String>>(mut self, tags: impl IntoIterator<Item = T>) -> Self {
+        self.selection.tags = Some(tags.into_iter().map(Into::into).collect());
+        self
+    }
+
+    /// Selects operations of these methods. Default: all but `TRACE`.
+    pub fn methods(mut self, methods: impl IntoIterator<Item = Method>) -> Self {
+        self.selection.methods = Some(methods.into_iter().collect());
+        self
+    }
+
+    /// Sets the part of a JSON response that the model reads, for the operations whose id matches a pattern; see
+    /// [`HttpTool::select`](crate::HttpTool::select). The first pattern that matches counts. Default: the whole response.
+    pub fn select(mut self, pattern: impl Into<String>, selector: impl Into<String>) -> Self {
+        self.selectors.push((pattern.into(), selector.into()));
+        self
+    }
+
+    /// Allows these hosts of your own network to have an internal address, and `http://` in their URLs; see
+    /// [`OutboundPolicy::allow_internal_host`]. Default: `https://` and public addresses only.
+    pub fn allow_hosts<H: Into<String>>(mut self, hosts: impl IntoIterator<Item = H>) -> Self {
+        self.settings.hosts.extend(hosts.into_iter().map(Into::into));
+        self
+    }
+
+    /// Sets the rules for connections: the time limit, the resolver, trusted certificates. The host and the port of the
+    /// server are added to them. Default: [`OutboundPolicy::new`].
+    pub fn outbound(mut self, policy: OutboundPolicy) -> Self {
+        self.settings.outbound = policy;
+        self
+    }
+
+    /// Sets the bytes that a response may have. A longer JSON text is an error for the model, and other text is cut off. It is
+    /// also the cap of a tool's output. Default: 256 KiB.
+    pub fn max_response_bytes(mut self, bytes: usize) -> Self {
+        self.settings.max_response_bytes = bytes;
+        self
+    }
+
+    /// Sets the need for an approval of each call, for all methods but `GET` and `HEAD`. Default: `true`.
+    pub fn approval_for_writes(mut self, needed: bool) -> Self {
+        self.settings.writes_need_approval = needed;
+        self
+    }
+
+    /// Makes the tools of the selected operations. An operation that cannot be a tool is
+    /// [skipped](OpenApiTools::skipped).
+    ///
+    /// # Errors
+    ///
+    /// Returns an error in these cases:
+    ///
+    /// - There is no server, or its URL is refused.
+    /// - A setting names something that the document does not have, or credentials do not fit their scheme.
+    /// - A reference of a selected operation leads nowhere.
+    pub fn tools(self) -> Result<OpenApiTools, OpenApiError> {
+        let server = self.server.as_deref();
+        let server =
+            server.ok_or_else(|| OpenApiError::configuration("there is no server; set it with `server`"))?;
+        self.selection.check(&self.document.operations)?;
+        let plan = Plan {
+            name: &self.name,
+            document: &self.document,
+            auth: &self.auth,
+            selectors: lower::selectors(&self.selectors, &self.document)?,
+            connection: self.settings.connect(Server::parse(server)?)?,
+        };
+        plan.check_auth()?;
+        plan.tools(&self.selection)
+    }
+}
+
+impl fmt::Debug for OpenApi {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("OpenApi")
+            .field("name", &self.name)
+            .field("operations", &self.document.operations.len())
+            .field("server", &self.server)
+            .finish_non_exhaustive()
+    }
+}

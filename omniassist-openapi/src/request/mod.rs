@@ -1,0 +1,10 @@
+//! The request of a call: its URL, headers and body, from the arguments.
+
+mod body;
+mod build;
+mod encode;
+mod path;
+mod style;
+
+pub(crate) use build::{Request, build};
+pub(crate) use encode::encode;

@@ -1,0 +1,118 @@
+//! The output of a tool, from the response of a server.
+
+use http::header::CONTENT_TYPE;
+use omniassist_server::ToolError;
+use omniassist_server::core::secret::REDACTED;
+use omniassist_server::outbound::OutboundResponse;
+use serde_json::Value;
+
+use crate::request::encode;
+use crate::selector::Selector;
+
+/// The bytes of a body in an error that the model reads.
+const MAX_ERROR_BYTES: usize = 4 << 10;
+
+/// The shortest secret that is removed. Shorter ones would also match ordinary words.
+const MIN_SECRET: usize = 6;
+
+/// Returns the value that the model reads.
+pub(crate) fn read(
+    response: &OutboundResponse,
+    secrets: &[String],
+    selector: Option<&Selector>,
+) -> Result<Value, ToolError> {
+    let status = response.status();
+    let read = String::from_utf8_lossy(response.body());
+    if status.is_redirection() {
+        return Err(ToolError::new(format!(
+            "The server answered {status}, a redirect, which is not followed."
+        )));
+    }
+    if !status.is_success() {
+        let body = cut(without(&read, secrets).trim(), MAX_ERROR_BYTES);
+        let separator = if body.is_empty() { "" } else { ": " };
+        return Err(ToolError::new(format!("The server answered {status}{separator}{body}")));
+    }
+    let most = response.body().len();
+    if response.body().is_empty() && !response.is_cut() {
+        return Ok(Value::from(format!("The server answered {status} without content.")));
+    }
+    let stated =
+        response.headers().get(CONTENT_TYPE).and_then(|stated| stated.to_str().ok()).unwrap_or_default();
+    let media_type = stated.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+    if media_type == "application/json" || media_type.ends_with("+json") {
+        if response.is_cut() {
+            return Err(ToolError::new(format!(
+                "The server's answer is longer than {most} bytes. Ask for less, such as a smaller page."
+            )));
+        }
+        return match serde_json::from_str::<Value>(&read) {
+            Ok(value) => selected(clean(value, secrets), selector),
+            Err(error) => Err(ToolError::new("The server's answer is not valid JSON.").with_source(error)),
+        };
+    }
+    if std::str::from_utf8(response.body()).is_err_and(|error| error.error_len().is_some()) {
+        let media_type = if media_type.is_empty() { "unknown" } else { &media_type };
+        return Ok(Value::from(format!("The server answered with {most} bytes of the type {media_type}.")));
+    }
+    let mut text = without(&read, secrets);
+    if response.is_cut() {
+        text.push_str(&format!("… [cut off: the answer is longer than {most} bytes]"));
+    }
+    Ok(Value::from(text))
+}
+
+fn selected(value: Value, selector: Option<&Selector>) -> Result<Value, ToolError> {
+    let Some(selector) = selector else { return Ok(value) };
+    let found = selector.select(&value);
+    found.ok_or_else(|| ToolError::new("The server's answer does not have the part that this tool reads."))
+}
+
+/// Returns a JSON value without these secrets.
+fn clean(value: Value, secrets: &[String]) -> Value {
+    match value {
+        Value::String(text) => without(&text, secrets).into(),
+        Value::Array(items) => items.into_iter().map(|item| clean(item, secrets)).collect(),
+        Value::Object(fields) => {
+            let fields = fields.into_iter();
+            Value::Object(
+                fields.map(|(name, value)| (without(&name, secrets), clean(value, secrets))).collect(),
+            )
+        }
+        Value::Number(number) if secrets.contains(&number.to_string()) => REDACTED.into(),
+        value => value,
+    }
+}
+
+/// Returns a text without these secrets, and without their forms in JSON and in a URL.
+fn without(text: &str, secrets: &[String]) -> String {
+    let mut clean = text.to_owned();
+    for secret in secrets.iter().filter(|secret| secret.len() >= MIN_SECRET) {
+        let quoted = Value::from(secret.as_str()).to_string();
+        let quoted = quoted.trim_start_matches('"').strip_suffix('"').unwrap_or_default().to_owned();
+        for form in [secret.clone(), quoted, encode(secret)] {
+            if form.len() >= MIN_SECRET {
+                clean = clean.replace(&form, REDACTED);
+                without_beginning(&mut clean, &form);
+            }
+        }
+    }
+    clean
+}
+
+/// Removes the beginning of a secret at the end of a text, which may be cut off within it.
+fn without_beginning(text: &mut String, secret: &str) {
+    let begun = secret.char_indices().rev().filter(|(at, _)| *at >= MIN_SECRET);
+    let begun = begun.filter_map(|(at, _)| secret.get(..at)).find(|begun| text.ends_with(begun));
+    if let Some(begun) = begun {
+        text.truncate(text.len() - begun.len());
+    }
+}
+
+fn cut(text: &str, most: usize) -> String {
+    if text.len() <= most {
+        return text.to_owned();
+    }
+    let end = (0..=most).rev().find(|end| text.is_char_boundary(*end)).unwrap_or_default();
+    format!("{}… [cut off: the answer is longer than {most} bytes]", text.get(..end).unwrap_or_default())
+}

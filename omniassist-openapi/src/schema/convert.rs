@@ -1,0 +1,132 @@
+//! The conversion of one schema.
+
+use serde_json::{Map, Value, json};
+
+use super::definitions::Definitions;
+use super::keywords::{FORMATS, LIST, ONE, PLAIN, has_type, is_property_name};
+use crate::text;
+
+impl Definitions<'_> {
+    /// Returns a schema of the document as a JSON Schema. The recursion ends, because the JSON text had a bounded depth.
+    pub(crate) fn convert(&mut self, schema: &Value) -> Value {
+        let Value::Object(keywords) = schema else { return schema.clone() };
+        let mut out = Map::new();
+        if let Some(reference) = keywords.get("$ref").and_then(Value::as_str) {
+            if let Some(reference) = self.refer(reference) {
+                out.insert("$ref".to_owned(), reference.into());
+            }
+            // In OpenAPI 3.0, a reference has no keywords beside it. A description changes nothing.
+            if self.is_3_0 {
+                describe(&mut out, keywords);
+                return Value::Object(out);
+            }
+        }
+        for (key, value) in keywords {
+            let converted = match (key.as_str(), value) {
+                ("properties", Value::Object(fields)) => self.fields(fields, keywords),
+                (key, value) if ONE.contains(&key) => self.convert(value),
+                (key, Value::Array(schemas)) if LIST.contains(&key) => {
+                    schemas.iter().map(|schema| self.convert(schema)).collect()
+                }
+                ("pattern", _) if !self.detail.patterns => continue,
+                ("format", format) if !FORMATS.iter().any(|known| format == known) => continue,
+                (key, value) if PLAIN.contains(&key) => value.clone(),
+                _ => continue,
+            };
+            out.insert(key.clone(), converted);
+        }
+        describe(&mut out, keywords);
+        without_read_only(&mut out, keywords);
+        exclusive_bounds(&mut out);
+        complete(&mut out);
+        if self.is_3_0 && keywords.get("nullable") == Some(&Value::Bool(true)) {
+            return nullable(out);
+        }
+        Value::Object(out)
+    }
+
+    fn fields(&mut self, fields: &Map<String, Value>, keywords: &Map<String, Value>) -> Value {
+        let mut converted = Map::new();
+        for (name, schema) in fields {
+            let is_left_out = *schema == Value::Bool(false)
+                || is_read_only(schema)
+                || !(is_property_name(name) || is_required(keywords, name));
+            if !is_left_out {
+                converted.insert(name.clone(), self.convert(schema));
+            }
+        }
+        Value::Object(converted)
+    }
+}
+
+fn describe(out: &mut Map<String, Value>, keywords: &Map<String, Value>) {
+    let description = keywords.get("description").and_then(Value::as_str).map(text::description);
+    if let Some(description) = description.filter(|description| !description.is_empty()) {
+        out.insert("description".to_owned(), description.into());
+    }
+}
+
+fn is_read_only(schema: &Value) -> bool {
+    schema.get("readOnly") == Some(&Value::Bool(true))
+}
+
+fn is_required(keywords: &Map<String, Value>, name: &str) -> bool {
+    let required = keywords.get("required").and_then(Value::as_array);
+    required.is_some_and(|names| names.iter().any(|required| required == name))
+}
+
+/// Removes the names of fields that requests must not have from `required`.
+fn without_read_only(out: &mut Map<String, Value>, keywords: &Map<String, Value>) {
+    let Some(Value::Object(fields)) = keywords.get("properties") else { return };
+    if let Some(Value::Array(required)) = out.get_mut("required") {
+        required.retain(|name| !name.as_str().and_then(|name| fields.get(name)).is_some_and(is_read_only));
+    }
+}
+
+/// Rewrites the flags of OpenAPI 3.0 as the bounds of JSON Schema.
+fn exclusive_bounds(out: &mut Map<String, Value>) {
+    for (flag, bound) in [("exclusiveMinimum", "minimum"), ("exclusiveMaximum", "maximum")] {
+        match out.get(flag) {
+            Some(Value::Bool(true)) => {
+                out.remove(flag);
+                if let Some(bound) = out.remove(bound) {
+                    out.insert(flag.to_owned(), bound);
+                }
+            }
+            Some(Value::Bool(false)) => drop(out.remove(flag)),
+            _ => {}
+        }
+    }
+}
+
+/// Adds what providers require, without a change of the accepted values.
+fn complete(out: &mut Map<String, Value>) {
+    if has_type(out, "array") && !out.get("items").is_some_and(Value::is_object) {
+        out.insert("items".to_owned(), json!({}));
+    }
+    if out.get("enum").and_then(Value::as_array).is_some_and(Vec::is_empty) {
+        out.remove("enum");
+    }
+}
+
+/// Returns a schema that accepts `null` too.
+fn nullable(mut out: Map<String, Value>) -> Value {
+    let Some(Value::String(kind)) = out.get("type") else {
+        if out.is_empty() || out.keys().all(|key| key == "description") {
+            return Value::Object(out);
+        }
+        let description = out.remove("description");
+        let mut either = Map::new();
+        either.insert("anyOf".to_owned(), json!([out, { "type": "null" }]));
+        either.extend(description.map(|description| ("description".to_owned(), description)));
+        return Value::Object(either);
+    };
+    let kinds = json!([kind, "null"]);
+    out.insert("type".to_owned(), kinds);
+    if let Some(Value::Array(values)) = out.get_mut("enum")
+        && !values.contains(&Value::Null)
+    {
+        values.push(Value::Null);
+    }
+    Value::Object(out)
+}

@@ -1,0 +1,130 @@
+//! The schemas that others refer to.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use serde_json::{Map, Value};
+
+use super::Detail;
+use crate::document::target;
+use crate::{OpenApiError, name};
+
+/// The definitions of one tool's schema, as they are found.
+pub(crate) struct Definitions<'a> {
+    root: &'a Value,
+    pub(super) is_3_0: bool,
+    pub(super) detail: Detail,
+    /// The references from the arguments to the schema that is converted now.
+    level: usize,
+    /// The pointer of the schema that is converted now.
+    place: String,
+    /// The names of definitions by the pointers of their schemas.
+    names: BTreeMap<String, String>,
+    waiting: VecDeque<(String, usize)>,
+    converted: Map<String, Value>,
+    faults: Faults,
+}
+
+#[derive(Default)]
+struct Faults {
+    dangling: Option<OpenApiError>,
+    obstacle: Option<String>,
+}
+
+impl<'a> Definitions<'a> {
+    pub(crate) fn new(root: &'a Value, is_3_0: bool, detail: Detail, place: &str) -> Self {
+        Self {
+            root,
+            is_3_0,
+            detail,
+            level: 0,
+            place: place.to_owned(),
+            names: BTreeMap::new(),
+            waiting: VecDeque::new(),
+            converted: Map::new(),
+            faults: Faults::default(),
+        }
+    }
+
+    /// Returns the schema that a chain of references leads to.
+    pub(crate) fn resolved<'s>(&self, schema: &'s Value) -> &'s Value
+    where
+        'a: 's,
+    {
+        let mut schema = schema;
+        for _ in 0..16 {
+            match schema
+                .get("$ref")
+                .and_then(Value::as_str)
+                .and_then(|reference| target(self.root, reference))
+            {
+                Some((_, next)) => schema = next,
+                None => break,
+            }
+        }
+        schema
+    }
+
+    /// Returns the reference to a definition in place of a reference of the document. `None` stands for one that is not
+    /// followed.
+    pub(super) fn refer(&mut self, reference: &str) -> Option<String> {
+        let Some((pointer, schema)) = target(self.root, reference) else {
+            if reference.starts_with("#/") || reference == "#" {
+                let reason = format!("the reference {reference:?} leads nowhere");
+                self.faults
+                    .dangling
+                    .get_or_insert_with(|| OpenApiError::document(self.place.clone(), reason));
+            } else {
+                self.faults
+                    .obstacle
+                    .get_or_insert_with(|| format!("it refers to {reference:?}, outside of the document"));
+            }
+            return None;
+        };
+        if !schema.is_object() {
+            let reason = format!("the reference {reference:?} leads to something that is no schema");
+            self.faults.dangling.get_or_insert_with(|| OpenApiError::document(self.place.clone(), reason));
+            return None;
+        }
+        if !self.names.contains_key(&pointer) {
+            if self.level >= self.detail.levels {
+                return None;
+            }
+            let name = self.name(&pointer);
+            self.names.insert(pointer.clone(), name);
+            self.waiting.push_back((pointer.clone(), self.level + 1));
+        }
+        self.names.get(&pointer).map(|name| format!("#/$defs/{name}"))
+    }
+
+    fn name(&self, pointer: &str) -> String {
+        let own = pointer.rsplit('/').next().unwrap_or_default().replace("~1", "/").replace("~0", "~");
+        let is_component =
+            pointer.rsplit_once('/').is_some_and(|(parent, _)| parent == "/components/schemas");
+        let safe = if is_component { name::safe(&own, ".") } else { name::marked(&own, pointer, ".") };
+        let is_taken = self.names.values().any(|other| *other == safe);
+        if is_taken { name::marked(&own, pointer, ".") } else { safe }
+    }
+
+    /// Converts all schemas that were referred to, and those that they refer to.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error for a reference that leads nowhere, and inside the reason why there can be no schema.
+    pub(crate) fn finish(mut self) -> Result<Result<Map<String, Value>, String>, OpenApiError> {
+        while let Some((pointer, level)) = self.waiting.pop_front() {
+            let (Some(schema), Some(name)) = (self.root.pointer(&pointer), self.names.get(&pointer).cloned())
+            else {
+                continue;
+            };
+            self.level = level;
+            self.place = pointer;
+            let converted = self.convert(schema);
+            self.converted.insert(name, converted);
+        }
+        match self.faults {
+            Faults { dangling: Some(error), .. } => Err(error),
+            Faults { obstacle: Some(reason), .. } => Ok(Err(reason)),
+            _ => Ok(Ok(self.converted)),
+        }
+    }
+}

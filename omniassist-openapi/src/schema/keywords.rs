@@ -1,0 +1,65 @@
+//! The keywords of schemas.
+
+use serde_json::{Map, Value};
+
+/// The keywords whose value is one schema.
+pub(super) const ONE: [&str; 8] =
+    ["items", "additionalProperties", "contains", "propertyNames", "not", "if", "then", "else"];
+/// The keywords whose value is a list of schemas.
+pub(super) const LIST: [&str; 4] = ["oneOf", "anyOf", "allOf", "prefixItems"];
+/// The keywords that are taken as they are. All others say nothing about the accepted values, or are not checked.
+pub(super) const PLAIN: [&str; 19] = [
+    "type",
+    "enum",
+    "const",
+    "default",
+    "required",
+    "minimum",
+    "maximum",
+    "exclusiveMinimum",
+    "exclusiveMaximum",
+    "multipleOf",
+    "minLength",
+    "maxLength",
+    "minItems",
+    "maxItems",
+    "uniqueItems",
+    "minProperties",
+    "maxProperties",
+    "pattern",
+    "format",
+];
+/// The formats that JSON Schema defines. Some providers refuse others.
+pub(super) const FORMATS: [&str; 9] =
+    ["date-time", "date", "time", "duration", "email", "hostname", "ipv4", "ipv6", "uuid"];
+
+/// Returns the fields of a schema that accepts objects with these fields and nothing else, and those that are required.
+pub(crate) fn as_object(schema: &Value) -> Option<(&Map<String, Value>, Vec<&str>)> {
+    let keywords = schema.as_object()?;
+    let is_plain = keywords.iter().all(|(key, value)| match key.as_str() {
+        "type" => value == "object",
+        "additionalProperties" => *value == Value::Bool(false),
+        "nullable" => *value == Value::Bool(false),
+        "$ref" | "patternProperties" | "minProperties" | "maxProperties" | "dependentRequired" | "enum"
+        | "const" => false,
+        key => !ONE.contains(&key) && !LIST.contains(&key),
+    });
+    let fields = keywords.get("properties")?.as_object()?;
+    let required = keywords.get("required").and_then(Value::as_array);
+    let required = required.into_iter().flatten().filter_map(Value::as_str).collect();
+    (is_plain && !fields.is_empty()).then_some((fields, required))
+}
+
+/// Returns `true` for a name that every provider takes as a property.
+pub(super) fn is_property_name(name: &str) -> bool {
+    let is_allowed = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.');
+    (1..=64).contains(&name.len()) && name.bytes().all(is_allowed)
+}
+
+pub(super) fn has_type(schema: &Map<String, Value>, name: &str) -> bool {
+    match schema.get("type") {
+        Some(Value::String(kind)) => kind == name,
+        Some(Value::Array(kinds)) => kinds.iter().any(|kind| kind == name),
+        _ => false,
+    }
+}

@@ -1,0 +1,204 @@
+//! Bodies, and parameters that are not for models.
+
+use serde_json::{Value, json};
+
+use crate::server::{Server, call, document, failed, schema, tool};
+
+fn with_body(content: &Value, required: bool) -> Value {
+    let body = json!({ "required": required, "content": content });
+    document("3.0.3", &json!({ "/a": { "post": { "operationId": "one", "requestBody": body } } }))
+}
+
+fn object() -> Value {
+    json!({
+        "type": "object", "required": ["a"],
+        "properties": { "a": { "type": "string" }, "b": { "type": "array", "items": { "type": "integer" } }, "c": { "type": "object" } },
+    })
+}
+
+#[tokio::test]
+async fn bodies_are_json_forms_and_text() {
+    let server = Server::start().await;
+    let arguments = json!({ "a": "x y&+", "b": [1, 2], "c": { "k": [true] } });
+    let form = "a=x%20y%26%2B&b=1&b=2&c=%7B%22k%22%3A%5Btrue%5D%7D";
+    let json_text = r#"{"a":"x y&+","b":[1,2],"c":{"k":[true]}}"#;
+    for (media_type, sent_type, body) in [
+        ("application/json", "application/json", json_text),
+        ("application/json; charset=utf-8", "application/json; charset=utf-8", json_text),
+        ("application/merge-patch+json", "application/merge-patch+json", json_text),
+        ("*/*", "application/json", json_text),
+        ("application/x-www-form-urlencoded", "application/x-www-form-urlencoded", form),
+    ] {
+        let tools =
+            server.open(&with_body(&json!({ media_type: { "schema": object() } }), true)).tools().unwrap();
+        call(&tool(&tools, "t_one"), &arguments).await.unwrap();
+        let received = server.last();
+        assert_eq!((received.header("content-type"), received.body.as_str()), (sent_type, body));
+    }
+    let tools = server
+        .open(&with_body(&json!({ "text/csv": { "schema": { "type": "string" } } }), true))
+        .tools()
+        .unwrap();
+    call(&tool(&tools, "t_one"), &json!({ "body": "a;b\n" })).await.unwrap();
+    assert_eq!((server.last().header("content-type"), server.last().body.as_str()), ("text/csv", "a;b\n"));
+}
+
+#[tokio::test]
+async fn json_is_preferred_and_a_form_can_have_styles() {
+    let server = Server::start().await;
+    let all = json!({
+        "multipart/form-data": { "schema": object() }, "text/plain": { "schema": {} },
+        "application/x-www-form-urlencoded": { "schema": object() }, "application/json": { "schema": object() },
+    });
+    let tools = server.open(&with_body(&all, true)).tools().unwrap();
+    call(&tool(&tools, "t_one"), &json!({ "a": "1" })).await.unwrap();
+    assert_eq!(
+        (server.last().header("content-type"), server.last().body.as_str()),
+        ("application/json", r#"{"a":"1"}"#)
+    );
+    let encoding = json!({ "b": { "style": "form", "explode": false }, "c": { "style": "deepObject" } });
+    let form = json!({ "application/x-www-form-urlencoded": { "schema": object(), "encoding": encoding } });
+    let tools = server.open(&with_body(&form, true)).tools().unwrap();
+    call(&tool(&tools, "t_one"), &json!({ "a": "1", "b": [1, 2], "c": { "k": "v" } })).await.unwrap();
+    assert_eq!(server.last().body, "a=1&b=1,2&c%5Bk%5D=v");
+}
+
+#[tokio::test]
+async fn an_optional_body_is_sent_only_if_the_model_gives_it() {
+    let server = Server::start().await;
+    // A field that the body needs is needed only with the body.
+    let tools = server
+        .open(&with_body(&json!({ "application/json": { "schema": object() } }), false))
+        .tools()
+        .unwrap();
+    let one = tool(&tools, "t_one");
+    assert_eq!(schema(&one)["properties"]["body"]["required"], json!(["a"]));
+    call(&one, &json!({})).await.unwrap();
+    assert_eq!((server.last().body.as_str(), server.last().header("content-type")), ("", ""));
+    call(&one, &json!({ "body": { "a": "1" } })).await.unwrap();
+    assert_eq!(server.last().body, r#"{"a":"1"}"#);
+    let mut free = object();
+    free.as_object_mut().unwrap().remove("required");
+    for (required, expected) in [(false, ""), (true, "{}")] {
+        let tools = server
+            .open(&with_body(&json!({ "application/json": { "schema": free } }), required))
+            .tools()
+            .unwrap();
+        call(&tool(&tools, "t_one"), &json!({})).await.unwrap();
+        assert_eq!(server.last().body, expected);
+    }
+}
+
+#[tokio::test]
+async fn a_body_that_is_no_plain_object_is_one_argument() {
+    let server = Server::start().await;
+    let variant = json!({ "oneOf": [{ "type": "object" }, { "type": "array", "items": {} }] });
+    let map =
+        json!({ "type": "object", "properties": { "a": {} }, "additionalProperties": { "type": "integer" } });
+    for (schema, value) in [
+        (json!({ "type": "array", "items": { "type": "integer" } }), json!([1])),
+        (json!({ "type": "string" }), json!("x")),
+        (variant, json!([1])),
+        (map, json!({ "z": 1 })),
+        (json!({}), json!(null)),
+    ] {
+        let tools = server
+            .open(&with_body(&json!({ "application/json": { "schema": schema } }), true))
+            .tools()
+            .unwrap();
+        call(&tool(&tools, "t_one"), &json!({ "body": value })).await.unwrap();
+        assert_eq!(server.last().body, value.to_string());
+    }
+    let form = json!({ "application/x-www-form-urlencoded": { "schema": {} } });
+    let tools = server.open(&with_body(&form, true)).tools().unwrap();
+    let text = failed(&tool(&tools, "t_one"), &json!({ "body": [1] })).await;
+    assert_eq!(text, "The argument for the body must be an object.");
+}
+
+#[tokio::test]
+async fn headers_of_the_connection_and_secrets_are_not_offered() {
+    let server = Server::start().await;
+    let parameters: Vec<Value> = [
+        ("Accept", "header"),
+        ("content-type", "header"),
+        ("Authorization", "header"),
+        ("Host", "header"),
+        ("X-Api-Key", "header"),
+        ("Content-Length", "header"),
+        ("x-forwarded-for", "header"),
+        ("Cookie", "header"),
+        ("access_token", "query"),
+        ("api_key", "query"),
+        ("session_token", "cookie"),
+        ("page", "query"),
+        ("X-Trace", "header"),
+    ]
+    .iter()
+    .map(|(name, location)| json!({ "name": name, "in": location, "schema": { "type": "string" } }))
+    .collect();
+    let paths = json!({ "/a": { "get": { "operationId": "one", "parameters": parameters } } });
+    let one = tool(&server.open(&document("3.0.3", &paths)).tools().unwrap(), "t_one");
+    let schema = schema(&one);
+    let offered: Vec<&String> = schema["properties"].as_object().unwrap().keys().collect();
+    assert_eq!(offered, ["X-Trace", "page"]);
+    call(&one, &json!({ "page": "2", "X-Trace": "7" })).await.unwrap();
+    assert_eq!((server.last().target.as_str(), server.last().header("x-trace")), ("/a?page=2", "7"));
+}
+
+#[test]
+fn only_reads_run_without_approval_and_again() {
+    use omniassist_server::core::run::{Gate, ToolCatalog};
+    use omniassist_server::core::{JsonText, Limits};
+    use omniassist_server::tool::{StateMap, Tools};
+
+    let operation = |id: &str| json!({ "operationId": id });
+    let paths = json!({ "/a": {
+        "get": operation("get"), "head": operation("head"), "post": operation("post"), "put": operation("put"),
+        "patch": operation("patch"), "delete": operation("delete"), "options": operation("options"),
+    } });
+    for needed in [true, false] {
+        let open =
+            omniassist_openapi::OpenApi::from_json("t", &document("3.0.3", &paths).to_string()).unwrap();
+        let tools = open.server("https://erp.test").approval_for_writes(needed).tools().unwrap().into_tools();
+        assert_eq!(tools.len(), 7);
+        let registry = Tools::new(StateMap::new(), Limits::default());
+        for tool in tools {
+            let name = tool.name().to_owned();
+            registry.register(tool).unwrap();
+            let snapshot = registry.snapshot();
+            let is_read = ["t_get", "t_head"].contains(&name.as_str());
+            assert_eq!(snapshot.get(&name).unwrap().may_run_again(), is_read, "{name}");
+            let gate = snapshot.gate(&name, &JsonText::EMPTY_OBJECT);
+            assert_eq!(matches!(gate, Gate::Approval { .. }), needed && !is_read, "{name}");
+            assert_eq!(matches!(gate, Gate::Open), !needed || is_read, "{name}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn parameters_of_the_path_hold_unless_the_operation_has_its_own() {
+    let server = Server::start().await;
+    let parameter = |name: &str, location: &str, kind: &str| json!({ "name": name, "in": location, "required": location == "path", "schema": { "type": kind } });
+    let operation = json!({
+        "operationId": "one", "summary": "Reads one",
+        "parameters": [parameter("q", "query", "string"), parameter("X-A", "header", "string")],
+    });
+    let shared = json!([
+        parameter("id", "path", "integer"), parameter("q", "query", "integer"), parameter("x-a", "header", "integer"),
+        { "$ref": "#/components/parameters/page%20size" },
+    ]);
+    let mut document = document("3.0.3", &json!({ "/a/{id}": { "$ref": "#/components/pathItems/a" } }));
+    document["components"] = json!({
+        "parameters": { "page size": parameter("page", "query", "integer") },
+        "pathItems": { "a": { "get": operation, "parameters": shared } },
+    });
+    let one = tool(&server.open(&document).tools().unwrap(), "t_one");
+    let schema = schema(&one);
+    let kinds = ["id", "q", "X-A", "page"]
+        .map(|name| schema["properties"][name]["type"].as_str().unwrap().to_owned());
+    assert_eq!(kinds, ["integer", "string", "string", "integer"]);
+    assert_eq!(schema["properties"].as_object().unwrap().len(), 4);
+    call(&one, &json!({ "id": 1, "q": "x", "X-A": "y", "page": 2 })).await.unwrap();
+    assert_eq!((server.last().target.as_str(), server.last().header("x-a")), ("/a/1?q=x&page=2", "y"));
+    assert!(format!("{one:?}").contains("title: Some(\"Reads one\")"), "{one:?}");
+}

@@ -1,0 +1,26 @@
+//! Tests of the tools of HTTP services, with real servers on loopback.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::string_slice,
+    clippy::print_stdout,
+    reason = "tests fail by panicking"
+)]
+
+mod arguments;
+mod auth;
+mod http_tool;
+mod large;
+mod limits;
+mod malformed;
+mod names;
+mod paths;
+mod responses;
+mod schemas;
+mod server;
+mod skipped;
+mod ssrf;
+mod styles;
