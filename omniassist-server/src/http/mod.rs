@@ -240,6 +240,7 @@ mod file_check;
 mod files;
 mod first_event;
 mod manifest;
+mod mcp;
 mod mount;
 #[cfg(feature = "files")]
 mod multipart;

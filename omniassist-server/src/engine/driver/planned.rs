@@ -15,6 +15,10 @@ use crate::tool::ToolSnapshot;
 
 impl Driver {
     fn call_model(&mut self, transcript: Arc<[TranscriptItem]>) {
+        if let Some(script) = &mut self.script {
+            self.model = Some(script.answer());
+            return;
+        }
         let kept = self.kept_answer();
         let Call { provider, model, system, options, tool_choice } = &self.call;
         let mut payload = LlmPayload::new(transcript);
