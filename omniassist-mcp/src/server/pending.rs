@@ -1,0 +1,78 @@
+use omniassist_server::core::message::{Decision, Part, Role, ToolPart, ToolState, read};
+use omniassist_server::core::{JsonText, Limits, Message, Text};
+use rmcp::model::InputResponses;
+
+use super::question::Answer;
+
+/// The error of a form that the user does not fill in.
+const DECLINED: &str = "The user declined to answer.";
+
+/// A call that waits for the user of the client: the assistant's message with the call, as it was sealed.
+///
+/// Its text is the `requestState` of the protocol. Nothing in it is trusted: the seals of the open calls, which the
+/// assistant checks, bind them to the principal, the message, the tool, its arguments and an expiry.
+pub(super) struct Pending {
+    message: Message,
+}
+
+impl Pending {
+    pub(super) fn new(message: Message) -> Self {
+        Self { message }
+    }
+
+    /// Writes the state. `None` for a message that cannot be written.
+    pub(super) fn to_state(&self) -> Option<String> {
+        serde_json::to_string(&[&self.message]).ok()
+    }
+
+    /// Reads a state that a client returns. `None` if it is none.
+    pub(super) fn read(state: String, limits: &Limits) -> Option<Self> {
+        let mut messages = read::messages(&Text::from(state), limits).ok()?;
+        let message = messages.pop()?;
+        (messages.is_empty() && message.role == Role::Assistant).then_some(Self { message })
+    }
+
+    /// Returns `true` if the state is that of a call of this tool with these arguments.
+    pub(super) fn is_of(&self, name: &str, arguments: &JsonText) -> bool {
+        let call = self.message.tools().find(|call| call.asked_by().is_none());
+        let input = call.filter(|call| call.name == name).and_then(|call| call.state.input());
+        input.is_some_and(|input| input.to_value() == arguments.to_value())
+    }
+
+    /// Puts the answers of the user into the calls that wait for them. `None` if one is missing.
+    pub(super) fn answered(mut self, responses: &InputResponses) -> Option<Message> {
+        let start = self.message.last_step();
+        for part in self.message.parts.iter_mut().skip(start) {
+            if let Part::Tool(call) = part {
+                answer(call, responses)?;
+            }
+        }
+        Some(self.message)
+    }
+}
+
+/// Answers a call, if it waits. A call without a question waits for the agent that it asked.
+fn answer(call: &mut ToolPart, responses: &InputResponses) -> Option<()> {
+    let state = match &call.state {
+        ToolState::ApprovalRequested { input, approval } => {
+            let answer = Answer::read(responses, &call.call_id)?;
+            let decision =
+                if answer.is_approval() { Decision::approved() } else { Decision::denied(None) };
+            let approval = approval.clone().decided(decision);
+            ToolState::ApprovalResponded { input: input.clone(), approval }
+        }
+        ToolState::InputAvailable { input } => {
+            let Some(answer) = Answer::read(responses, &call.call_id) else { return Some(()) };
+            match answer.into_form() {
+                Some(output) => ToolState::OutputAvailable { input: input.clone(), output, preliminary: false },
+                None => ToolState::OutputError {
+                    input: Some(input.clone()),
+                    error_text: Text::from_static(DECLINED),
+                },
+            }
+        }
+        _ => return Some(()),
+    };
+    call.state = state;
+    Some(())
+}
