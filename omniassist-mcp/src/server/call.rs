@@ -66,8 +66,12 @@ impl Call {
                     Target::Agent(_) => true,
                 });
                 let responses = request.input_responses.unwrap_or_default();
-                let answered = pending.and_then(|pending| pending.answered(&responses));
-                Some(answered.ok_or_else(refusal::foreign_state)?)
+                let answered = pending.ok_or_else(refusal::foreign_state)?.answered(&responses);
+                match target {
+                    // Nothing has run, so the call begins anew and asks again.
+                    Target::Tool(_) => answered,
+                    Target::Agent(_) => Some(answered.ok_or_else(refusal::unanswered)?),
+                }
             }
         };
         let mut abilities = ClientAbilities::none();

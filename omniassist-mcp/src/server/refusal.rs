@@ -18,6 +18,11 @@ pub(super) fn foreign_state() -> ErrorData {
     ErrorData::invalid_params("The requestState does not belong to this call.", None)
 }
 
+/// Returns the answer to a state whose questions are not all answered.
+pub(super) fn unanswered() -> ErrorData {
+    ErrorData::invalid_params("An answer is missing in inputResponses.", None)
+}
+
 /// Returns the answer to a request that the assistant refuses.
 pub(super) fn of_run(error: &Error) -> ErrorData {
     let retry_after_ms = error.retry_after().and_then(|delay| u64::try_from(delay.as_millis()).ok());

@@ -1,0 +1,110 @@
+//! The assistant of the suite.
+
+use std::time::Duration;
+
+use omniassist_mcp::Expose;
+use omniassist_server::core::TranscriptItem;
+use omniassist_server::testing::{ScriptedProvider, Turn, text};
+use omniassist_server::tool::{Agents, Approval, Args, Tool, ToolContext, ToolError};
+use omniassist_server::{Agent, Assistant};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::AnyError;
+
+#[derive(Deserialize, JsonSchema)]
+struct Sum {
+    a: f64,
+    b: f64,
+}
+
+async fn add(Args(Sum { a, b }): Args<Sum>) -> Result<f64, ToolError> {
+    Ok(a + b)
+}
+
+async fn simple_text() -> Result<&'static str, ToolError> {
+    Ok("This is a simple text response for testing.")
+}
+
+async fn fail() -> Result<(), ToolError> {
+    Err(ToolError::new("This tool intentionally returns an error for testing"))
+}
+
+async fn with_progress(call: ToolContext) -> Result<&'static str, ToolError> {
+    for percent in ["0", "50", "100"] {
+        call.progress(percent);
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    Ok("Done.")
+}
+
+async fn slow(call: ToolContext) -> Result<&'static str, ToolError> {
+    call.cancelled().await;
+    Ok("cancelled")
+}
+
+async fn refund() -> Result<&'static str, ToolError> {
+    Ok("state-ok: refunded")
+}
+
+/// Asks an agent that shows a form. The id of its call is the key of the question.
+async fn ask_name(agents: Agents) -> Result<String, ToolError> {
+    Ok(agents.ask("greeter", "Greet the user.").await?.result.to_string())
+}
+
+/// A schema with those keywords that the suite looks for and providers take. They refuse `allOf` and `if` at the root.
+fn schema_2020_12() -> Value {
+    json!({
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "type": "object",
+        "$defs": { "address": { "$anchor": "addressDef", "type": "object", "properties": {
+            "street": { "type": "string" }, "city": { "type": "string" } } } },
+        "properties": {
+            "name": { "type": "string" },
+            "address": { "$ref": "#/$defs/address" },
+            "contactMethod": { "type": "string", "enum": ["phone", "email"] },
+            "phone": { "type": "string" },
+            "email": { "type": "string" }
+        },
+        "additionalProperties": false
+    })
+}
+
+/// Answers for the agent: with a form, and then with a greeting.
+fn greeter() -> ScriptedProvider {
+    let form = json!({
+        "message": "What is your name?",
+        "schema": { "type": "object", "properties": { "name": { "type": "string" } }, "required": ["name"] }
+    });
+    ScriptedProvider::new().otherwise(move |payload| match payload.transcript.last() {
+        Some(TranscriptItem::Result(result)) => text(format!("Hello, {}!", result.output_text())),
+        _ => Turn::call_with_id("user_name", "request_input", form.clone()),
+    })
+}
+
+pub(crate) fn assistant() -> Result<Assistant, AnyError> {
+    let greeter =
+        Agent::new("greeter", "Greets the user by name.").provider(greeter()).tool(Tool::request_input());
+    Ok(Assistant::builder(ScriptedProvider::new().otherwise(|_| text("Hello.")))
+        .tool(Tool::new("add", "Adds two numbers", add).read_only())
+        .tool(Tool::new("slow", "Waits until it is cancelled", slow))
+        .tool(Tool::new("test_simple_text", "Returns a text", simple_text).read_only())
+        .tool(Tool::new("test_error_handling", "Fails", fail))
+        .tool(Tool::new("test_tool_with_progress", "Reports its progress", with_progress))
+        .tool(Tool::new("test_input_required_result_elicitation", "Asks for a name", ask_name))
+        .tool(
+            Tool::new("test_input_required_result_tampered_state", "Gives money back", refund)
+                .requires_approval(Approval::always().message("Give this back?")),
+        )
+        .tool(Tool::from_fn_with_schema(
+            "json_schema_2020_12_tool",
+            "Has a schema of the draft 2020-12",
+            schema_2020_12(),
+            async |_: Value, _: ToolContext| Ok::<_, ToolError>("ok"),
+        ))
+        .agent(greeter)
+        .mcp_server(Expose::tools().and_agent("greeter").named("omniassist-suite"))
+        .allow_anonymous()
+        .build()?)
+}
