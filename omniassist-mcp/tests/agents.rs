@@ -2,7 +2,7 @@ use omniassist_mcp::Expose;
 use omniassist_server::Agent;
 use omniassist_server::core::{LlmPayload, TranscriptItem};
 use omniassist_server::testing::{ScriptedProvider, Turn, call, text};
-use omniassist_server::tool::{Agents, Approval, Tool, ToolError};
+use omniassist_server::tool::{Approval, Tool, ToolError};
 use serde_json::{Value, json};
 
 use crate::host::{Client, Ran, builder, question, refund_tool, result, serve_as};
@@ -55,13 +55,15 @@ async fn an_agent_shows_a_form() {
         Some(output) => text(format!("Got {output}")),
     });
     let greeter = Agent::new("greeter", "Greets.").provider(model).tool(Tool::request_input());
-    let client = serve_as(builder(&Ran::default()).agent(greeter), Expose::tools().and_agent("greeter")).await;
+    let client =
+        serve_as(builder(&Ran::default()).agent(greeter), Expose::tools().and_agent("greeter")).await;
     let asked = ask(&client, "ask_greeter", json!({})).await;
     let (key, state) = question(&asked);
     let request = &asked["result"]["inputRequests"][&key]["params"];
     assert_eq!(request["message"], "Your name?");
     assert_eq!(request["requestedSchema"]["properties"]["name"]["type"], "string");
-    let responded = |response: Value| json!({ "inputResponses": { (&key): response }, "requestState": &state });
+    let responded =
+        |response: Value| json!({ "inputResponses": { (&key): response }, "requestState": &state });
     let given = responded(json!({ "action": "accept", "content": { "name": "Ann" } }));
     assert_eq!(result(&ask(&client, "ask_greeter", given).await).0, r#"Got {"name":"Ann"}"#);
     let declined = responded(json!({ "action": "decline" }));
@@ -75,7 +77,8 @@ async fn an_agents_call_waits_for_the_user() {
         None => call("refund", json!({ "cents": 5 })),
         Some(output) => text(output),
     });
-    let desk = Agent::new("desk", "Pays.").provider(model).tool(refund_tool().requires_approval(Approval::always()));
+    let desk =
+        Agent::new("desk", "Pays.").provider(model).tool(refund_tool().requires_approval(Approval::always()));
     let client = serve_as(builder(&ran).agent(desk), Expose::tools().and_agent("desk")).await;
     let (key, state) = question(&ask(&client, "ask_desk", json!({})).await);
     assert_eq!(ran.take(), [""; 0]);
@@ -87,10 +90,6 @@ async fn an_agents_call_waits_for_the_user() {
     assert_eq!(ran.take(), [""; 0]);
 }
 
-async fn delegate(agents: Agents) -> Result<String, ToolError> {
-    Ok(agents.ask("desk", "Pay.").await?.result.to_string())
-}
-
 #[tokio::test]
 async fn an_agent_that_a_tool_asks_waits_for_the_user() {
     let ran = Ran::default();
@@ -98,15 +97,20 @@ async fn an_agent_that_a_tool_asks_waits_for_the_user() {
         None => call("refund", json!({ "cents": 5 })),
         Some(output) => text(output),
     });
-    let desk = Agent::new("desk", "Pays.").provider(model).tool(refund_tool().requires_approval(Approval::always()));
-    let builder = builder(&ran).agent(desk).tool(Tool::new("delegate", "Asks the desk", delegate).idempotent());
-    let client = serve_as(builder, Expose::tools()).await;
-    let (key, state) = question(&ask(&client, "delegate", json!({})).await);
+    let desk =
+        Agent::new("desk", "Pays.").provider(model).tool(refund_tool().requires_approval(Approval::always()));
+    let client = serve_as(builder(&ran).agent(desk).delegates(["desk"]), Expose::tools()).await;
+    let task = json!({ "name": "desk", "arguments": { "task": "Pay." } });
+    let (key, state) = question(&client.send("tools/call", task.clone()).await);
     assert_eq!(ran.take(), [""; 0]);
-    let yes = json!({ "action": "accept", "content": { "approve": true } });
-    let answered = json!({ "inputResponses": { (&key): yes }, "requestState": state });
-    assert_eq!(result(&ask(&client, "delegate", answered).await).0, "Refunded.");
+    let mut answered = task;
+    answered["requestState"] = json!(state);
+    answered["inputResponses"][&key] = json!({ "action": "accept", "content": { "approve": true } });
+    let report = client.send("tools/call", answered.clone()).await;
+    assert_eq!(report["result"]["structuredContent"]["result"], "Refunded.", "{report}");
     assert_eq!(ran.take(), [r#"refund ann {"cents":5}"#]);
+    client.send("tools/call", answered).await;
+    assert_eq!(ran.take(), [""; 0]);
 }
 
 #[tokio::test]
@@ -128,7 +132,8 @@ async fn progress_is_notified_if_the_client_asks() {
         .filter_map(|line| line.strip_prefix("data: "))
         .filter_map(|data| serde_json::from_str(data).ok())
         .collect();
-    let progress: Vec<_> = messages.iter().filter(|message| message["method"] == "notifications/progress").collect();
+    let progress: Vec<_> =
+        messages.iter().filter(|message| message["method"] == "notifications/progress").collect();
     assert_eq!(progress.len(), 2, "{stream}");
     assert_eq!(progress[1]["params"], json!({ "progressToken": "p1", "progress": 2.0, "message": "two" }));
     assert_eq!(messages.last().unwrap()["result"]["content"][0]["text"], "done");

@@ -75,7 +75,10 @@ async fn hooks_decide_about_the_call() {
     });
     let client = serve(builder).await;
     assert_eq!(result(&client.call("refund", json!({ "cents": 1 })).await), ("Too little.".to_owned(), true));
-    assert_eq!(result(&client.call("refund", json!({ "cents": 3 })).await), ("Done before.".to_owned(), false));
+    assert_eq!(
+        result(&client.call("refund", json!({ "cents": 3 })).await),
+        ("Done before.".to_owned(), false)
+    );
     assert_eq!(ran.take(), [""; 0]);
     client.call("refund", json!({ "cents": 2 })).await;
     assert_eq!(ran.take(), [r#"refund ann {"cents":20}"#]);
@@ -108,7 +111,9 @@ async fn a_slow_tool_ends_at_its_timeout() {
 #[tokio::test]
 async fn an_output_is_cut_at_its_limit() {
     let long = |bytes: usize| {
-        Tool::new(format!("of_{bytes}"), "Returns text", move || async move { Ok::<_, ToolError>("x".repeat(bytes)) })
+        Tool::new(format!("of_{bytes}"), "Returns text", move || async move {
+            Ok::<_, ToolError>("x".repeat(bytes))
+        })
     };
     let mut limits = Limits::default();
     limits.max_tool_output_bytes = 1_002;

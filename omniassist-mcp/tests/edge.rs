@@ -1,6 +1,6 @@
 use omniassist_mcp::Expose;
-use omniassist_server::core::Limits;
 use omniassist_server::ProtectedResource;
+use omniassist_server::core::Limits;
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -12,7 +12,10 @@ async fn there_are_no_sessions_to_open_or_close() {
     for method in [Method::GET, Method::DELETE, Method::PUT, Method::HEAD] {
         let request = reqwest::Client::new().request(method.clone(), &client.url).header("x-user", "ann");
         let response = request.header("accept", "text/event-stream").send().await.unwrap();
-        assert_eq!((response.status().as_u16(), &response.headers()["allow"]), (405, &"POST".parse().unwrap()));
+        assert_eq!(
+            (response.status().as_u16(), &response.headers()["allow"]),
+            (405, &"POST".parse().unwrap())
+        );
     }
     let response = client.request("tools/list", json!({})).send().await.unwrap();
     assert!(response.headers().get("mcp-session-id").is_none());
@@ -31,9 +34,13 @@ async fn a_client_finds_the_authorization_server() {
     let metadata = "https://api.example.com/assistant/mcp/.well-known/oauth-protected-resource";
     assert_eq!(response.headers()["www-authenticate"], format!("Bearer resource_metadata=\"{metadata}\""));
     let error = body(response).await;
-    assert_eq!((&error["jsonrpc"], &error["error"]["data"]["code"]), (&json!("2.0"), &json!("unauthenticated")));
+    assert_eq!(
+        (&error["jsonrpc"], &error["error"]["data"]["code"]),
+        (&json!("2.0"), &json!("unauthenticated"))
+    );
 
-    let document = reqwest::get(format!("{}/.well-known/oauth-protected-resource", client.url)).await.unwrap();
+    let document =
+        reqwest::get(format!("{}/.well-known/oauth-protected-resource", client.url)).await.unwrap();
     assert_eq!(document.status(), 200);
     assert_eq!(
         body(document).await,
@@ -54,7 +61,8 @@ async fn without_an_authorization_server_nothing_is_stated() {
     request.headers_mut().remove("x-user");
     let response = reqwest::Client::new().execute(request).await.unwrap();
     assert_eq!(response.headers()["www-authenticate"], "Bearer");
-    let document = reqwest::get(format!("{}/.well-known/oauth-protected-resource", client.url)).await.unwrap();
+    let document =
+        reqwest::get(format!("{}/.well-known/oauth-protected-resource", client.url)).await.unwrap();
     assert_eq!(document.status(), 404);
 }
 
@@ -65,7 +73,8 @@ async fn a_body_has_the_limits_of_other_routes() {
     limits.max_body_bytes = 2_000;
     let client = serve(builder(&ran).tool(echo_tool()).limits(limits)).await;
     let sized = |bytes: usize| {
-        let body = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo","arguments":{"x":""}}}"#;
+        let body =
+            r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo","arguments":{"x":""}}}"#;
         let filled = body.replace(r#""x":"""#, &format!(r#""x":"{}""#, "x".repeat(bytes - body.len())));
         assert_eq!(filled.len(), bytes);
         client.post(&Value::Null).body(filled)
@@ -119,6 +128,7 @@ async fn agents_have_no_route_of_their_own() {
     let builder = builder(&Ran::default()).agent(omniassist_server::Agent::new("sales", "Sells."));
     let client = serve(builder).await;
     let url = client.url.replace("/mcp", "/agents/sales/mcp");
-    let response = crate::host::Client { url, ..client }.request("tools/list", json!({})).send().await.unwrap();
+    let response =
+        crate::host::Client { url, ..client }.request("tools/list", json!({})).send().await.unwrap();
     assert_eq!(response.status(), 404);
 }

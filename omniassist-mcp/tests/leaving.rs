@@ -30,7 +30,11 @@ fn waiting(report: mpsc::UnboundedSender<&'static str>) -> Tool {
     )
 }
 
-async fn leave(client: Client, params: serde_json::Value, reports: &mut mpsc::UnboundedReceiver<&'static str>) {
+async fn leave(
+    client: Client,
+    params: serde_json::Value,
+    reports: &mut mpsc::UnboundedReceiver<&'static str>,
+) {
     let request = tokio::spawn(client.request("tools/call", params).send());
     assert_eq!(timeout(Duration::from_secs(5), reports.recv()).await.unwrap(), Some("began"));
     request.abort();

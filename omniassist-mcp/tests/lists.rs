@@ -43,7 +43,9 @@ async fn only_tools_of_the_server_are_listed() {
 async fn a_tool_is_listed_as_it_is() {
     let tool = Tool::new("stock", "Counts the stock", nothing).title("Stock").read_only();
     let client = serve(builder(&Ran::default()).tool(tool).tool(refund_tool().idempotent())).await;
-    for list in [client.send("tools/list", json!({})).await, client.send_legacy("tools/list", json!({})).await] {
+    for list in
+        [client.send("tools/list", json!({})).await, client.send_legacy("tools/list", json!({})).await]
+    {
         let result = &list["result"];
         assert_eq!((&result["ttlMs"], &result["cacheScope"]), (&json!(60_000), &json!("private")));
         let (refund, stock) = (&result["tools"][0], &result["tools"][1]);
@@ -95,7 +97,10 @@ async fn the_server_tells_its_name_in_both_eras() {
     assert_eq!(discovered["result"]["instructions"], "Be brief.");
     assert_eq!(discovered["result"]["capabilities"], json!({ "tools": {} }));
     let versions = discovered["result"]["supportedVersions"].as_array().unwrap();
-    assert!(versions.contains(&json!("2026-07-28")) && versions.contains(&json!("2025-11-25")), "{versions:?}");
+    assert!(
+        versions.contains(&json!("2026-07-28")) && versions.contains(&json!("2025-11-25")),
+        "{versions:?}"
+    );
     let params = json!({
         "protocolVersion": "2025-11-25",
         "capabilities": {},

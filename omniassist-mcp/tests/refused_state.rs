@@ -147,7 +147,8 @@ async fn a_state_expires() {
 #[tokio::test]
 async fn servers_with_the_same_keys_take_each_others_states() {
     let ran = Ran::default();
-    let keys = || SealKeys::parse("k:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef").unwrap();
+    let keys =
+        || SealKeys::parse("k:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef").unwrap();
     let one = serve(builder(&ran).tool(guarded()).seal_keys(keys())).await;
     let same = serve(builder(&ran).tool(guarded()).seal_keys(keys())).await;
     let foreign = serve(builder(&ran).tool(guarded()).seal_keys(SealKeys::random().unwrap())).await;

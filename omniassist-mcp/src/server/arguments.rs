@@ -32,7 +32,8 @@ mod tests {
 
     #[test]
     fn numbers_keep_their_digits() {
-        let read = |body: &str| WrittenArguments::read(body.as_bytes()).map(|read| read.0.as_str().to_owned());
+        let read =
+            |body: &str| WrittenArguments::read(body.as_bytes()).map(|read| read.0.as_str().to_owned());
         let body = r#"{"id":1,"params":{"name":"t","arguments":{"id":123456789012345678901234567890}}}"#;
         assert_eq!(read(body).unwrap(), r#"{"id":123456789012345678901234567890}"#);
         assert_eq!(read(r#"{"id":1,"params":{"name":"t"}}"#), None);

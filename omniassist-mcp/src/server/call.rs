@@ -4,7 +4,7 @@ use omniassist_server::core::run::ClientAbilities;
 use omniassist_server::core::{Error, JsonText, Message, RunRequest, Text};
 use omniassist_server::{Assistant, Run};
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, InputRequiredResult, InputRequests, ProtocolVersion,
+    CallToolRequestParams, CallToolResponse, InputRequests, InputRequiredResult, ProtocolVersion,
 };
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer};
@@ -20,7 +20,8 @@ use super::refusal;
 use super::settings::Settings;
 
 /// The error of a question for which the protocol has no form.
-const NO_FORM: &str = "The user has to fill in a form, which this client cannot show. The call was not completed.";
+const NO_FORM: &str =
+    "The user has to fill in a form, which this client cannot show. The call was not completed.";
 
 /// The error of an agent's tool without its argument.
 const NO_MESSAGE: &str = "The argument `message` must be a text.";

@@ -154,7 +154,11 @@ impl Expose {
             .disable_allowed_origins()
             .disable_allowed_hosts();
         let handler = Handler::new(Arc::clone(settings));
-        StreamableHttpService::new(move || Ok(handler.clone()), Arc::new(NeverSessionManager::default()), config)
+        StreamableHttpService::new(
+            move || Ok(handler.clone()),
+            Arc::new(NeverSessionManager::default()),
+            config,
+        )
     }
 }
 

@@ -1,9 +1,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use omniassist_server::Assistant;
 use omniassist_server::core::Text;
 use omniassist_server::tool::{RegisteredTool, ToolSnapshot};
-use omniassist_server::Assistant;
 use rmcp::model::{JsonObject, Tool, ToolAnnotations};
 use serde_json::{Value, json};
 

@@ -56,15 +56,16 @@ fn answer(call: &mut ToolPart, responses: &InputResponses) -> Option<()> {
     let state = match &call.state {
         ToolState::ApprovalRequested { input, approval } => {
             let answer = Answer::read(responses, &call.call_id)?;
-            let decision =
-                if answer.is_approval() { Decision::approved() } else { Decision::denied(None) };
+            let decision = if answer.is_approval() { Decision::approved() } else { Decision::denied(None) };
             let approval = approval.clone().decided(decision);
             ToolState::ApprovalResponded { input: input.clone(), approval }
         }
         ToolState::InputAvailable { input } => {
             let Some(answer) = Answer::read(responses, &call.call_id) else { return Some(()) };
             match answer.into_form() {
-                Some(output) => ToolState::OutputAvailable { input: input.clone(), output, preliminary: false },
+                Some(output) => {
+                    ToolState::OutputAvailable { input: input.clone(), output, preliminary: false }
+                }
                 None => ToolState::OutputError {
                     input: Some(input.clone()),
                     error_text: Text::from_static(DECLINED),

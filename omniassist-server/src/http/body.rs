@@ -149,7 +149,10 @@ impl Body for AssistantBody {
             Kind::Head(_) => Poll::Ready(None),
             Kind::Events(events) => events.poll_bytes(cx),
             Kind::Mounted(body) => {
-                return body.as_mut().poll_frame(cx).map(|frame| frame.map(|frame| frame.map_err(|never| match never {})));
+                return body
+                    .as_mut()
+                    .poll_frame(cx)
+                    .map(|frame| frame.map(|frame| frame.map_err(|never| match never {})));
             }
             #[cfg(feature = "files")]
             Kind::File(file) => {

@@ -122,7 +122,8 @@ impl Rejection {
                 reply::json(self.status, &body)
             }
             ErrorFormat::JsonRpc => {
-                let error = json!({ "code": INVALID_REQUEST, "message": self.message, "data": self.members() });
+                let error =
+                    json!({ "code": INVALID_REQUEST, "message": self.message, "data": self.members() });
                 reply::json(self.status, &json!({ "jsonrpc": "2.0", "id": null, "error": error }))
             }
             ErrorFormat::PlainText => reply::text(self.status, reply::PLAIN_TEXT, self.message.into_owned()),

@@ -238,7 +238,12 @@ impl Route {
         const GET_OR_HEAD: &[Method] = &[Method::GET, Method::HEAD];
         match self {
             Self::Agent(_, route) => route.methods(),
-            Self::Agents | Self::Manifest | Self::Types | Self::Models | Self::Model(_) | Self::McpResource => GET_OR_HEAD,
+            Self::Agents
+            | Self::Manifest
+            | Self::Types
+            | Self::Models
+            | Self::Model(_)
+            | Self::McpResource => GET_OR_HEAD,
             Self::Threads | Self::ThreadMessages(_) | Self::ChatAgents(_) => GET_OR_HEAD,
             Self::Thread(_) => &[Method::GET, Method::HEAD, Method::PATCH, Method::DELETE],
             Self::File(_) => &[Method::GET, Method::HEAD, Method::DELETE],

@@ -1,11 +1,13 @@
 //! The assistant of the suite.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use omniassist_mcp::Expose;
 use omniassist_server::core::TranscriptItem;
 use omniassist_server::testing::{ScriptedProvider, Turn, text};
-use omniassist_server::tool::{Agents, Approval, Args, Tool, ToolContext, ToolError};
+use omniassist_server::tool::{Approval, Args, State, Tool, ToolContext, ToolError};
 use omniassist_server::{Agent, Assistant};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -39,18 +41,28 @@ async fn with_progress(call: ToolContext) -> Result<&'static str, ToolError> {
     Ok("Done.")
 }
 
-async fn slow(call: ToolContext) -> Result<&'static str, ToolError> {
+/// The number of calls that were cancelled.
+#[derive(Clone, Default)]
+struct Cancelled(Arc<AtomicU32>);
+
+async fn slow(call: ToolContext, State(cancelled): State<Cancelled>) -> Result<&'static str, ToolError> {
     call.cancelled().await;
+    cancelled.0.fetch_add(1, Ordering::Relaxed);
     Ok("cancelled")
 }
 
-async fn refund() -> Result<&'static str, ToolError> {
-    Ok("state-ok: refunded")
+async fn cancelled_calls(State(cancelled): State<Cancelled>) -> Result<u32, ToolError> {
+    Ok(cancelled.0.load(Ordering::Relaxed))
 }
 
-/// Asks an agent that shows a form. The id of its call is the key of the question.
-async fn ask_name(agents: Agents) -> Result<String, ToolError> {
-    Ok(agents.ask("greeter", "Greet the user.").await?.result.to_string())
+async fn refund() -> Result<&'static str, ToolError> {
+    Ok("Refunded.")
+}
+
+/// Returns a tool that needs an approval.
+fn guarded(name: &'static str) -> Tool {
+    Tool::new(name, "Gives money back", refund)
+        .requires_approval(Approval::always().message("Give this back?"))
 }
 
 /// A schema with those keywords that the suite looks for and providers take. They refuse `allOf` and `if` at the root.
@@ -88,15 +100,19 @@ pub(crate) fn assistant() -> Result<Assistant, AnyError> {
         Agent::new("greeter", "Greets the user by name.").provider(greeter()).tool(Tool::request_input());
     Ok(Assistant::builder(ScriptedProvider::new().otherwise(|_| text("Hello.")))
         .tool(Tool::new("add", "Adds two numbers", add).read_only())
+        .state(Cancelled::default())
         .tool(Tool::new("slow", "Waits until it is cancelled", slow))
+        .tool(
+            Tool::new("cancelled_calls", "Counts the calls that were cancelled", cancelled_calls).read_only(),
+        )
         .tool(Tool::new("test_simple_text", "Returns a text", simple_text).read_only())
         .tool(Tool::new("test_error_handling", "Fails", fail))
         .tool(Tool::new("test_tool_with_progress", "Reports its progress", with_progress))
-        .tool(Tool::new("test_input_required_result_elicitation", "Asks for a name", ask_name))
-        .tool(
-            Tool::new("test_input_required_result_tampered_state", "Gives money back", refund)
-                .requires_approval(Approval::always().message("Give this back?")),
-        )
+        .tool(Tool::new("test_logging_tool", "Returns a text", simple_text))
+        .tool(guarded("refund"))
+        .tool(guarded("test_streaming_elicitation"))
+        .tool(guarded("test_input_required_result_elicitation"))
+        .tool(guarded("test_input_required_result_tampered_state"))
         .tool(Tool::from_fn_with_schema(
             "json_schema_2020_12_tool",
             "Has a schema of the draft 2020-12",
