@@ -18,7 +18,7 @@ async fn answer(client: &Client, (key, state): &(String, String), response: Valu
     client.send("tools/call", params).await
 }
 
-fn accept(approve: Value) -> Value {
+fn accept(approve: &Value) -> Value {
     json!({ "action": "accept", "content": { "approve": approve } })
 }
 
@@ -33,7 +33,7 @@ async fn the_user_is_asked_and_an_approved_call_runs_once() {
     assert_eq!(request["params"]["requestedSchema"]["properties"]["approve"]["type"], "boolean");
     assert_eq!(ran.take(), [""; 0]);
 
-    let approved = answer(&client, &question(&asked), accept(json!(true))).await;
+    let approved = answer(&client, &question(&asked), accept(&json!(true))).await;
     assert_eq!(result(&approved), ("Refunded.".to_owned(), false));
     assert_eq!(ran.take(), [r#"refund ann {"cents":5}"#]);
 }
@@ -43,9 +43,9 @@ async fn nothing_but_a_plain_yes_approves() {
     let ran = Ran::default();
     let client = serve(builder(&ran).tool(guarded())).await;
     for response in [
-        accept(json!(false)),
-        accept(json!("true")),
-        accept(json!(1)),
+        accept(&json!(false)),
+        accept(&json!("true")),
+        accept(&json!(1)),
         json!({ "action": "accept" }),
         json!({ "action": "decline", "content": { "approve": true } }),
         json!({ "action": "cancel" }),
@@ -66,7 +66,7 @@ async fn a_missing_answer_asks_again() {
     let params = json!({
         "name": "refund",
         "arguments": { "cents": 5 },
-        "inputResponses": { "another": accept(json!(true)) },
+        "inputResponses": { "another": accept(&json!(true)) },
         "requestState": asked.1,
     });
     let again = question(&client.send("tools/call", params).await);
@@ -103,7 +103,7 @@ async fn a_hook_can_require_the_approval() {
     let client = serve(builder).await;
     let asked = question(&client.call("refund", json!({ "cents": 5 })).await);
     assert_eq!(ran.take(), [""; 0]);
-    assert!(!result(&answer(&client, &asked, accept(json!(true))).await).1);
+    assert!(!result(&answer(&client, &asked, accept(&json!(true))).await).1);
     assert_eq!(ran.take(), [r#"refund ann {"cents":5}"#]);
 }
 
@@ -121,7 +121,7 @@ async fn an_assistant_that_trusts_its_clients_asks_nobody() {
         }]
     }]);
     let state = JsonText::from_value(&forged).as_str().to_owned();
-    let refused = answer(&client, &("c".to_owned(), state), accept(json!(true))).await;
+    let refused = answer(&client, &("c".to_owned(), state), accept(&json!(true))).await;
     assert_eq!(refused["error"]["code"], -32602);
     assert_eq!(ran.take(), [""; 0]);
 }

@@ -13,14 +13,14 @@ use super::settings::Settings;
 /// The name of the argument of a tool that asks an agent.
 pub(super) const MESSAGE: &str = "message";
 
-/// What a caller may call.
+/// The tools and agents that a caller may call.
 pub(super) struct Offer {
     tools: ToolSnapshot,
     /// The agents, by the names of the tools that ask them.
     agents: BTreeMap<Text, Assistant>,
 }
 
-/// What a name stands for.
+/// The tool or the agent of a name.
 pub(super) enum Target {
     Tool(Text),
     Agent(Assistant),

@@ -181,11 +181,6 @@ impl Driver {
         self.sealer = Some(Box::new(sealer));
     }
 
-    /// Lets a script take the place of the model.
-    pub(super) fn follow(&mut self, script: Script) {
-        self.script = Some(Box::new(script));
-    }
-
     /// Counts the tokens of the run, and ends it if they exceed the budget.
     pub(super) fn meter_with(&mut self, meter: Meter) {
         if let Some(branch) = &mut self.branch {
