@@ -13,6 +13,7 @@ mod modules;
 mod msrv;
 mod prerequisites;
 mod process;
+mod python;
 mod report;
 mod scale_model;
 mod sqlite_range;

@@ -8,6 +8,7 @@ use std::process::{Child, Command, Stdio};
 
 use crate::prerequisites::{self, Need};
 use crate::process::{run as execute, run_and_read};
+use crate::python;
 use crate::report::{Outcome, Report};
 use crate::workspace::{build_binaries, root, target_folder};
 
@@ -16,7 +17,8 @@ const ADAPTERS: [&str; 3] = ["axum", "hyper", "actix"];
 
 pub(crate) fn run(report: &mut Report) {
     let folder = root().join("tests/mcp/suite");
-    let ready = report.step("prerequisites", || prerequisites::provide(&[Need::Node, Need::Npm])).is_some()
+    let needs = [Need::Node, Need::Npm, Need::Python];
+    let ready = report.step("prerequisites", || prerequisites::provide(&needs)).is_some()
         && report.step("npm ci in tests/mcp/suite", || npm_ci(&folder)).is_some();
     if !ready {
         return;
@@ -31,7 +33,8 @@ pub(crate) fn run(report: &mut Report) {
             let name = format!("official suite, {version}, {adapter}");
             report.step(&name, || conformance(&folder, &server.url, version, adapter));
         }
-        report.step(&format!("official clients, {adapter}"), || clients(&folder, &server.url));
+        report.step(&format!("official clients, Node.js, {adapter}"), || clients(&folder, &server.url));
+        report.step(&format!("official client, Python, {adapter}"), || python_client(&server.url));
     }
 }
 
@@ -55,6 +58,13 @@ fn conformance(folder: &Path, url: &str, version: &str, adapter: &str) -> Outcom
 
 fn clients(folder: &Path, url: &str) -> Outcome {
     execute(node(folder).args(["--test", "--test-reporter=spec", "clients.test.mjs"]).env("MCP_URL", url))
+}
+
+fn python_client(url: &str) -> Outcome {
+    let folder = root().join("tests/mcp/python");
+    let mut tests = Command::new(python::environment("mcp", &folder)?);
+    tests.args(["-m", "pytest", "-q", "-p", "no:cacheprovider"]).current_dir(folder);
+    execute(tests.env("PYTHONDONTWRITEBYTECODE", "1").env("MCP_URL", url))
 }
 
 /// Returns Node.js 22 or later, which the suite needs: the package of npm, where there is one for the machine.

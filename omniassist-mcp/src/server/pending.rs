@@ -32,10 +32,11 @@ impl Pending {
         (messages.is_empty() && message.role == Role::Assistant).then_some(Self { message })
     }
 
-    /// Returns `true` if the state is that of a call of this tool with these arguments.
+    /// Returns `true` if the state is that of a call of this tool with these arguments. A message of a chat may have more calls.
     pub(super) fn is_of(&self, name: &str, arguments: &JsonText) -> bool {
-        let call = self.message.tools().find(|call| call.asked_by().is_none());
-        let input = call.filter(|call| call.name == name).and_then(|call| call.state.input());
+        let mut own = self.message.tools().filter(|call| call.asked_by().is_none());
+        let (Some(call), None) = (own.next(), own.next()) else { return false };
+        let input = call.state.input().filter(|_| call.name == name);
         input.is_some_and(|input| input.to_value() == arguments.to_value())
     }
 
@@ -76,4 +77,36 @@ fn answer(call: &mut ToolPart, responses: &InputResponses) -> Option<()> {
     };
     call.state = state;
     Some(())
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests fail by panicking")]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn pending(calls: &[(&str, Value)]) -> Pending {
+        let part = |(index, (name, input)): (usize, &(&str, Value))| {
+            json!({
+                "type": format!("tool-{name}"), "toolCallId": format!("c{index}"), "state": "approval-requested",
+                "input": input, "approval": { "id": format!("approval-c{index}") }
+            })
+        };
+        let parts: Vec<_> = calls.iter().enumerate().map(part).collect();
+        let messages = json!([{ "id": "m", "role": "assistant", "parts": parts }]);
+        Pending::read(messages.to_string(), &Limits::default()).unwrap()
+    }
+
+    #[test]
+    fn a_state_is_that_of_its_only_call() {
+        let five = || ("refund", json!({ "cents": 5 }));
+        let arguments = |cents: u32| JsonText::from_value(&json!({ "cents": cents }));
+        assert!(pending(&[five()]).is_of("refund", &arguments(5)));
+        assert!(!pending(&[five()]).is_of("refund", &arguments(6)));
+        assert!(!pending(&[five()]).is_of("payout", &arguments(5)));
+        assert!(!pending(&[]).is_of("refund", &arguments(5)));
+        // The second one would be approved with the first one.
+        assert!(!pending(&[five(), ("payout", json!({}))]).is_of("refund", &arguments(5)));
+    }
 }
