@@ -3,7 +3,8 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::Request;
+use http::header::HOST;
+use http::{HeaderValue, Request, Uri};
 use http_body_util::Full;
 use omniassist_server::endpoint::{McpAnswer, McpBody};
 use omniassist_server::{McpEndpoint, ProtectedResource};
@@ -167,6 +168,9 @@ impl McpEndpoint for Expose {
         if let Some(arguments) = WrittenArguments::read(request.body()) {
             request.extensions_mut().insert(arguments);
         }
+        // The host was checked. `rmcp` wants one that it can parse, even where it compares it with nothing.
+        request.headers_mut().insert(HOST, HeaderValue::from_static("localhost"));
+        *request.uri_mut() = Uri::from_static("/");
         let service = self.service.get_or_init(|| Self::service(&self.settings)).clone();
         Box::pin(async move {
             let response = service.handle(request.map(Full::new)).await;
