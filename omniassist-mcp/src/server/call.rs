@@ -69,7 +69,7 @@ impl Call {
                 let responses = request.input_responses.unwrap_or_default();
                 let answered = pending.ok_or_else(refusal::foreign_state)?.answered(&responses);
                 match target {
-                    // Nothing has run, so the call begins anew and asks again.
+                    // The call begins anew, and asks again.
                     Target::Tool(_) => answered,
                     Target::Agent(_) => Some(answered.ok_or_else(refusal::unanswered)?),
                 }

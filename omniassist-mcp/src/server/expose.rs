@@ -23,7 +23,7 @@ use super::settings::Settings;
 ///
 /// | | |
 /// |---|---|
-/// | versions | 2026-07-28, and the earlier ones down to 2025-03-26, without sessions |
+/// | versions | 2026-07-28 and 2025-11-25, and older ones as far as they need no session |
 /// | methods | `server/discover`, `initialize`, `ping`, `tools/list`, `tools/call` |
 /// | approvals and forms | questions to the user (`input_required`), for clients of 2026-07-28 that take elicitation with forms. For others, a call that needs an approval is an error and does not run |
 /// | progress | of a tool's preliminary outputs and an agent's steps, if the client asks for it |

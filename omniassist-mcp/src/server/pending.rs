@@ -32,12 +32,16 @@ impl Pending {
         (messages.is_empty() && message.role == Role::Assistant).then_some(Self { message })
     }
 
-    /// Returns `true` if the state is that of a call of this tool with these arguments. A message of a chat may have more calls.
+    /// Returns `true` if the state is that of an open call of this tool with these arguments. A message of a chat may have more
+    /// calls, and one without a seal may have any result.
     pub(super) fn is_of(&self, name: &str, arguments: &JsonText) -> bool {
         let mut own = self.message.tools().filter(|call| call.asked_by().is_none());
         let (Some(call), None) = (own.next(), own.next()) else { return false };
-        let input = call.state.input().filter(|_| call.name == name);
-        input.is_some_and(|input| input.to_value() == arguments.to_value())
+        let (ToolState::ApprovalRequested { input, .. } | ToolState::InputAvailable { input }) = &call.state
+        else {
+            return false;
+        };
+        call.name == name && input.to_value() == arguments.to_value()
     }
 
     /// Puts the answers of the user into the calls that wait for them. `None` if one is missing.
