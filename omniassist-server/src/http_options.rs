@@ -1,11 +1,12 @@
 //! Settings of the HTTP service. The engine carries them and reads none.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use omniassist_core::Limits;
 
 use crate::access::AccessPolicy;
-use crate::endpoint::{ObjectEndpoint, OpenAiEndpoint};
+use crate::endpoint::{McpEndpoint, ObjectEndpoint, OpenAiEndpoint};
 use crate::{Error, Result};
 
 /// Access rules and endpoints of an assistant that is served over HTTP.
@@ -15,6 +16,7 @@ pub(crate) struct HttpOptions {
     pub(crate) openai: OpenAiEndpoint,
     /// Sorted by name once they are checked.
     pub(crate) objects: Vec<ObjectEndpoint>,
+    pub(crate) mcp: Option<Arc<dyn McpEndpoint>>,
     /// `None` for the default.
     pub(crate) resume_window: Option<Duration>,
 }
@@ -26,7 +28,7 @@ impl HttpOptions {
     ///
     /// Fails if a name, a schema, an origin, a host or a header is not valid, or two objects have the same name.
     pub(crate) fn checked(self, limits: &Limits, is_stored: bool) -> Result<Self> {
-        let Self { access, openai, objects, resume_window } = self;
+        let Self { access, openai, objects, mcp, resume_window } = self;
         openai.check()?;
         let access = access.checked(is_stored)?;
         let objects = objects.into_iter().map(|object| object.checked(limits));
@@ -37,6 +39,6 @@ impl HttpOptions {
             let name = twice.name();
             return Err(Error::configuration(format!("object `{name}`: another object has this name")));
         }
-        Ok(Self { access, openai, objects, resume_window })
+        Ok(Self { access, openai, objects, mcp, resume_window })
     }
 }

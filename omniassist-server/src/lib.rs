@@ -83,7 +83,7 @@ pub use agent_config::FileAgents;
 pub use agent_config::{AgentCatalog, AgentConfig, AgentLoader};
 pub use cancel::CancellationToken;
 pub use cost::{Cost, Price, Prices};
-pub use endpoint::{ClientSetting, ObjectEndpoint, OpenAiEndpoint};
+pub use endpoint::{ClientSetting, McpEndpoint, ObjectEndpoint, OpenAiEndpoint, ProtectedResource};
 pub use engine::{
     Agent, Assistant, AssistantBuilder, Conversations, Drained, Export, History, HistoryLoader,
     IntoSystemPrompt, LlmSummariser, LoadedConversation, LoadedMessage, ObjectFailure, OnDisconnect,

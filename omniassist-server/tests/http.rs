@@ -452,14 +452,14 @@ async fn the_documentation_lists_every_route() {
         let response = service.handle(request).await;
         assert_ne!(response.status(), StatusCode::METHOD_NOT_ALLOWED, "{line}");
         if response.status() == StatusCode::NOT_FOUND {
-            // This assistant has neither objects nor a store.
-            let is_of_store = ["/ag-ui/connect", "/c/agents", "/files", "/runs", "/threads"]
+            // This assistant has neither objects nor a store, and no endpoint for MCP.
+            let is_unknown = ["/ag-ui/connect", "/c/agents", "/files", "/mcp", "/runs", "/threads"]
                 .iter()
-                .any(|of_store| path.starts_with(of_store));
-            let code = if is_of_store { "not_found" } else { "object_not_found" };
+                .any(|unknown| path.starts_with(unknown));
+            let code = if is_unknown { "not_found" } else { "object_not_found" };
             assert_eq!(error(response).await["code"], code, "{line}");
         }
         routes += 1;
     }
-    assert_eq!(routes, 29);
+    assert_eq!(routes, 31);
 }

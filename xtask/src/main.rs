@@ -8,10 +8,12 @@ mod deny;
 mod failed_tests;
 mod instructions;
 mod lint;
+mod mcp;
 mod modules;
 mod msrv;
 mod prerequisites;
 mod process;
+mod python;
 mod report;
 mod scale_model;
 mod sqlite_range;
@@ -36,6 +38,8 @@ cargo xtask tree     the number of dependencies against its budget
 cargo xtask msrv     the stated Rust version against the versions that the dependencies require
 cargo xtask style    file lengths, unfinished code, lock files, and the English of doc comments and documents
 cargo xtask modules  module cycles in the crates: no two modules name each other
+cargo xtask mcp-conformance
+            the official suite of MCP and its official clients against the server, over each adapter. Runs npm
 cargo xtask deny     licences, sources, duplicates and advisories of the dependencies; installs cargo-deny
 cargo xtask instructions [--accept]
             the cost of each stage of benches, in instructions and allocations under callgrind, against
@@ -92,6 +96,7 @@ fn main() -> ExitCode {
             return ExitCode::SUCCESS;
         }
         (Some("modules"), []) => modules::run(&mut report),
+        (Some("mcp-conformance"), []) => mcp::run(&mut report),
         (Some("deny"), []) => deny::run(&mut report),
         (Some("ci"), []) => {
             lint::run(&mut report);

@@ -8,6 +8,7 @@ use std::{env, fs};
 use crate::failed_tests::FailedTests;
 use crate::prerequisites::{self, Need};
 use crate::process::{run as execute, run_and_read, run_into};
+use crate::python;
 use crate::report::{Outcome, Report};
 use crate::workspace::{build_binaries, cargo, root, target_folder};
 
@@ -243,16 +244,10 @@ impl Suites {
         command.env(ADAPTER, adapter).envs(&self.programs);
     }
 
-    /// Runs a Python suite over an adapter. Its pinned packages are installed in an environment below the target
-    /// folder.
+    /// Runs a Python suite over an adapter.
     fn python(&self, suite: &str, adapter: &str) -> Outcome {
-        let environment = target_folder()?.join(format!("python/{suite}"));
         let folder = self.folder.join(suite);
-        execute(Command::new("python3").args(["-m", "venv"]).arg(&environment))?;
-        let python = environment.join("bin/python");
-        let install =
-            ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "-r", "requirements.txt"];
-        execute(Command::new(&python).args(install).current_dir(&folder))?;
+        let python = python::environment(suite, &folder)?;
         let mut tests = Command::new(&python);
         tests.args(["-m", "pytest"]).current_dir(folder).env("PYTHONDONTWRITEBYTECODE", "1");
         self.serve(adapter, &mut tests);

@@ -1,6 +1,8 @@
 //! Settings of single HTTP endpoints: the assistant as a model for OpenAI's clients, and the objects that it makes.
 //!
-//! Both are optional. Without settings, [`OpenAiEndpoint`] is served with its defaults, and there are no objects.
+//! [`McpEndpoint`] is the seam for the Model Context Protocol, which another crate implements.
+//!
+//! All are optional. Without settings, [`OpenAiEndpoint`] is served with its defaults, and there are no objects.
 //!
 //! ```
 //! use omniassist_server::testing::ScriptedProvider;
@@ -19,8 +21,14 @@
 //! # Ok::<(), omniassist_server::Error>(())
 //! ```
 
+mod mcp;
 mod object;
 mod openai;
+mod protected_resource;
 
+pub(crate) use mcp::challenge;
+pub use mcp::{McpAnswer, McpBody, McpEndpoint};
 pub use object::ObjectEndpoint;
 pub use openai::{ClientSetting, OpenAiEndpoint};
+pub(crate) use protected_resource::METADATA_PATH;
+pub use protected_resource::ProtectedResource;

@@ -15,8 +15,9 @@ use super::driver::Driver;
 use super::history::{Carried, Posted};
 use super::live::{ChatKey, LiveRuns};
 use super::plan::{Call, Planning};
-use super::preparation::{Preparation, prepare};
+use super::preparation::{Preparation, prepare, prepare_scripted};
 use super::run::Run;
+use super::script::Script;
 use super::setup::Setup;
 use super::tree::Branch;
 use crate::http_options::HttpOptions;
@@ -177,7 +178,7 @@ impl Assistant {
     ) -> Result<Run, omniassist_core::Error> {
         let principal = extensions.get::<Principal>().cloned().unwrap_or_default();
         let chat_id = request.chat_id.clone();
-        self.begin(request, extensions, &principal)
+        self.begin(request, extensions, &principal, None)
             .await
             .inspect_err(|refusal| self.report_refused(&principal, chat_id.as_ref(), refusal))
     }
@@ -195,11 +196,13 @@ impl Assistant {
         }
     }
 
-    async fn begin(
+    /// Begins the run of a client. With a script, it takes the place of the model.
+    pub(super) async fn begin(
         &self,
         mut request: RunRequest,
         mut extensions: Extensions,
         principal: &Principal,
+        script: Option<Script>,
     ) -> Result<Run, omniassist_core::Error> {
         let setup = &self.setup;
         check_complete(&request)?;
@@ -210,7 +213,12 @@ impl Assistant {
         let keeps_seals = !setup.config.on_finish.is_empty();
         let verified =
             self.verified(&mut request, &extensions, principal, &*setup.verifier, keeps_seals, None)?;
-        let (agent, tools, posted) = (verified.agent, verified.tools, verified.posted);
+        let (agent, mut tools, posted) = (verified.agent, verified.tools, verified.posted);
+        let mut prepare: Prepare = prepare;
+        if script.is_some() {
+            // The agent after a handoff would call its model.
+            (tools, prepare) = (agent.without_handoffs(&tools), prepare_scripted);
+        }
         let sealer = setup.seals.as_ref().map(|seals| {
             let sealer = Sealer::new(&seals.keys, request.chat_id.clone(), principal, Text::new());
             sealer.lifetime(setup.config.limits.approval_lifetime).agent(agent.agent_name().cloned())
@@ -219,6 +227,9 @@ impl Assistant {
             agent.driver(request, extensions, tools, prepare, carried, Origin::new());
         if let Some(sealer) = sealer {
             driver.seal_with(sealer, continued.as_ref(), &message_id);
+        }
+        if let Some(script) = script {
+            driver.follow(script);
         }
         if let Some(meter) = admission.meter {
             driver.meter_with(meter);

@@ -2,6 +2,7 @@ mod agents;
 mod guards;
 mod keys;
 mod loader;
+mod mcp;
 mod plan;
 mod prices;
 mod store;

@@ -32,6 +32,7 @@ use super::plan::{Call, Refusal, Stepping, Steps};
 use super::preparation::{NotPrepared, Preparation, Prepared};
 use super::recording::Recording;
 use super::run_metadata::RunMetadata;
+use super::script::Script;
 use super::setup::Setup;
 use super::tree::Branch;
 use crate::clock::now_ms;
@@ -65,6 +66,8 @@ pub(super) struct Driver {
     /// The seal of the last event. Boxed, because few events have one and every run has the field.
     follow_up: Option<Box<RunEvent>>,
     model: Option<LlmStream>,
+    /// Takes the place of the model.
+    script: Option<Box<Script>>,
     queued: VecDeque<ToolCall>,
     running: Vec<RunningTool>,
     /// Set by the updates of running tools, and by events that host code sends.
@@ -134,6 +137,7 @@ impl Driver {
             sealer: None,
             follow_up: None,
             model: None,
+            script: None,
             queued: VecDeque::new(),
             running: Vec::new(),
             tools_woken: WakeFlag::new(),

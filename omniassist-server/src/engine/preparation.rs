@@ -120,11 +120,7 @@ pub(super) fn prepare(
             metadata.extend(run_metadata::of_host(hook(&run)));
         }
         // Approvals are claimed last, so that a failed preparation does not use them up.
-        let refused_approvals = match &setup.seals {
-            // A store lets each answer be given once.
-            Some(seals) if !run.is_answered_by_store() => seals.claim(due, &run).await,
-            _ => Vec::new(),
-        };
+        let refused_approvals = claim(&setup, due, &run).await;
         Ok(Prepared {
             system,
             receipt: *compressed.receipt(),
@@ -138,4 +134,35 @@ pub(super) fn prepare(
         })
     });
     Box::pin(async { prepared.await.unwrap_or(Err(RunErrorCode::Internal.into())) })
+}
+
+/// Prepares a run whose model is a script: the host plans it, and nothing is made that only a model reads.
+pub(super) fn prepare_scripted(
+    setup: Arc<Setup>,
+    _agent: Option<Arc<NamedAgent>>,
+    run: RunContext,
+    mut due: Vec<DueApproval>,
+    planning: Option<Box<Planning>>,
+    _posted: Option<Box<Posted>>,
+) -> Preparation {
+    let prepared = panics::catch_async("the preparation of a run", async move {
+        let mut plan = None;
+        if let Some(planning) = planning {
+            let mut planned = planning.plan(&setup.config.run_hooks, &setup.tools, &run).await?;
+            due = mem::take(&mut planned.due);
+            plan = Some(Box::new(planned));
+        }
+        let refused_approvals = claim(&setup, due, &run).await;
+        Ok(Prepared { plan, refused_approvals, ..Prepared::default() })
+    });
+    Box::pin(async { prepared.await.unwrap_or(Err(RunErrorCode::Internal.into())) })
+}
+
+/// Claims the approved calls of a run, each of which may run once. Returns those that must not.
+async fn claim(setup: &Setup, due: Vec<DueApproval>, run: &RunContext) -> Vec<RefusedApproval> {
+    match &setup.seals {
+        // A store lets each answer be given once.
+        Some(seals) if !run.is_answered_by_store() => seals.claim(due, run).await,
+        _ => Vec::new(),
+    }
 }

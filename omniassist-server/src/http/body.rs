@@ -14,6 +14,7 @@ use tokio::time::Instant;
 use super::batch::Batch;
 use super::event_source::{EventSource, Watched};
 use crate::bridge::BridgeStream;
+use crate::endpoint::McpBody;
 use crate::engine::{Admission, View};
 use crate::timer::Timer;
 use crate::wake_flag::WakeFlag;
@@ -42,6 +43,8 @@ enum Kind {
     /// The answer to a HEAD request: the length that the answer to a GET has.
     Head(u64),
     Events(Box<EventBody>),
+    /// The body of an endpoint that another crate implements.
+    Mounted(McpBody),
     #[cfg(feature = "files")]
     File(super::file_body::FileBody),
 }
@@ -49,6 +52,10 @@ enum Kind {
 impl AssistantBody {
     pub(super) fn whole(bytes: impl Into<Bytes>) -> Self {
         Self(Kind::Whole(Some(bytes.into())))
+    }
+
+    pub(super) fn mounted(body: McpBody) -> Self {
+        Self(Kind::Mounted(body))
     }
 
     #[cfg(feature = "files")]
@@ -141,6 +148,12 @@ impl Body for AssistantBody {
             Kind::Whole(bytes) => Poll::Ready(bytes.take().filter(|bytes| !bytes.is_empty()).map(Ok)),
             Kind::Head(_) => Poll::Ready(None),
             Kind::Events(events) => events.poll_bytes(cx),
+            Kind::Mounted(body) => {
+                return body
+                    .as_mut()
+                    .poll_frame(cx)
+                    .map(|frame| frame.map(|frame| frame.map_err(|never| match never {})));
+            }
             #[cfg(feature = "files")]
             Kind::File(file) => {
                 file.poll_bytes(cx).map(|bytes| bytes.map(|bytes| bytes.map_err(|()| CutAnswer(()))))
@@ -154,6 +167,7 @@ impl Body for AssistantBody {
             Kind::Whole(bytes) => bytes.as_ref().is_none_or(Bytes::is_empty),
             Kind::Head(_) => true,
             Kind::Events(events) => events.state == State::Over,
+            Kind::Mounted(body) => body.is_end_stream(),
             #[cfg(feature = "files")]
             Kind::File(file) => file.left() == 0,
         }
@@ -164,6 +178,7 @@ impl Body for AssistantBody {
             Kind::Whole(bytes) => SizeHint::with_exact(bytes.as_ref().map_or(0, |bytes| bytes.len() as u64)),
             Kind::Head(length) => SizeHint::with_exact(*length),
             Kind::Events(_) => SizeHint::default(),
+            Kind::Mounted(body) => body.size_hint(),
             #[cfg(feature = "files")]
             Kind::File(file) => SizeHint::with_exact(file.left()),
         }
@@ -176,6 +191,7 @@ impl fmt::Debug for AssistantBody {
             Kind::Whole(_) => "AssistantBody::Whole",
             Kind::Head(_) => "AssistantBody::Head",
             Kind::Events(_) => "AssistantBody::Events",
+            Kind::Mounted(_) => "AssistantBody::Mounted",
             #[cfg(feature = "files")]
             Kind::File(_) => "AssistantBody::File",
         })

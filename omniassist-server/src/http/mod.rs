@@ -26,6 +26,8 @@
 //! | `/agents/{name}/…` | The routes above for an agent: `POST /agents/{name}` runs it, `POST /agents/{name}/ag-ui`, `GET /agents/{name}/{chat_id}/stream` and so on. Unknown names and agents that the caller does not see get the same 404 `agent_not_found` |
 //! | `/api/run/{name}/…` | The same as `/agents/{name}/…` |
 //! | `GET /ws` | [Agents over a WebSocket](#agents-over-a-websocket), with the feature `ws`. `?agent=` names an agent, and `?chat=` a stored chat |
+//! | `POST /mcp` | The Model Context Protocol, if the builder has an [endpoint](crate::AssistantBuilder::mcp_server) for it. Otherwise its routes are unknown |
+//! | `GET /mcp/.well-known/oauth-protected-resource` | The [description](crate::ProtectedResource) of `/mcp` for OAuth clients, without authentication |
 //! | `POST /files` | Stores files, if the builder has a store of `files` (feature `files`). Otherwise the routes of files are unknown |
 //! | `GET /files/{id}` | The content of a stored file |
 //! | `DELETE /files/{id}` | Deletes a stored file: 204 |
@@ -48,6 +50,7 @@
 //! |---|---|
 //! | below `/v1` | `{"error": {"message", "type", "param", "code"}}`, as OpenAI's API |
 //! | below `/copilotkit` | `{"error", "message", "code", "details"}`, as CopilotKit's runtime |
+//! | `/mcp` | `{"jsonrpc", "id", "error": {"code", "message", "data"}}`, as JSON-RPC; `data` has the members below |
 //! | all others | `{"error": {"code", "message", …}}`, with `path`, `expected`, `found` and `limit` where they apply |
 //!
 //! The AI SDK's hooks put the body into `error.message` as text: parse it as JSON to get `code`.
@@ -250,6 +253,7 @@ mod file_check;
 mod files;
 mod first_event;
 mod manifest;
+mod mcp;
 mod mount;
 #[cfg(feature = "files")]
 mod multipart;

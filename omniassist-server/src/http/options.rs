@@ -1,8 +1,9 @@
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::Assistant;
 use crate::access::AccessPolicy;
-use crate::endpoint::{ObjectEndpoint, OpenAiEndpoint};
+use crate::endpoint::{McpEndpoint, ObjectEndpoint, OpenAiEndpoint};
 
 /// The time after its end in which a run is replayed, unless the builder sets another one.
 const RESUME_WINDOW: Duration = Duration::from_secs(60);
@@ -20,6 +21,11 @@ impl Assistant {
     /// Returns the time after its end in which a stored run is replayed.
     pub(super) fn resume_window(&self) -> Duration {
         self.http_options().resume_window.unwrap_or(RESUME_WINDOW)
+    }
+
+    /// Returns the endpoint for clients of the Model Context Protocol.
+    pub(super) fn mcp(&self) -> Option<&Arc<dyn McpEndpoint>> {
+        self.http_options().mcp.as_ref()
     }
 
     /// Returns the objects, in the order of their names.

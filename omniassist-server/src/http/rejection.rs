@@ -18,6 +18,9 @@ use crate::engine::NotLoaded;
 /// The longest `Retry-After` that OpenAI's clients wait for. After a longer one they repeat the request much too soon.
 const LONGEST_OPENAI_WAIT: Duration = Duration::from_secs(60);
 
+/// The code of JSON-RPC for a request that is not answered.
+const INVALID_REQUEST: i32 = -32600;
+
 /// A format in which clients read errors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ErrorFormat {
@@ -27,6 +30,8 @@ pub(super) enum ErrorFormat {
     OpenAi,
     /// `{"error", "message", "code", "details"}`.
     CopilotKit,
+    /// `{"jsonrpc", "id", "error": {"code", "message", "data"}}`.
+    JsonRpc,
     /// The message alone, for clients that show the body as it is.
     PlainText,
 }
@@ -115,6 +120,11 @@ impl Rejection {
                     "details": self.members(),
                 });
                 reply::json(self.status, &body)
+            }
+            ErrorFormat::JsonRpc => {
+                let error =
+                    json!({ "code": INVALID_REQUEST, "message": self.message, "data": self.members() });
+                reply::json(self.status, &json!({ "jsonrpc": "2.0", "id": null, "error": error }))
             }
             ErrorFormat::PlainText => reply::text(self.status, reply::PLAIN_TEXT, self.message.into_owned()),
         };

@@ -4,6 +4,7 @@ use percent_encoding::percent_decode_str;
 use super::rejection::ErrorFormat;
 use super::run_route::RunRoute;
 use crate::Assistant;
+use crate::endpoint::METADATA_PATH;
 
 /// A route of the service, parsed from a request's path below the mount point.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,6 +30,10 @@ pub(super) enum Route {
     /// `None` for a name that is not UTF-8.
     Model(Option<String>),
     CopilotKit(CopilotKitRoute),
+    /// The Model Context Protocol.
+    Mcp,
+    /// The description of `/mcp` for OAuth clients.
+    McpResource,
     /// The list of the named agents.
     Agents,
     /// A route of a named agent, below `/agents/{name}` or `/api/run/{name}`.
@@ -98,8 +103,10 @@ impl Route {
             "/files" => return Self::Files,
             "/threads" => return Self::Threads,
             "/agents" => return Self::Agents,
+            "/mcp" => return Self::Mcp,
             #[cfg(feature = "ws")]
             "/ws" => return Self::Socket,
+            _ if path.strip_prefix("/mcp") == Some(METADATA_PATH) => return Self::McpResource,
             _ => {}
         }
         if let Some(rest) =
@@ -166,6 +173,8 @@ impl Route {
             | Self::CopilotKit(_)
             | Self::Files
             | Self::File(_)
+            | Self::Mcp
+            | Self::McpResource
             | Self::StoredRun(_)
             | Self::Threads
             | Self::Thread(_)
@@ -185,6 +194,7 @@ impl Route {
         match self {
             Self::Agent(name, route) => Self::Agent(name, Box::new(route.of_assistant(assistant))),
             Self::Files | Self::File(_) if !has_files => Self::Unknown(ErrorFormat::Json),
+            Self::Mcp | Self::McpResource if assistant.mcp().is_none() => Self::Unknown(ErrorFormat::Json),
             Self::Threads
             | Self::Thread(_)
             | Self::ThreadMessages(_)
@@ -228,7 +238,12 @@ impl Route {
         const GET_OR_HEAD: &[Method] = &[Method::GET, Method::HEAD];
         match self {
             Self::Agent(_, route) => route.methods(),
-            Self::Agents | Self::Manifest | Self::Types | Self::Models | Self::Model(_) => GET_OR_HEAD,
+            Self::Agents
+            | Self::Manifest
+            | Self::Types
+            | Self::Models
+            | Self::Model(_)
+            | Self::McpResource => GET_OR_HEAD,
             Self::Threads | Self::ThreadMessages(_) | Self::ChatAgents(_) => GET_OR_HEAD,
             Self::Thread(_) => &[Method::GET, Method::HEAD, Method::PATCH, Method::DELETE],
             Self::File(_) => &[Method::GET, Method::HEAD, Method::DELETE],
@@ -248,6 +263,7 @@ impl Route {
         match self {
             Self::ChatCompletions | Self::Models | Self::Model(_) => ErrorFormat::OpenAi,
             Self::CopilotKit(_) => ErrorFormat::CopilotKit,
+            Self::Mcp => ErrorFormat::JsonRpc,
             Self::Agent(_, route) => route.error_format(),
             Self::Unknown(format) => *format,
             _ => ErrorFormat::Json,
@@ -273,6 +289,8 @@ impl Route {
             Self::Models => "/v1/models",
             Self::Model(_) => "/v1/models/{model}",
             Self::CopilotKit(_) => "/copilotkit",
+            Self::Mcp => "/mcp",
+            Self::McpResource => "/mcp/.well-known/oauth-protected-resource",
             Self::Agents => "/agents",
             Self::Agent(..) => "/agents/{name}",
             Self::Files => "/files",

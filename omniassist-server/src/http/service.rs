@@ -19,7 +19,7 @@ use super::route::Route;
 use super::socket;
 use super::{
     AssistantBody, PostedRun, Rejection, ag_ui, agents, chat_agents, completion, connect, copilotkit,
-    manifest, object, openai, reply, resume, stored_run, threads,
+    manifest, mcp, object, openai, reply, resume, stored_run, threads,
 };
 #[cfg(feature = "files")]
 use crate::Principal;
@@ -122,7 +122,13 @@ impl AssistantService {
         if route.is_socket() {
             socket::take_bearer(&mut parts);
         }
-        self.assistant.access().identify(&mut parts).await?;
+        if *route == Route::McpResource && route.methods().contains(&parts.method) {
+            return mcp::describe(&self.assistant);
+        }
+        if let Err(error) = self.assistant.access().identify(&mut parts).await {
+            let is_mcp = *route == Route::Mcp;
+            return Err(if is_mcp { mcp::unauthenticated(&self.assistant, error) } else { error.into() });
+        }
         // Checked first, so that a request of no route loads no agent.
         if route.is_unknown() {
             return Err(Rejection::not_found());
@@ -173,6 +179,10 @@ impl AssistantService {
                 openai::model(assistant, name.as_deref(), &request.into_parts().0.extensions).await
             }
             Route::CopilotKit(route) => copilotkit::answer(assistant, route, request).await,
+            Route::Mcp => match assistant.mcp() {
+                Some(endpoint) => mcp::answer(assistant, Arc::clone(endpoint), request).await,
+                None => Err(Rejection::not_found()),
+            },
             #[cfg(feature = "files")]
             Route::Files => files::store(assistant, request).await,
             #[cfg(feature = "files")]
@@ -190,7 +200,7 @@ impl AssistantService {
             Route::Threads => threads::list(assistant, request).await,
             Route::Thread(chat) => threads::one(assistant, chat, request).await,
             Route::ThreadMessages(chat) => threads::messages(assistant, chat, request).await,
-            Route::Agent(..) | Route::Unknown(_) => Err(Rejection::not_found()),
+            Route::Agent(..) | Route::McpResource | Route::Unknown(_) => Err(Rejection::not_found()),
         }?;
         response.body_mut().start().await?;
         Ok(response)

@@ -49,6 +49,7 @@ pub struct Tool {
     pub(super) is_always_loaded: bool,
     pub(super) is_form: bool,
     pub(super) may_run_again: bool,
+    pub(super) is_read_only: bool,
     pub(super) state: Vec<StateNeed>,
     pub(super) arguments: Vec<&'static str>,
 }
@@ -70,6 +71,7 @@ impl Tool {
             is_always_loaded: false,
             is_form: false,
             may_run_again: false,
+            is_read_only: false,
             state: Vec::new(),
             arguments: Vec::new(),
         }
@@ -329,7 +331,7 @@ impl Tool {
     /// let tool = Tool::new("open_orders", "Counts the open orders", open_orders).read_only();
     /// ```
     pub fn read_only(mut self) -> Self {
-        self.may_run_again = true;
+        (self.may_run_again, self.is_read_only) = (true, true);
         self
     }
 

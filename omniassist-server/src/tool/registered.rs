@@ -29,6 +29,7 @@ pub struct RegisteredTool {
     max_unread_bytes: usize,
     is_form: bool,
     may_run_again: bool,
+    is_read_only: bool,
     approval: Option<Approval>,
     summary: Option<Summary>,
     tags: Vec<Text>,
@@ -63,6 +64,7 @@ impl RegisteredTool {
             is_always_loaded,
             is_form,
             may_run_again,
+            is_read_only,
             state: needs,
             arguments,
         } = tool;
@@ -116,6 +118,7 @@ impl RegisteredTool {
             call,
             is_form,
             may_run_again,
+            is_read_only,
             approval,
             summary,
             tags,
@@ -154,6 +157,7 @@ impl RegisteredTool {
             max_unread_bytes: limits.max_unread_tool_bytes,
             is_form: false,
             may_run_again: false,
+            is_read_only: false,
             approval: None,
             summary: None,
             tags: Vec::new(),
@@ -206,6 +210,12 @@ impl RegisteredTool {
     #[must_use]
     pub fn source(&self) -> Option<&Text> {
         self.source.as_ref()
+    }
+
+    /// Returns `true` if the tool is [read-only](Tool::read_only).
+    #[must_use]
+    pub fn is_read_only(&self) -> bool {
+        self.is_read_only
     }
 
     /// Returns the [tags](Tool::tag).

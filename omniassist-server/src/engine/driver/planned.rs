@@ -11,10 +11,20 @@ use omniassist_core::{LlmPayload, ToolChoice, TranscriptItem};
 use super::{Driver, Stage};
 use crate::engine::plan::{Admission, Call, Refusal, StepPlan, Steps};
 use crate::engine::preparation::Prepared;
+use crate::engine::script::Script;
 use crate::tool::ToolSnapshot;
 
 impl Driver {
+    /// Lets a script take the place of the model.
+    pub(in crate::engine) fn follow(&mut self, script: Script) {
+        self.script = Some(Box::new(script));
+    }
+
     fn call_model(&mut self, transcript: Arc<[TranscriptItem]>) {
+        if let Some(script) = &mut self.script {
+            self.model = Some(script.answer());
+            return;
+        }
         let kept = self.kept_answer();
         let Call { provider, model, system, options, tool_choice } = &self.call;
         let mut payload = LlmPayload::new(transcript);

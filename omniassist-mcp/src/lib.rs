@@ -1,0 +1,20 @@
+//! The [Model Context Protocol](https://modelcontextprotocol.io) (MCP) for OmniAssist.
+//!
+//! | feature | content |
+//! |---|---|
+#![cfg_attr(
+    feature = "server",
+    doc = "| `server` | [`Expose`]: the tools and the agents of an assistant for clients of MCP |"
+)]
+#![cfg_attr(
+    not(feature = "server"),
+    doc = "| `server` | the tools and the agents of an assistant for clients of MCP |"
+)]
+//!
+//! No feature is on by default. The types of `rmcp`, which speaks the protocol, are not part of this crate's interface.
+
+#[cfg(feature = "server")]
+mod server;
+
+#[cfg(feature = "server")]
+pub use server::Expose;

