@@ -1,0 +1,220 @@
+//! One connection to a server, from its beginning to its end.
+
+mod fault;
+mod handler;
+mod listing;
+
+use std::time::Duration;
+
+use omniassist_server::tool::ToolContext;
+use rmcp::model::{
+    CallToolRequestParams, CallToolResult, ClientRequest, JsonObject, PaginatedRequestParams,
+    ProtocolVersion, Request, RequestOptionalParam, ServerResult, SubscriptionFilter,
+};
+use rmcp::service::{
+    ClientLifecycleMode, ClientServiceExt, Peer, PeerRequestOptions, RoleClient, RunningServiceCancellationToken,
+};
+use rmcp::transport::StreamableHttpClientTransport;
+use rmcp::transport::async_rw::AsyncRwTransport;
+use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
+use tokio::sync::Notify;
+use tokio::time::{Instant, timeout, timeout_at};
+use tokio_util::sync::CancellationToken;
+
+pub(super) use fault::Fault;
+use handler::Handler;
+pub(super) use listing::Listing;
+
+use super::McpError;
+use super::auth::Credentials;
+use super::config::{Config, Endpoint};
+use super::http::HttpClient;
+use super::stdio::Group;
+
+/// The time for the first messages of a connection.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// The time for one page of a list.
+const PAGE_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// The time for the message that a call is cancelled.
+const CANCEL_TIMEOUT: Duration = Duration::from_secs(1);
+
+/// The bytes of a line of a process.
+const MAX_LINE: usize = 8 * 1024 * 1024;
+
+/// A connection. Dropping it ends it, and the process at its other end.
+pub(super) struct Connection {
+    peer: Peer<RoleClient>,
+    handler: Handler,
+    /// Is notified when a call was not answered in time.
+    pub(super) doubted: Notify,
+    /// Is cancelled with the transport.
+    ended: CancellationToken,
+    /// Is cancelled when no call should use the connection.
+    unusable: CancellationToken,
+    quit: Option<RunningServiceCancellationToken>,
+    /// Killed when the connection is dropped.
+    _group: Option<Group>,
+}
+
+impl Connection {
+    /// Connects to a server. Version 2026-07-28 of the protocol is tried first, then the earlier ones.
+    pub(super) async fn open(config: &Config, credentials: Option<&Credentials>) -> Result<Self, McpError> {
+        let handler = Handler::default();
+        let lifecycle = ClientLifecycleMode::Auto {
+            preferred_versions: vec![ProtocolVersion::V_2026_07_28],
+            legacy_version: Some(ProtocolVersion::V_2025_11_25),
+        };
+        let opened = async {
+            match &config.endpoint {
+                Endpoint::Stdio(program) => {
+                    let (stdout, stdin, group) =
+                        program.spawn(&config.name).map_err(McpError::unreachable)?;
+                    let transport = AsyncRwTransport::new(stdout, stdin).with_max_line_length(MAX_LINE);
+                    let service = handler.clone().serve_with_lifecycle(transport, lifecycle).await;
+                    Ok((service.map_err(McpError::unreachable)?, Some(group)))
+                }
+                Endpoint::Http(url) => {
+                    let client = HttpClient::new(credentials, CONNECT_TIMEOUT)?;
+                    let settings = StreamableHttpClientTransportConfig::with_uri(&**url)
+                        .reinit_on_expired_session(false);
+                    let transport = StreamableHttpClientTransport::with_client(client, settings);
+                    let service = handler.clone().serve_with_lifecycle(transport, lifecycle).await;
+                    Ok((service.map_err(McpError::unreachable)?, None))
+                }
+            }
+        };
+        let (service, group) = timeout(CONNECT_TIMEOUT, opened).await.map_err(|_| McpError::timed_out())??;
+        let (peer, quit) = (service.peer().clone(), service.cancellation_token());
+        let (ended, unusable) = (CancellationToken::new(), CancellationToken::new());
+        let guards = (ended.clone().drop_guard(), unusable.clone().drop_guard());
+        tokio::spawn(async move {
+            let _ = service.waiting().await;
+            drop(guards);
+        });
+        let listens = peer.peer_info().is_some_and(|info| {
+            let tools = info.capabilities.tools.as_ref();
+            !info.protocol_version.has_initialize() && tools.is_some_and(|tools| tools.list_changed == Some(true))
+        });
+        if listens {
+            let listening = listen(peer.clone(), handler.clone());
+            tokio::spawn(ended.clone().run_until_cancelled_owned(listening));
+        }
+        let (doubted, quit) = (Notify::new(), Some(quit));
+        Ok(Self { peer, handler, doubted, ended, unusable, quit, _group: group })
+    }
+
+    /// Reads the list of tools.
+    pub(super) async fn list(&self) -> Result<Listing, McpError> {
+        Listing::read(async |parameters: Option<PaginatedRequestParams>| {
+            let request = RequestOptionalParam { params: parameters, ..RequestOptionalParam::default() };
+            let request = ClientRequest::ListToolsRequest(request);
+            match self.request(request, Instant::now() + PAGE_TIMEOUT, None).await? {
+                ServerResult::ListToolsResult(page) => Ok(page),
+                _ => Err(Fault::Answer(McpError::answer("not a list of tools"))),
+            }
+        })
+        .await
+    }
+
+    /// Calls a tool.
+    pub(super) async fn call(
+        &self,
+        tool: &str,
+        arguments: JsonObject,
+        call: &ToolContext,
+        deadline: Instant,
+    ) -> Result<CallToolResult, Fault> {
+        let parameters = CallToolRequestParams::new(tool.to_owned()).with_arguments(arguments);
+        let request = ClientRequest::CallToolRequest(Request::new(parameters));
+        match self.request(request, deadline, Some(call)).await? {
+            ServerResult::CallToolResult(result) => Ok(result),
+            ServerResult::InputRequiredResult(_) => {
+                Err(Fault::Refused("the server needs an input, which this client cannot give".to_owned()))
+            }
+            _ => Err(Fault::Answer(McpError::answer("not the result of a tool"))),
+        }
+    }
+
+    /// Sends a request and waits for its answer. One that ends before is cancelled at the server.
+    async fn request(
+        &self,
+        request: ClientRequest,
+        deadline: Instant,
+        call: Option<&ToolContext>,
+    ) -> Result<ServerResult, Fault> {
+        let send = self.peer.send_cancellable_request(request, PeerRequestOptions::no_options());
+        let mut handle = match timeout_at(deadline, send).await {
+            Ok(Ok(handle)) => handle,
+            // It has not left the queue.
+            Ok(Err(error)) => return Err(Fault::NotRun(McpError::disconnected_by(error))),
+            Err(_) => return Err(Fault::TimedOut),
+        };
+        let _progress =
+            call.map(|call| self.handler.show_progress(handle.progress_token.clone(), call.clone()));
+        let cancelled = async {
+            match call {
+                Some(call) => call.cancelled().await,
+                None => std::future::pending().await,
+            }
+        };
+        let fault = tokio::select! {
+            biased;
+            answer = &mut handle.rx => {
+                return match answer {
+                    Ok(answer) => answer.map_err(Fault::of),
+                    Err(_) => Err(Fault::Gone(McpError::disconnected())),
+                };
+            }
+            () = self.ended.cancelled() => return Err(Fault::Gone(McpError::disconnected())),
+            () = tokio::time::sleep_until(deadline) => Fault::TimedOut,
+            () = cancelled => Fault::Cancelled,
+        };
+        if matches!(fault, Fault::TimedOut) {
+            // The list of tools is read as a sign of life.
+            self.doubted.notify_one();
+        }
+        // A server that does not read cannot hold the call.
+        let _ = timeout(CANCEL_TIMEOUT, handle.cancel(Some("the caller has left".to_owned()))).await;
+        Err(fault)
+    }
+
+    /// Waits until the server says that its tools have changed.
+    pub(super) async fn changed(&self) {
+        self.handler.changed.notified().await;
+    }
+
+    /// Gives the connection up. Calls that are under way end by themselves.
+    pub(super) fn abandon(&self) {
+        self.unusable.cancel();
+    }
+
+    pub(super) fn is_unusable(&self) -> bool {
+        self.unusable.is_cancelled()
+    }
+
+    /// Waits until the connection cannot be used.
+    pub(super) async fn unusable(&self) {
+        self.unusable.cancelled().await;
+    }
+}
+
+/// Listens to changes of the tools, which a server of version 2026-07-28 tells only those who ask.
+async fn listen(peer: Peer<RoleClient>, handler: Handler) {
+    let mut filter = SubscriptionFilter::default();
+    filter.tools_list_changed = Some(true);
+    if let Ok(Ok(mut subscription)) = timeout(PAGE_TIMEOUT, peer.listen(filter)).await {
+        while let Ok(Some(_)) = subscription.next().await {
+            handler.changed.notify_one();
+        }
+    }
+}
+
+impl Drop for Connection {
+    fn drop(&mut self) {
+        if let Some(quit) = self.quit.take() {
+            quit.cancel();
+        }
+    }
+}

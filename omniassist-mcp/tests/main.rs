@@ -1,0 +1,2 @@
+#[cfg(feature = "client")]
+mod client;
