@@ -1,2 +1,4 @@
+//! Tests of the crate.
+
 #[cfg(feature = "client")]
 mod client;

@@ -1,7 +1,7 @@
 //! The HTTP transport.
 //!
-//! It differs from the client of the protocol crate where that one waits for ever: an error without an id becomes the answer
-//! to the request that was posted, and a refused session becomes an error that tells that the request did not run.
+//! It differs from the client of the protocol crate where that one waits for ever. An error without an id becomes the answer to
+//! the request that was posted. A refused session becomes an error, which tells that the request did not run.
 
 use std::collections::HashMap;
 use std::sync::Arc;

@@ -107,7 +107,9 @@ impl Hub {
         for (definition, checked) in tools.iter().zip(checked) {
             match checked {
                 Checked::Offered => offered.push(call::tool(definition, &self.config, &self.pool)),
-                Checked::Withheld(reason) => withheld.push(WithheldTool::new(definition.name.clone(), reason)),
+                Checked::Withheld(reason) => {
+                    withheld.push(WithheldTool::new(definition.name.clone(), reason));
+                }
             }
         }
         self.slot.offer_with(offered, withheld);

@@ -10,9 +10,7 @@
 //! use omniassist_server::Assistant;
 //! use omniassist_server::testing::ScriptedProvider;
 //!
-//! let mut command = Command::new("mcp-server-filesystem");
-//! command.arg("/srv/docs").env("LANG", "C.UTF-8");
-//! let files = McpServer::stdio("files", command);
+//! let files = McpServer::stdio("files", Command::new("mcp-server-filesystem").arg("/srv/docs"));
 //! let docs = McpServer::http("docs", "https://mcp.example.com/mcp").auth(McpAuth::bearer("token"));
 //!
 //! // Neither server is there. The assistant starts, and has their tools when they are.

@@ -94,7 +94,8 @@ impl Links {
     /// Removes the link that was not used for the longest time.
     fn remove_oldest(&mut self) -> Option<Arc<Link>> {
         let unused = self.by_principal.iter().filter(|(_, link)| !link.is_in_use());
-        let oldest = unused.min_by_key(|(_, link)| link.last_used()).map(|(principal, _)| principal.clone())?;
+        let oldest =
+            unused.min_by_key(|(_, link)| link.last_used()).map(|(principal, _)| principal.clone())?;
         self.by_principal.remove(&oldest)
     }
 }

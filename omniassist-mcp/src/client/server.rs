@@ -28,8 +28,8 @@ impl McpServer {
     /// The process gets the arguments, the directory and the environment variables of the command, and no other variable of the
     /// host. Its program is searched on the `PATH` of the host. What it writes to standard error is logged. It is killed, with
     /// its group, when the source is detached, when the assistant is dropped, and when the host ends, in whatever way.
-    pub fn stdio(name: impl Into<Text>, command: Command) -> Self {
-        Self::new(name.into(), Endpoint::Stdio(Arc::new(Program::new(&command))))
+    pub fn stdio(name: impl Into<Text>, command: &Command) -> Self {
+        Self::new(name.into(), Endpoint::Stdio(Arc::new(Program::new(command))))
     }
 
     /// Creates a server at a URL, with the transport “streamable HTTP”. No redirect is followed.

@@ -4,7 +4,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use omniassist_server::tool::ToolContext;
 use rmcp::ClientHandler;
-use rmcp::model::{ClientCapabilities, ClientConfig, Implementation, ProgressNotificationParam, ProgressToken};
+use rmcp::model::{
+    ClientCapabilities, ClientConfig, Implementation, ProgressNotificationParam, ProgressToken,
+};
 use rmcp::service::{NotificationContext, RoleClient};
 use serde_json::json;
 use tokio::sync::Notify;

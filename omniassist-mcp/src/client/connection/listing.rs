@@ -54,9 +54,9 @@ impl Listing {
         };
         let (mut cursor, mut bytes) = (None, 0);
         for _ in 0..MAX_PAGES {
-            let parameters =
-                cursor.map(|cursor| PaginatedRequestParams::default().with_cursor(Some(cursor)));
-            let page = timeout_at(deadline, page(parameters)).await.map_err(|_| McpError::over_limit("30 s"))?;
+            let parameters = cursor.map(|cursor| PaginatedRequestParams::default().with_cursor(Some(cursor)));
+            let page =
+                timeout_at(deadline, page(parameters)).await.map_err(|_| McpError::over_limit("30 s"))?;
             let page = page.map_err(Fault::into_error)?;
             let fresh = page.ttl_ms.map(|ttl| Duration::from_millis(ttl).clamp(FRESH.0, FRESH.1));
             list.fresh_for = [list.fresh_for, fresh].into_iter().flatten().min();

@@ -12,7 +12,8 @@ use rmcp::model::{
     ProtocolVersion, Request, RequestOptionalParam, ServerResult, SubscriptionFilter,
 };
 use rmcp::service::{
-    ClientLifecycleMode, ClientServiceExt, Peer, PeerRequestOptions, RoleClient, RunningServiceCancellationToken,
+    ClientLifecycleMode, ClientServiceExt, Peer, PeerRequestOptions, RoleClient,
+    RunningServiceCancellationToken,
 };
 use rmcp::transport::StreamableHttpClientTransport;
 use rmcp::transport::async_rw::AsyncRwTransport;
@@ -85,7 +86,8 @@ impl Connection {
                 }
             }
         };
-        let (service, group) = timeout(CONNECT_TIMEOUT, opened).await.map_err(|_| McpError::timed_out())??;
+        let (service, group) =
+            timeout(CONNECT_TIMEOUT, opened).await.map_err(|_| McpError::timed_out())??;
         let (peer, quit) = (service.peer().clone(), service.cancellation_token());
         let (ended, unusable) = (CancellationToken::new(), CancellationToken::new());
         let guards = (ended.clone().drop_guard(), unusable.clone().drop_guard());
@@ -95,7 +97,8 @@ impl Connection {
         });
         let listens = peer.peer_info().is_some_and(|info| {
             let tools = info.capabilities.tools.as_ref();
-            !info.protocol_version.has_initialize() && tools.is_some_and(|tools| tools.list_changed == Some(true))
+            !info.protocol_version.has_initialize()
+                && tools.is_some_and(|tools| tools.list_changed == Some(true))
         });
         if listens {
             let listening = listen(peer.clone(), handler.clone());

@@ -1,18 +1,20 @@
 //! The link to a server, which stays when connections end.
 
 mod backoff;
+mod shared;
 mod state;
 mod supervisor;
 
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
-use std::time::Duration;
+use std::sync::{Arc, Mutex, Weak};
 
 use omniassist_server::Principal;
 use tokio::sync::{Notify, watch};
-use tokio::time::{Instant, sleep_until};
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
+pub(super) use shared::Watcher;
+use shared::{Shared, locked};
 pub(super) use state::Ready;
 use state::State;
 
@@ -24,28 +26,6 @@ use super::connection::Listing;
 pub(super) struct Link {
     shared: Arc<Shared>,
     stop: CancellationToken,
-}
-
-/// What is told of a link.
-pub(super) trait Watcher: Send + Sync {
-    /// There is a new list of tools.
-    fn listed(&self);
-
-    /// The server cannot be used at present.
-    fn failed(&self, error: &McpError);
-}
-
-struct Shared {
-    config: Arc<Config>,
-    principal: Principal,
-    watcher: Weak<dyn Watcher>,
-    state: watch::Sender<State>,
-    /// Is notified when a call needs a connection.
-    wanted: Notify,
-    /// The last list. It stays when the connection ends.
-    listing: Mutex<Option<Arc<Listing>>>,
-    used: Mutex<Instant>,
-    calls: AtomicUsize,
 }
 
 /// A call that is under way on a link.
@@ -141,70 +121,4 @@ impl Drop for Use {
         *locked(&self.shared.used) = Instant::now();
         self.shared.calls.fetch_sub(1, Ordering::Relaxed);
     }
-}
-
-impl Shared {
-    fn connected(&self, ready: Ready) {
-        *locked(&self.used) = Instant::now();
-        *locked(&self.listing) = Some(Arc::clone(&ready.listing));
-        self.state.send_modify(|state| state.ready = Some(ready));
-        self.tell(|watcher| watcher.listed());
-    }
-
-    fn listed(&self, listing: Arc<Listing>) {
-        *locked(&self.listing) = Some(Arc::clone(&listing));
-        self.state.send_modify(|state| {
-            if let Some(ready) = &mut state.ready {
-                ready.listing = listing;
-            }
-        });
-        self.tell(|watcher| watcher.listed());
-    }
-
-    fn unlisted(&self, error: &McpError) {
-        self.tell(|watcher| watcher.failed(error));
-    }
-
-    fn disconnected(&self) {
-        self.state.send_modify(|state| state.ready = None);
-    }
-
-    fn failed(&self, error: McpError) {
-        self.tell(|watcher| watcher.failed(&error));
-        self.state.send_modify(|state| {
-            state.failures += 1;
-            state.last_failure = Some(Arc::new(error));
-        });
-    }
-
-    fn tell(&self, what: impl FnOnce(&dyn Watcher)) {
-        if let Some(watcher) = self.watcher.upgrade() {
-            what(&*watcher);
-        }
-    }
-
-    fn fresh_for(&self) -> Option<Duration> {
-        locked(&self.listing).as_ref().and_then(|listing| listing.fresh_for)
-    }
-
-    /// Waits until the connection of one user was not used for a time.
-    async fn idle(&self, time: Duration) {
-        if !self.config.auth.as_ref().is_some_and(|auth| auth.is_per_principal()) {
-            return std::future::pending().await;
-        }
-        loop {
-            let until = *locked(&self.used) + time;
-            sleep_until(until).await;
-            let is_idle = self.calls.load(Ordering::Relaxed) == 0 && *locked(&self.used) + time <= Instant::now();
-            if is_idle {
-                return;
-            }
-            // A call is under way, or another has ended meanwhile.
-            sleep_until(Instant::now() + Duration::from_secs(1)).await;
-        }
-    }
-}
-
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -4,8 +4,8 @@ use std::time::Duration;
 use tokio::time::{Instant, sleep, sleep_until, timeout};
 
 use super::backoff::Backoff;
+use super::shared::Shared;
 use super::state::Ready;
-use super::Shared;
 use crate::client::McpError;
 use crate::client::connection::Connection;
 
@@ -13,7 +13,7 @@ use crate::client::connection::Connection;
 const MIN_GAP: Duration = Duration::from_millis(500);
 
 /// The time after which a connection counts as one that works.
-const STABLE: Duration = Duration::from_secs(30);
+const STABLE: Duration = Duration::from_secs(10);
 
 /// The time that a server has to show that it lives, after it did not answer a call.
 const SIGN_OF_LIFE: Duration = Duration::from_secs(5);

@@ -128,10 +128,7 @@ impl Pins {
                 return Err(McpError::unknown_tool());
             }
             let mut pinned = kept.pinned.clone();
-            pinned
-                .entry(tool.server.clone())
-                .or_default()
-                .insert(tool.name.clone(), tool.definition.clone());
+            pinned.entry(tool.server.clone()).or_default().insert(tool.name.clone(), tool.definition.clone());
             self.inner.save(&pinned)?;
             kept.pinned = pinned;
             kept.pending.remove(&key);

@@ -1,0 +1,121 @@
+//! Servers that restart, die and hang.
+
+use std::time::{Duration, Instant};
+
+use omniassist_mcp::client::McpServer;
+use rmcp::ServiceExt;
+use rmcp::model::CallToolRequestParams;
+use rmcp::transport::StreamableHttpClientTransport;
+use serde_json::json;
+use tokio::net::TcpListener;
+
+use super::http_server::{HttpServer, Lost};
+use super::protocol::{Protocol, tool};
+use super::{Desk, open, stdio_server};
+
+/// The time in which a call after a fault is right.
+const SOON: Duration = Duration::from_secs(1);
+
+#[tokio::test]
+async fn the_call_after_a_restart_is_right() {
+    for lost in [Lost::BadRequestWithoutId, Lost::NotFound] {
+        let server = HttpServer::start(Protocol::new(["look"]), lost).await;
+        let desk = Desk::new([open(McpServer::http("docs", &server.url))]).ready().await;
+        desk.call("docs_look").await;
+        server.restart().await;
+        let began = Instant::now();
+        let result = desk.call("docs_look").await.to_string();
+        assert!(result.contains("look ran"), "{result}");
+        assert!(began.elapsed() < SOON, "{:?}", began.elapsed());
+        println!("the call after a restart took {:?}", began.elapsed());
+        assert_eq!((server.protocol.calls("look"), server.protocol.count("initialize")), (2, 2));
+    }
+}
+
+/// Shows the fault that the transport of this crate does not have.
+#[tokio::test]
+async fn the_bare_protocol_crate_waits_for_ever_after_a_restart() {
+    let server = HttpServer::start(Protocol::new(["look"]), Lost::BadRequestWithoutId).await;
+    let transport = StreamableHttpClientTransport::from_uri(server.url.clone());
+    let client = ().serve(transport).await.unwrap();
+    client.call_tool(CallToolRequestParams::new("look")).await.unwrap();
+    server.restart().await;
+    let call = client.call_tool(CallToolRequestParams::new("look"));
+    let waited = tokio::time::timeout(Duration::from_secs(3), call).await;
+    assert!(waited.is_err(), "{waited:?}");
+    assert!(!client.is_closed());
+}
+
+#[tokio::test]
+async fn calls_that_meet_a_restart_together_reconnect_once() {
+    let server = HttpServer::start(Protocol::new(["look"]), Lost::BadRequestWithoutId).await;
+    let desk = Desk::new([open(McpServer::http("docs", &server.url))]).ready().await;
+    server.restart().await;
+    let calls = (0..20).map(|_| desk.call("docs_look"));
+    for result in futures_util::future::join_all(calls).await {
+        assert!(result.to_string().contains("look ran"), "{result}");
+    }
+    assert_eq!((server.protocol.calls("look"), server.protocol.count("initialize")), (20, 2));
+}
+
+#[tokio::test]
+async fn a_call_during_which_the_server_dies_is_not_repeated() {
+    let server = HttpServer::start(Protocol::new(["die", "look"]), Lost::NotFound).await;
+    let desk = Desk::new([open(McpServer::http("docs", &server.url))]).ready().await;
+    let result = desk.call("docs_die").await.to_string();
+    assert!(result.contains("The server went away; it may or may not have acted."), "{result}");
+    assert_eq!(server.protocol.calls("die"), 1);
+    let began = Instant::now();
+    assert!(desk.call("docs_look").await.to_string().contains("look ran"));
+    assert!(began.elapsed() < SOON, "{:?}", began.elapsed());
+}
+
+#[tokio::test]
+async fn a_call_of_a_trusted_read_only_tool_is_repeated_once() {
+    let mut read_only = tool("die");
+    read_only["annotations"] = json!({"readOnlyHint": true});
+    let server = HttpServer::start(Protocol::default(), Lost::NotFound).await;
+    server.protocol.set_tools(vec![read_only]);
+    let desk = Desk::new([McpServer::http("docs", &server.url).trust_annotations(true)]).ready().await;
+    let result = desk.call("docs_die").await.to_string();
+    assert!(result.contains("it may or may not have acted"), "{result}");
+    assert_eq!(server.protocol.calls("die"), 2);
+}
+
+#[tokio::test]
+async fn a_process_that_dies_is_started_again() {
+    let server = open(McpServer::stdio("proc", &stdio_server::command("look,die")));
+    let desk = Desk::new([server]).ready().await;
+    assert!(desk.call("proc_look").await.to_string().contains("look ran"));
+    let result = desk.call("proc_die").await.to_string();
+    assert!(result.contains("it may or may not have acted"), "{result}");
+    let began = Instant::now();
+    let result = desk.call("proc_look").await.to_string();
+    assert!(result.contains("look ran"), "{result}");
+    assert!(began.elapsed() < SOON, "{:?}", began.elapsed());
+    println!("the call after the death of a process took {:?}", began.elapsed());
+}
+
+#[tokio::test]
+async fn a_process_that_hangs_is_replaced() {
+    let server = open(McpServer::stdio("proc", &stdio_server::command("look,hang")));
+    let desk = Desk::new([server.call_timeout(Duration::from_secs(1))]).ready().await;
+    let result = desk.call("proc_hang").await.to_string();
+    assert!(result.contains("did not answer in time"), "{result}");
+    // The process gives no sign of life in 5 s.
+    tokio::time::sleep(Duration::from_secs(6)).await;
+    let result = desk.call("proc_look").await.to_string();
+    assert!(result.contains("look ran"), "{result}");
+}
+
+#[tokio::test]
+async fn a_server_that_accepts_and_says_nothing_is_an_error_by_the_deadline() {
+    let server = HttpServer::start(Protocol::new(["look"]), Lost::NotFound).await;
+    let silent = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let desk = Desk::new([
+        open(McpServer::http("half", format!("http://{}/mcp", silent.local_addr().unwrap()))),
+        open(McpServer::http("docs", &server.url)),
+    ]);
+    desk.until(|desk| !desk.assistant.tools().names().is_empty()).await;
+    assert!(desk.call("docs_look").await.to_string().contains("look ran"));
+}
