@@ -1,6 +1,6 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Weak};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
 use omniassist_core::Text;
@@ -13,7 +13,7 @@ use tokio::time::timeout;
 use super::McpError;
 use super::call;
 use super::config::Config;
-use super::definition::Definition;
+use super::definition::{Definition, PinDigest};
 use super::link::{Link, Watcher};
 use super::pins::Checked;
 use super::pool::Pool;
@@ -28,8 +28,16 @@ pub(super) struct Hub {
     pool: Arc<Pool>,
     is_started: AtomicBool,
     changed: Notify,
+    /// The tools that the registry has.
+    offer: Mutex<Option<Offer>>,
     /// The number of the newest list that is offered.
     offered: watch::Sender<u64>,
+}
+
+#[derive(Clone, PartialEq)]
+struct Offer {
+    digests: Vec<PinDigest>,
+    withheld: Vec<WithheldTool>,
 }
 
 impl Hub {
@@ -40,6 +48,7 @@ impl Hub {
             slot,
             is_started: AtomicBool::new(false),
             changed: Notify::new(),
+            offer: Mutex::default(),
             offered: watch::Sender::new(0),
         })
     }
@@ -106,13 +115,22 @@ impl Hub {
         let mut offered = Vec::new();
         for (definition, checked) in tools.iter().zip(checked) {
             match checked {
-                Checked::Offered => offered.push(call::tool(definition, &self.config, &self.pool)),
+                Checked::Offered => offered.push(definition),
                 Checked::Withheld(reason) => {
                     withheld.push(WithheldTool::new(definition.name.clone(), reason));
                 }
             }
         }
-        self.slot.offer_with(offered, withheld);
+        let offer = Offer { digests: offered.iter().map(|tool| tool.digest).collect(), withheld };
+        let last = self.offer.lock().unwrap_or_else(PoisonError::into_inner).replace(offer.clone());
+        match last.is_some_and(|last| last == offer) {
+            // The registry need not check thousands of schemas again.
+            true => self.slot.set_state(SourceState::Ready),
+            false => {
+                let tools = offered.into_iter().map(|tool| call::tool(tool, &self.config, &self.pool));
+                self.slot.offer_with(tools, offer.withheld);
+            }
+        }
         self.offered.send_modify(|offered| *offered = newest.max(*offered));
     }
 }
@@ -120,6 +138,12 @@ impl Hub {
 impl Watcher for Hub {
     fn listed(&self) {
         self.changed.notify_one();
+    }
+
+    fn lost(&self) {
+        if !self.pool.is_per_principal() {
+            self.slot.set_state(SourceState::Connecting);
+        }
     }
 
     fn failed(&self, error: &McpError) {

@@ -13,6 +13,7 @@ mod calls;
 mod faults;
 mod http_server;
 mod limits;
+mod modern;
 mod official;
 mod pins;
 mod principals;

@@ -16,6 +16,9 @@ pub(in crate::client) trait Watcher: Send + Sync {
     /// There is a new list of tools.
     fn listed(&self);
 
+    /// The connection has ended.
+    fn lost(&self);
+
     /// The server cannot be used at present.
     fn failed(&self, error: &McpError);
 }
@@ -58,6 +61,7 @@ impl Shared {
 
     pub(super) fn disconnected(&self) {
         self.state.send_modify(|state| state.ready = None);
+        self.tell(|watcher| watcher.lost());
     }
 
     pub(super) fn failed(&self, error: McpError) {
