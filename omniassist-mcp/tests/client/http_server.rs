@@ -38,6 +38,8 @@ struct Shared {
     /// The `authorization` of each call, with the tool.
     authorizations: Mutex<Vec<(String, String)>>,
     connections: Mutex<JoinSet<()>>,
+    /// Credentials that the next call is refused with.
+    revoked: Mutex<String>,
 }
 
 impl HttpServer {
@@ -49,6 +51,7 @@ impl HttpServer {
             sessions: Mutex::default(),
             authorizations: Mutex::default(),
             connections: Mutex::default(),
+            revoked: Mutex::default(),
         });
         let this = Self { protocol, url, shared };
         let server = this.clone();
@@ -80,6 +83,11 @@ impl HttpServer {
         self.shared.connections.lock().unwrap().abort_all();
     }
 
+    /// Refuses the next call with these credentials.
+    pub(crate) fn revoke(&self, authorization: &str) {
+        *self.shared.revoked.lock().unwrap() = authorization.to_owned();
+    }
+
     /// Returns the `authorization` of each call, with the tool.
     pub(crate) fn authorizations(&self) -> Vec<(String, String)> {
         self.shared.authorizations.lock().unwrap().clone()
@@ -106,6 +114,10 @@ impl HttpServer {
             });
         }
         if let Some(tool) = message["params"]["name"].as_str() {
+            if !authorization.is_empty() && *self.shared.revoked.lock().unwrap() == authorization {
+                self.shared.revoked.lock().unwrap().clear();
+                return Ok(plain(StatusCode::UNAUTHORIZED, ""));
+            }
             self.shared.authorizations.lock().unwrap().push((authorization, tool.to_owned()));
         }
         let messages = match self.protocol.react(&message) {

@@ -55,3 +55,34 @@ async fn for_a_user_without_a_token_the_tools_do_not_exist() {
     assert_eq!(without_id(&known), without_id(&unknown), "{known} {unknown}");
     assert_eq!(server.protocol.calls("look"), 1);
 }
+
+#[tokio::test]
+async fn the_user_who_waited_longest_makes_way_for_the_65th() {
+    let server = HttpServer::start(Protocol::new(["look"]), Lost::NotFound).await;
+    let auth = McpAuth::per_principal(async |user: Principal| Some(user.id().to_owned()));
+    let desk = Desk::new([open(McpServer::http("docs", &server.url)).auth(auth)]);
+    let call = async |number: usize| {
+        let result = desk.call_as(&format!("user-{number}"), "docs_look").await.to_string();
+        assert!(result.contains("look ran"), "{result}");
+        server.protocol.count("initialize")
+    };
+    for number in 0..64 {
+        assert_eq!(call(number).await, number + 1);
+    }
+    assert_eq!(call(0).await, 64);
+    assert_eq!(call(64).await, 65);
+    assert_eq!(call(0).await, 65, "user 1 made way, not user 0");
+    assert_eq!(call(1).await, 66);
+}
+
+#[tokio::test]
+async fn a_token_that_is_refused_is_asked_for_again() {
+    let server = HttpServer::start(Protocol::new(["look"]), Lost::NotFound).await;
+    let (auth, asked) = tokens();
+    let desk = Desk::new([open(McpServer::http("docs", &server.url)).auth(auth)]);
+    desk.call_as("ann", "docs_look").await;
+    server.revoke("Bearer token-of-ann");
+    let result = desk.call_as("ann", "docs_look").await.to_string();
+    assert!(result.contains("look ran"), "{result}");
+    assert_eq!((asked.load(Ordering::Relaxed), server.protocol.calls("look")), (2, 2));
+}

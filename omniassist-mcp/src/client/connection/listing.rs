@@ -92,3 +92,40 @@ impl Listing {
         self.digests.get(&tool.name) == Some(&tool.digest)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use tokio::time::sleep;
+
+    use super::*;
+
+    fn page(ttl: Option<u64>) -> ListToolsResult {
+        let schema = Arc::new(serde_json::Map::new());
+        let mut page = ListToolsResult::with_all_items(vec![rmcp::model::Tool::new("a", "", schema)]);
+        page.ttl_ms = ttl;
+        page
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn all_pages_together_have_thirty_seconds() {
+        let began = Instant::now();
+        let slow = Listing::read(async |_| {
+            sleep(Duration::from_secs(4)).await;
+            let mut page = page(None);
+            page.next_cursor = Some("next".into());
+            Ok(page)
+        });
+        assert!(slow.await.is_err_and(|error| error.is_over_limit()));
+        assert_eq!(began.elapsed(), MAX_TIME);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn the_time_of_a_server_is_held_within_bounds() {
+        let cases =
+            [(None, None), (Some(0), Some(5)), (Some(60_000), Some(60)), (Some(u64::MAX), Some(3600))];
+        for (given, expected) in cases {
+            let listing = Listing::read(async |_| Ok(page(given))).await.ok().unwrap();
+            assert_eq!(listing.fresh_for, expected.map(Duration::from_secs), "{given:?}");
+        }
+    }
+}

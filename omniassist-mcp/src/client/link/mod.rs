@@ -122,3 +122,67 @@ impl Drop for Use {
         self.shared.calls.fetch_sub(1, Ordering::Relaxed);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::future::Future;
+    use std::time::Duration;
+
+    use omniassist_server::Principal;
+    use tokio::time::{advance, timeout};
+
+    use super::*;
+    use crate::client::config::Endpoint;
+    use crate::client::{McpApproval, McpAuth, PinPolicy, Pins};
+
+    struct Nobody;
+
+    impl Watcher for Nobody {
+        fn listed(&self) {}
+        fn lost(&self) {}
+        fn failed(&self, _: &McpError) {}
+    }
+
+    /// Returns a link whose user has no credentials, so that nothing is connected.
+    fn link() -> Link {
+        let config = Config {
+            name: "docs".into(),
+            endpoint: Endpoint::Http("http://127.0.0.1:1".into()),
+            auth: Some(McpAuth::per_principal(async |_| None)),
+            pins: Pins::memory(PinPolicy::Trust),
+            approval: McpApproval::Never,
+            trusts_annotations: false,
+            is_required: false,
+            call_timeout: Duration::from_secs(1),
+            max_output_bytes: 1,
+        };
+        Link::start(Arc::new(config), Principal::anonymous(), Weak::<Nobody>::new())
+    }
+
+    async fn is_ready(future: impl Future<Output = ()>) -> bool {
+        timeout(Duration::ZERO, future).await.is_ok()
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_link_is_idle_after_a_time_without_a_call() {
+        let (link, time) = (link(), Duration::from_secs(300));
+        let under_way = link.begin_use();
+        advance(time * 2).await;
+        assert!(!is_ready(link.shared.idle(time)).await, "a call is under way");
+        drop(under_way);
+        advance(time - Duration::from_secs(1)).await;
+        assert!(!is_ready(link.shared.idle(time)).await);
+        advance(Duration::from_secs(1)).await;
+        assert!(is_ready(link.shared.idle(time)).await);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_call_reads_the_failure_of_the_attempt_that_it_asked_for() {
+        let link = link();
+        for _ in 0..3 {
+            assert!(link.ready().await.is_err_and(|error| error.is_unauthenticated()));
+        }
+        link.stop();
+        assert!(link.ready().await.is_err_and(|error| error.is_disconnected()));
+    }
+}
