@@ -1,6 +1,6 @@
 //! The Model Context Protocol (MCP) for an [OmniAssist](https://docs.rs/omniassist-server) assistant.
 //!
-//! The feature `client` has [`client`]: the tools of MCP servers become tools of the assistant.
+//! - Feature `client`, module `client`: the tools of MCP servers become tools of the assistant.
 
 #[cfg(feature = "client")]
 pub mod client;

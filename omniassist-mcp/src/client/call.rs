@@ -40,7 +40,11 @@ pub(super) fn tool(definition: &Arc<Definition>, config: &Arc<Config>, pool: &Ar
         config: Arc::clone(config),
         pool: Arc::clone(pool),
     });
-    let (name, description) = (definition.name.clone(), definition.description.clone());
+    let name = definition.name.clone();
+    let description = match definition.description.trim() {
+        "" => format!("The tool `{name}` of the server `{}`, which does not describe it.", config.name),
+        description => description.to_owned(),
+    };
     let called = Arc::clone(&this);
     let mut tool =
         Tool::from_fn_with_schema(name, description, definition.schema.clone(), move |arguments, call| {

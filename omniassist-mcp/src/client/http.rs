@@ -78,7 +78,7 @@ impl StreamableHttpClient for HttpClient {
     ) -> Answer {
         let post = self.client.post(&*uri).header(ACCEPT, ACCEPTED);
         let post = with_headers(post, session.as_deref(), headers).json(&message);
-        let response = post.send().await.map_err(StreamableHttpError::Client)?;
+        let response = post.send().await.map_err(client)?;
         let status = response.status();
         match status {
             StatusCode::ACCEPTED | StatusCode::NO_CONTENT => Ok(StreamableHttpPostResponse::Accepted),
@@ -108,7 +108,7 @@ impl StreamableHttpClient for HttpClient {
         headers: Headers,
     ) -> Result<(), HttpError> {
         let delete = with_headers(self.client.delete(&*uri), Some(&session), headers);
-        delete.send().await.map(drop).map_err(StreamableHttpError::Client)
+        delete.send().await.map(drop).map_err(client)
     }
 
     async fn get_stream(
@@ -123,7 +123,7 @@ impl StreamableHttpClient for HttpClient {
         if let Some(last_event) = last_event {
             get = get.header("last-event-id", last_event);
         }
-        let response = get.header(ACCEPT, EVENT_STREAM).send().await.map_err(StreamableHttpError::Client)?;
+        let response = get.header(ACCEPT, EVENT_STREAM).send().await.map_err(client)?;
         match response.status() {
             StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => Err(unauthorised(&response)),
             status if status.is_success() && is(&response, EVENT_STREAM) => Ok(events(response)),
@@ -131,6 +131,11 @@ impl StreamableHttpClient for HttpClient {
             _ => Err(StreamableHttpError::ServerDoesNotSupportSse),
         }
     }
+}
+
+/// Keeps an error without its URL, which can contain a secret.
+fn client(error: reqwest::Error) -> HttpError {
+    StreamableHttpError::Client(error.without_url())
 }
 
 fn with_headers(mut request: RequestBuilder, session: Option<&str>, headers: Headers) -> RequestBuilder {
@@ -219,7 +224,7 @@ fn events(response: Response) -> BoxStream<'static, Result<Sse, SseError>> {
 async fn read(response: Response, max: usize) -> Result<Vec<u8>, HttpError> {
     let mut bytes = response.bytes_stream();
     let mut body = Vec::new();
-    while let Some(chunk) = bytes.try_next().await.map_err(StreamableHttpError::Client)? {
+    while let Some(chunk) = bytes.try_next().await.map_err(client)? {
         if body.len() + chunk.len() > max {
             return Err(StreamableHttpError::ResponseBodyTooLarge { max_size: max });
         }

@@ -148,7 +148,11 @@ impl Watcher for Hub {
 
     fn failed(&self, error: &McpError) {
         let source = self.config.name.as_str();
-        tracing::warn!(source, error = ?error, "an MCP server cannot be used");
+        if error.is_unauthenticated() {
+            tracing::debug!(source, "a user has no credentials for an MCP server");
+        } else {
+            tracing::warn!(source, error = ?error, "an MCP server cannot be used");
+        }
         if !self.pool.is_per_principal() {
             self.slot.set_state(SourceState::Unavailable { reason: error.to_string().into() });
         }

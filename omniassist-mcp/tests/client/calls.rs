@@ -116,3 +116,14 @@ async fn annotations_are_not_trusted_unless_the_host_says_so() {
     let desk = Desk::new([McpServer::http("docs", &server.url).trust_annotations(true)]).ready().await;
     assert!(desk.call("docs_look").await.to_string().contains("look ran"));
 }
+
+#[tokio::test]
+async fn a_tool_without_a_description_is_offered() {
+    let server = served(&[]).await;
+    server.protocol.set_tools(vec![json!({"name": "bare.tool", "inputSchema": {"type": "object"}})]);
+    let desk = Desk::new([open(McpServer::http("docs", &server.url))]).ready().await;
+    let names = desk.assistant.tools().names();
+    assert_eq!(names.len(), 1, "{:?}", desk.assistant.tools().sources());
+    let result = desk.call(&names[0]).await.to_string();
+    assert!(result.contains("bare.tool ran"), "{result}");
+}

@@ -7,6 +7,7 @@ use rmcp::ServiceExt;
 use rmcp::model::CallToolRequestParams;
 use rmcp::transport::StreamableHttpClientTransport;
 use serde_json::json;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 
 use super::http_server::{HttpServer, Lost};
@@ -109,7 +110,7 @@ async fn a_process_that_hangs_is_replaced() {
 }
 
 #[tokio::test]
-async fn a_server_that_accepts_and_says_nothing_is_an_error_by_the_deadline() {
+async fn a_server_that_says_nothing_does_not_hold_the_others() {
     let server = HttpServer::start(Protocol::new(["look"]), Lost::NotFound).await;
     let silent = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let desk = Desk::new([
@@ -118,4 +119,40 @@ async fn a_server_that_accepts_and_says_nothing_is_an_error_by_the_deadline() {
     ]);
     desk.until(|desk| !desk.assistant.tools().names().is_empty()).await;
     assert!(desk.call("docs_look").await.to_string().contains("look ran"));
+}
+
+#[tokio::test]
+async fn no_redirect_is_followed() {
+    let canary = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}/mcp", listener.local_addr().unwrap());
+    let to = canary.local_addr().unwrap();
+    tokio::spawn(async move {
+        loop {
+            let (mut stream, _) = listener.accept().await.unwrap();
+            let _ = stream.read(&mut [0; 4096]).await;
+            let answer = format!(
+                "HTTP/1.1 307 Moved\r\nlocation: http://{to}/\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
+            );
+            let _ = stream.write_all(answer.as_bytes()).await;
+        }
+    });
+    let desk = Desk::new([open(McpServer::http("docs", url))]);
+    desk.until(|desk| desk.assistant.tools().sources()[0].state.as_str() == "unavailable").await;
+    let seen = tokio::time::timeout(Duration::from_millis(200), canary.accept()).await;
+    assert!(seen.is_err(), "the canary was asked");
+}
+
+#[tokio::test]
+async fn a_detachment_ends_the_calls_that_are_under_way() {
+    let server = open(McpServer::stdio("proc", &stdio_server::command("hang")));
+    let desk = Desk::new([server]).ready().await;
+    let began = Instant::now();
+    let detach = async {
+        tokio::time::sleep(Duration::from_millis(300)).await;
+        assert!(desk.assistant.tools().detach("proc"));
+    };
+    let (result, ()) = tokio::join!(desk.call("proc_hang"), detach);
+    assert!(result.to_string().contains("it may or may not have acted"), "{result}");
+    assert!(began.elapsed() < Duration::from_secs(2), "{:?}", began.elapsed());
 }

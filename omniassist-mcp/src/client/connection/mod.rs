@@ -193,6 +193,12 @@ impl Connection {
         self.unusable.cancel();
     }
 
+    /// Ends the connection, and the calls that are under way.
+    pub(super) fn close(&self) {
+        self.unusable.cancel();
+        self.ended.cancel();
+    }
+
     pub(super) fn is_unusable(&self) -> bool {
         self.unusable.is_cancelled()
     }

@@ -28,6 +28,11 @@ pub(super) struct Link {
     stop: CancellationToken,
 }
 
+/// The end of a link, by a stop or with the runtime.
+struct Stopped {
+    shared: Arc<Shared>,
+}
+
 /// A call that is under way on a link.
 pub(super) struct Use {
     shared: Arc<Shared>,
@@ -47,12 +52,12 @@ impl Link {
             calls: AtomicUsize::new(0),
         });
         let stop = CancellationToken::new();
-        let (supervised, stopped) = (Arc::clone(&shared), stop.clone());
-        tokio::spawn(async move {
-            let supervise = supervisor::supervise(Arc::clone(&supervised));
-            stopped.run_until_cancelled(supervise).await;
-            supervised.state.send_modify(|state| (state.ready, state.is_stopped) = (None, true));
-        });
+        let stopped = Stopped { shared: Arc::clone(&shared) };
+        let supervise = supervisor::supervise(Arc::clone(&shared));
+        tokio::spawn(stop.clone().run_until_cancelled_owned(async move {
+            let _stopped = stopped;
+            supervise.await;
+        }));
         Self { shared, stop }
     }
 
@@ -113,6 +118,12 @@ impl Link {
 impl Drop for Link {
     fn drop(&mut self) {
         self.stop();
+    }
+}
+
+impl Drop for Stopped {
+    fn drop(&mut self) {
+        self.shared.stopped();
     }
 }
 

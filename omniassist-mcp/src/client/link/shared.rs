@@ -64,6 +64,18 @@ impl Shared {
         self.tell(|watcher| watcher.lost());
     }
 
+    /// Ends the calls that are under way too.
+    pub(super) fn stopped(&self) {
+        let mut ready = None;
+        self.state.send_modify(|state| {
+            state.is_stopped = true;
+            ready = state.ready.take();
+        });
+        if let Some(ready) = ready {
+            ready.connection.close();
+        }
+    }
+
     pub(super) fn failed(&self, error: McpError) {
         self.tell(|watcher| watcher.failed(&error));
         self.state.send_modify(|state| {
