@@ -30,6 +30,7 @@ async fn the_call_after_a_restart_is_right() {
         assert!(began.elapsed() < SOON, "{:?}", began.elapsed());
         println!("the call after a restart took {:?}", began.elapsed());
         assert_eq!((server.protocol.calls("look"), server.protocol.count("initialize")), (2, 2));
+        assert_eq!(server.protocol.count("server/discover"), 1, "its versions are known by then");
     }
 }
 

@@ -134,6 +134,7 @@ fn call(id: &Value, params: &Value) -> Reaction {
             messages.push(json!({"jsonrpc": "2.0", "method": method, "params": params}));
             text("done")
         }
+        "echo" => text(params["arguments"]["text"].as_str().unwrap_or_default()),
         "environment" => {
             let names: Vec<_> = std::env::vars().map(|(name, _)| name).collect();
             text(&names.join(","))

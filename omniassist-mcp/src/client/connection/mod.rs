@@ -44,6 +44,15 @@ const CANCEL_TIMEOUT: Duration = Duration::from_secs(1);
 /// The bytes of a line of a process.
 const MAX_LINE: usize = 8 * 1024 * 1024;
 
+/// The versions of the protocol that a server speaks.
+#[derive(Clone, Copy)]
+pub(super) enum Era {
+    /// Version 2026-07-28 is tried first, then the earlier ones.
+    Unknown,
+    /// Earlier versions. Some such servers do not answer the question for the newer one, which costs 10 s.
+    WithInitialize,
+}
+
 /// A connection. Dropping it ends it, and the process at its other end.
 pub(super) struct Connection {
     peer: Peer<RoleClient>,
@@ -60,12 +69,19 @@ pub(super) struct Connection {
 }
 
 impl Connection {
-    /// Connects to a server. Version 2026-07-28 of the protocol is tried first, then the earlier ones.
-    pub(super) async fn open(config: &Config, credentials: Option<&Credentials>) -> Result<Self, McpError> {
+    /// Connects to a server.
+    pub(super) async fn open(
+        config: &Config,
+        credentials: Option<&Credentials>,
+        era: Era,
+    ) -> Result<Self, McpError> {
         let handler = Handler::default();
-        let lifecycle = ClientLifecycleMode::Auto {
-            preferred_versions: vec![ProtocolVersion::V_2026_07_28],
-            legacy_version: Some(ProtocolVersion::V_2025_11_25),
+        let lifecycle = match era {
+            Era::Unknown => ClientLifecycleMode::Auto {
+                preferred_versions: vec![ProtocolVersion::V_2026_07_28],
+                legacy_version: Some(ProtocolVersion::V_2025_11_25),
+            },
+            Era::WithInitialize => ClientLifecycleMode::Initialize,
         };
         let opened = async {
             match &config.endpoint {
@@ -181,6 +197,14 @@ impl Connection {
         // A server that does not read cannot hold the call.
         let _ = timeout(CANCEL_TIMEOUT, handle.cancel(Some("the caller has left".to_owned()))).await;
         Err(fault)
+    }
+
+    /// Returns the versions that the server speaks.
+    pub(super) fn era(&self) -> Era {
+        match self.peer.peer_info() {
+            Some(info) if info.protocol_version.has_initialize() => Era::WithInitialize,
+            _ => Era::Unknown,
+        }
     }
 
     /// Waits until the server says that its tools have changed.

@@ -7,7 +7,7 @@ use super::backoff::Backoff;
 use super::shared::Shared;
 use super::state::Ready;
 use crate::client::McpError;
-use crate::client::connection::Connection;
+use crate::client::connection::{Connection, Era};
 
 /// The shortest time between two attempts, however many calls wait.
 const MIN_GAP: Duration = Duration::from_millis(500);
@@ -26,11 +26,12 @@ const IDLE: Duration = Duration::from_secs(5 * 60);
 
 /// Keeps a link connected. It is the only one that connects, so there is one attempt at a time.
 pub(super) async fn supervise(shared: Arc<Shared>) {
-    let mut backoff = Backoff::default();
+    let (mut backoff, mut era) = (Backoff::default(), Era::Unknown);
     loop {
         let began = Instant::now();
-        let is_idle = match connect(&shared).await {
+        let is_idle = match connect(&shared, era).await {
             Ok(ready) => {
+                era = ready.connection.era();
                 let connection = Arc::clone(&ready.connection);
                 shared.connected(ready);
                 let is_idle = watch(&shared, &connection).await;
@@ -41,6 +42,8 @@ pub(super) async fn supervise(shared: Arc<Shared>) {
                 is_idle
             }
             Err(error) => {
+                // The server may be another one now.
+                era = Era::Unknown;
                 // Only the next run can bring credentials.
                 let waits = error.is_unauthenticated();
                 shared.failed(error);
@@ -59,12 +62,12 @@ pub(super) async fn supervise(shared: Arc<Shared>) {
     }
 }
 
-async fn connect(shared: &Shared) -> Result<Ready, McpError> {
+async fn connect(shared: &Shared, era: Era) -> Result<Ready, McpError> {
     let credentials = match &shared.config.auth {
         Some(auth) => Some(auth.credentials(&shared.principal).await?),
         None => None,
     };
-    let connection = Connection::open(&shared.config, credentials.as_ref()).await?;
+    let connection = Connection::open(&shared.config, credentials.as_ref(), era).await?;
     let listing = Arc::new(connection.list().await?);
     Ok(Ready { connection: Arc::new(connection), listing })
 }
