@@ -157,3 +157,32 @@ async fn a_detachment_ends_the_calls_that_are_under_way() {
     assert!(result.to_string().contains("it may or may not have acted"), "{result}");
     assert!(began.elapsed() < Duration::from_secs(2), "{:?}", began.elapsed());
 }
+
+#[tokio::test]
+async fn a_call_that_is_refused_as_one_too_many_did_not_run() {
+    let server = HttpServer::start(Protocol::new(["busy", "look"]), Lost::NotFound).await;
+    let desk = Desk::new([open(McpServer::http("docs", &server.url))]).ready().await;
+    let result = desk.call("docs_busy").await.to_string();
+    assert!(result.contains("too many requests; the call did not run"), "{result}");
+    assert!(desk.call("docs_look").await.to_string().contains("look ran"));
+    assert_eq!(server.protocol.count("initialize"), 1, "the connection stays");
+}
+
+#[tokio::test]
+async fn a_message_of_twenty_megabytes_is_an_error_by_the_deadline() {
+    let server = HttpServer::start(Protocol::new(["flood", "look"]), Lost::NotFound).await;
+    let desk = Desk::new([
+        open(McpServer::http("docs", &server.url)).call_timeout(Duration::from_secs(3)),
+        open(McpServer::stdio("proc", &stdio_server::command("flood,look")))
+            .call_timeout(Duration::from_secs(3)),
+    ]);
+    desk.until(|desk| desk.assistant.tools().names().len() == 4).await;
+    for name in ["docs", "proc"] {
+        let began = Instant::now();
+        let result = desk.call(&format!("{name}_flood")).await.to_string();
+        assert!(result.contains("may or may not have acted") && result.len() < 1000, "{result}");
+        assert!(began.elapsed() < Duration::from_secs(4), "{:?}", began.elapsed());
+        println!("{name}: {result} after {:?}", began.elapsed());
+        assert!(desk.call(&format!("{name}_look")).await.to_string().contains("look ran"));
+    }
+}

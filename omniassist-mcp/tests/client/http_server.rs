@@ -119,6 +119,9 @@ impl HttpServer {
                 return Ok(plain(StatusCode::UNAUTHORIZED, ""));
             }
             self.shared.authorizations.lock().unwrap().push((authorization, tool.to_owned()));
+            if tool == "busy" {
+                return Ok(plain(StatusCode::TOO_MANY_REQUESTS, ""));
+            }
         }
         let messages = match self.protocol.react(&message) {
             Reaction::Send(messages) => messages,

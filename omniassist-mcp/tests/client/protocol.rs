@@ -120,6 +120,7 @@ fn call(id: &Value, params: &Value) -> Reaction {
         "hang" => return Reaction::Hang,
         "die" => return Reaction::Die,
         "huge" => text(&"x".repeat(300_000)),
+        "flood" => text(&"x".repeat(20_000_000)),
         "fail" => json!({"content": [{"type": "text", "text": "there is no order 7"}], "isError": true}),
         "image" => json!({"content": [{"type": "image", "mimeType": "image/png", "data": "AAAA"}]}),
         "structured" | "lies" => {

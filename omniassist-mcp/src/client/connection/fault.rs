@@ -27,6 +27,9 @@ impl Fault {
     pub(super) fn of(error: ServiceError) -> Self {
         match error {
             ServiceError::McpError(error) => Self::Refused(error.message.into_owned()),
+            ServiceError::TransportSend(error) if is_too_often(error.error.as_ref()) => {
+                Self::Refused("too many requests; the call did not run".to_owned())
+            }
             ServiceError::TransportSend(error) if proves_not_run(error.error.as_ref()) => {
                 Self::NotRun(McpError::disconnected_by(error.error))
             }
@@ -49,21 +52,25 @@ impl Fault {
     }
 }
 
+/// Returns `true` if the server refused the request because there are too many.
+fn is_too_often(error: &(dyn StdError + 'static)) -> bool {
+    any_source(
+        error,
+        |error| matches!(error.downcast_ref(), Some(HttpError::HttpStatus(refusal)) if refusal.status == 429),
+    )
+}
+
 /// Returns `true` if the server cannot have read the request: the session or the credentials were refused, or there was no
 /// connection to send it on.
 fn proves_not_run(error: &(dyn StdError + 'static)) -> bool {
-    let mut source = Some(error);
-    while let Some(error) = source {
-        let is_proof = match (error.downcast_ref::<HttpError>(), error.downcast_ref::<io::Error>()) {
-            (Some(HttpError::SessionExpired | HttpError::AuthRequired(_)), _) => true,
-            (Some(HttpError::Client(error)), _) => error.is_connect(),
-            (_, Some(error)) => error.kind() == io::ErrorKind::BrokenPipe,
-            _ => false,
-        };
-        if is_proof {
-            return true;
-        }
-        source = error.source();
-    }
-    false
+    any_source(error, |error| match (error.downcast_ref(), error.downcast_ref::<io::Error>()) {
+        (Some(HttpError::SessionExpired | HttpError::AuthRequired(_)), _) => true,
+        (Some(HttpError::Client(error)), _) => error.is_connect(),
+        (_, Some(error)) => error.kind() == io::ErrorKind::BrokenPipe,
+        _ => false,
+    })
+}
+
+fn any_source(error: &(dyn StdError + 'static), holds: impl Fn(&(dyn StdError + 'static)) -> bool) -> bool {
+    std::iter::successors(Some(error), |&error| error.source()).any(holds)
 }
