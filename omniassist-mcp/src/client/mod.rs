@@ -48,7 +48,6 @@ mod config;
 mod connection;
 mod definition;
 mod error;
-mod event_limit;
 mod http;
 mod hub;
 mod link;
