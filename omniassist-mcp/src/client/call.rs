@@ -51,11 +51,11 @@ pub(super) fn tool(definition: &Arc<Definition>, config: &Arc<Config>, pool: &Ar
             let called = Arc::clone(&called);
             async move { called.call(arguments, &call).await }
         })
-        .timeout(config.call_timeout.saturating_add(GRACE))
-        .visible_to({
-            let this = Arc::clone(&this);
-            move |run| !this.pool.is_per_principal() || this.pool.offers(run.principal(), &this.definition)
-        });
+        .timeout(config.call_timeout.saturating_add(GRACE));
+    if pool.is_per_principal() {
+        let this = Arc::clone(&this);
+        tool = tool.visible_to(move |run| this.pool.offers(run.principal(), &this.definition));
+    }
     if config.approval.is_needed(this.is(definition.is_read_only)) {
         let question = format!("Run `{}` of the server `{}`?", definition.name, config.name);
         tool = tool.requires_approval(Approval::always().message(question));
