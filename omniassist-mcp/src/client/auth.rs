@@ -1,12 +1,19 @@
 use std::fmt;
 use std::future::Future;
+use std::panic::AssertUnwindSafe;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::time::Duration;
 
+use futures_util::FutureExt;
 use omniassist_server::Principal;
 use secrecy::SecretString;
+use tokio::time::timeout;
 
 use super::McpError;
+
+/// The time in which the host's function returns a token.
+const TOKEN_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// The credentials for an MCP server over HTTP. They go to this server only, and never into a log.
 ///
@@ -81,7 +88,13 @@ impl McpAuth {
                 Ok(Credentials { header: Arc::clone(name), value: Arc::clone(value) })
             }
             Kind::PerPrincipal(lookup) => {
-                let token = lookup(principal.clone()).await.ok_or_else(McpError::no_credentials)?;
+                let asked = AssertUnwindSafe(async { lookup(principal.clone()).await }).catch_unwind();
+                let token = timeout(TOKEN_TIMEOUT, asked).await.map_err(|_| McpError::timed_out())?;
+                let token = token.unwrap_or_else(|_| {
+                    tracing::error!("the function that returns the token of a user panicked");
+                    None
+                });
+                let token = token.ok_or_else(McpError::no_credentials)?;
                 let value = Arc::new(SecretString::from(format!("Bearer {token}")));
                 Ok(Credentials { header: "authorization".into(), value })
             }

@@ -11,6 +11,7 @@ use super::{McpApproval, McpAuth, Pins};
 pub(super) struct Config {
     pub(super) name: Text,
     pub(super) endpoint: Endpoint,
+    /// Applies to HTTP only.
     pub(super) auth: Option<McpAuth>,
     pub(super) pins: Pins,
     pub(super) approval: McpApproval,
@@ -24,4 +25,19 @@ pub(super) struct Config {
 pub(super) enum Endpoint {
     Stdio(Arc<Program>),
     Http(Arc<str>),
+}
+
+impl Config {
+    /// Returns the credentials, if the transport can send them.
+    pub(super) fn auth(&self) -> Option<&McpAuth> {
+        match self.endpoint {
+            Endpoint::Stdio(_) => None,
+            Endpoint::Http(_) => self.auth.as_ref(),
+        }
+    }
+
+    /// Returns `true` if each user has a connection.
+    pub(super) fn is_per_principal(&self) -> bool {
+        self.auth().is_some_and(McpAuth::is_per_principal)
+    }
 }

@@ -34,7 +34,7 @@ impl Pool {
 
     /// Returns `true` if each user has a link.
     pub(super) fn is_per_principal(&self) -> bool {
-        self.config.auth.as_ref().is_some_and(|auth| auth.is_per_principal())
+        self.config.is_per_principal()
     }
 
     /// Returns the link for a user, and starts it in this runtime if there is none.

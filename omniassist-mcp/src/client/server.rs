@@ -54,7 +54,7 @@ impl McpServer {
         Self { config: Arc::new(config), hubs: Mutex::default() }
     }
 
-    /// Sets the credentials. Default: none. A process gets none; give them to it as environment variables.
+    /// Sets the credentials. Default: none. They have no effect on a process, whose credentials are environment variables.
     pub fn auth(mut self, auth: McpAuth) -> Self {
         self.change().auth = Some(auth);
         self

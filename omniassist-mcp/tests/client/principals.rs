@@ -76,6 +76,20 @@ async fn the_user_who_waited_longest_makes_way_for_the_65th() {
 }
 
 #[tokio::test]
+async fn a_token_function_that_panics_gives_no_token() {
+    let server = HttpServer::start(Protocol::new(["look"]), Lost::NotFound).await;
+    let auth = McpAuth::per_principal(async |user: Principal| match user.id() {
+        "eve" => panic!("no such user"),
+        user => Some(user.to_owned()),
+    });
+    let desk = Desk::new([open(McpServer::http("docs", &server.url)).auth(auth)]);
+    for _ in 0..2 {
+        assert!(!desk.call_as("eve", "docs_look").await.to_string().contains("look ran"));
+        assert!(desk.call_as("ann", "docs_look").await.to_string().contains("look ran"));
+    }
+}
+
+#[tokio::test]
 async fn a_token_that_is_refused_is_asked_for_again() {
     let server = HttpServer::start(Protocol::new(["look"]), Lost::NotFound).await;
     let (auth, asked) = tokens();

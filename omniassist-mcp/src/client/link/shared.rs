@@ -96,7 +96,7 @@ impl Shared {
 
     /// Waits until the connection of one user was not used for a time.
     pub(super) async fn idle(&self, time: Duration) {
-        if !self.config.auth.as_ref().is_some_and(|auth| auth.is_per_principal()) {
+        if !self.config.is_per_principal() {
             return std::future::pending().await;
         }
         loop {

@@ -19,7 +19,7 @@ const STABLE: Duration = Duration::from_secs(10);
 const SIGN_OF_LIFE: Duration = Duration::from_secs(5);
 
 /// The shortest time between two lists.
-const LIST_GAP: Duration = Duration::from_millis(200);
+const LIST_GAP: Duration = Duration::from_secs(1);
 
 /// The time without a call after which the connection of one user is closed.
 const IDLE: Duration = Duration::from_secs(5 * 60);
@@ -63,7 +63,7 @@ pub(super) async fn supervise(shared: Arc<Shared>) {
 }
 
 async fn connect(shared: &Shared, era: Era) -> Result<Ready, McpError> {
-    let credentials = match &shared.config.auth {
+    let credentials = match shared.config.auth() {
         Some(auth) => Some(auth.credentials(&shared.principal).await?),
         None => None,
     };
@@ -76,17 +76,23 @@ async fn connect(shared: &Shared, era: Era) -> Result<Ready, McpError> {
 async fn watch(shared: &Shared, connection: &Connection) -> bool {
     loop {
         let fresh_for = shared.fresh_for();
-        let (is_doubted, deadline) = tokio::select! {
+        let is_doubted = tokio::select! {
             () = connection.unusable() => return false,
             () = shared.idle(IDLE) => return true,
-            () = connection.doubted.notified() => (true, SIGN_OF_LIFE),
-            () = connection.changed() => (false, Duration::MAX),
-            () = sleep_if(fresh_for) => (false, Duration::MAX),
+            () = connection.doubted.notified() => true,
+            () = connection.changed() => false,
+            () = sleep_if(fresh_for) => false,
         };
-        sleep(LIST_GAP).await;
+        let list = async {
+            if is_doubted {
+                return timeout(SIGN_OF_LIFE, connection.list()).await.map_err(|_| McpError::timed_out())?;
+            }
+            sleep(LIST_GAP).await;
+            connection.list().await
+        };
         let listed = tokio::select! {
             () = connection.unusable() => return false,
-            listed = timeout(deadline, connection.list()) => listed.unwrap_or_else(|_| Err(McpError::timed_out())),
+            listed = list => listed,
         };
         match listed {
             Ok(listing) => shared.listed(Arc::new(listing)),
