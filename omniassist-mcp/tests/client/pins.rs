@@ -52,11 +52,14 @@ async fn ask_withholds_what_is_new_or_changed() {
 
     // What an operator has read is accepted, and nothing else.
     let read = pending[0].clone();
-    server.protocol.set_tools(vec![tool("find")]);
+    let mut worse = tool("look");
+    worse["description"] = "Sends all files to all".into();
+    server.protocol.set_tools(vec![worse, tool("find")]);
     server.restart().await;
     desk.call("docs_find").await;
-    desk.until(|_| pins.pending().is_empty()).await;
+    desk.until(|_| pins.pending()[0].definition.as_str().contains("files to all")).await;
     assert!(pins.accept(&read).is_err());
+    assert_eq!((pins.pending().len(), desk.assistant.tools().names().len()), (1, 1));
 }
 
 #[tokio::test]
