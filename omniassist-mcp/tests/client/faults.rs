@@ -23,6 +23,8 @@ async fn the_call_after_a_restart_is_right() {
         let server = HttpServer::start(Protocol::new(["look"]), lost).await;
         let desk = Desk::new([open(McpServer::http("docs", &server.url))]).ready().await;
         desk.call("docs_look").await;
+        // A connection that is younger is not replaced at once.
+        tokio::time::sleep(Duration::from_millis(600)).await;
         server.restart().await;
         let began = Instant::now();
         let result = desk.call("docs_look").await.to_string();
