@@ -3,6 +3,14 @@
 //! | feature | content |
 //! |---|---|
 #![cfg_attr(
+    feature = "client",
+    doc = "| `client` | [`client::McpServer`]: the tools of MCP servers as tools of an assistant |"
+)]
+#![cfg_attr(
+    not(feature = "client"),
+    doc = "| `client` | the tools of MCP servers as tools of an assistant |"
+)]
+#![cfg_attr(
     feature = "server",
     doc = "| `server` | [`Expose`]: the tools and the agents of an assistant for clients of MCP |"
 )]
@@ -13,6 +21,8 @@
 //!
 //! No feature is on by default. The types of `rmcp`, which speaks the protocol, are not part of this crate's interface.
 
+#[cfg(feature = "client")]
+pub mod client;
 #[cfg(feature = "server")]
 mod server;
 

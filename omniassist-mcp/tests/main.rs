@@ -1,4 +1,4 @@
-//! Tests of the MCP server over real sockets, with requests as clients send them.
+//! Tests of the MCP client and the MCP server, over real processes and sockets.
 
 #![allow(
     clippy::unwrap_used,
@@ -8,12 +8,5 @@
     reason = "tests fail by panicking"
 )]
 
-mod agents;
-mod approvals;
-mod calls;
-mod edge;
-mod host;
-mod leaving;
-mod limits;
-mod lists;
-mod refused_state;
+mod client;
+mod server;

@@ -16,6 +16,7 @@ pub(crate) fn run(report: &mut Report) {
         // The other features are those of the workspace, so that few crates are checked again.
         clippy(&["--workspace", "--all-targets", "--features", "omniassist-benches/store"])?;
         clippy(&["-p", "omniassist-core", "--all-targets", "--all-features"])?;
+        clippy(&["-p", "omniassist-mcp", "--all-targets", "--all-features"])?;
         clippy(&["-p", "omniassist-server", "--all-targets", "--all-features"])?;
         // Without TLS, each provider alone, and each kind of TLS. The workspace covers the default one.
         for features in

@@ -40,7 +40,7 @@ impl Part {
 
     fn needs(self) -> &'static [Need] {
         match self {
-            Self::Rust => &[Need::Postgres, Need::PgBouncer, Need::Redis],
+            Self::Rust => &[Need::Node, Need::Npm, Need::Postgres, Need::PgBouncer, Need::Redis],
             Self::Clients => &[Need::Node, Need::Npm, Need::Python, Need::Postgres],
             Self::Browser | Self::RealModel => &[Need::Node, Need::Npm, Need::Chromium],
         }
@@ -77,11 +77,14 @@ const WORKSPACE: [&str; 5] = [
     "--locked",
     "--workspace",
     "--features",
-    "omniassist-benches/store,omniassist-core/partial-json,omniassist-server/rate-limit",
+    "omniassist-benches/store,omniassist-core/partial-json,omniassist-mcp/client,omniassist-mcp/server,omniassist-server/rate-limit",
 ];
 
 /// The pages of the examples that Vite builds.
 const PAGES: [&str; 2] = ["react-chat", "copilotkit-chat"];
+
+/// The folder with the MCP servers from npm that Rust tests start.
+const MCP_SERVERS: &str = "omniassist-mcp/tests/client/official";
 
 /// The variable that names the server of the real model.
 const REAL_MODEL: &str = "OMNIASSIST_E2E_BASE_URL";
@@ -108,7 +111,10 @@ pub(crate) fn run(named: &[Part], report: &mut Report) {
         if env::var_os(RECORDINGS).is_none() {
             report.skip("recorded provider streams", &format!("not configured ({RECORDINGS} is not set)"));
         }
-        report.step("Rust tests", rust_tests);
+        if report.step("npm ci for the official MCP servers", || npm_ci(&root().join(MCP_SERVERS))).is_some()
+        {
+            report.step("Rust tests", rust_tests);
+        }
     }
     if parts.iter().all(|part| *part == Part::Rust) {
         return;

@@ -2,7 +2,7 @@ use omniassist_server::core::JsonText;
 use omniassist_server::tool::{Approval, Tool, ToolContext, ToolDecision, ToolError};
 use serde_json::{Value, json};
 
-use crate::host::{Client, Ran, builder, question, refund_tool, result, serve};
+use super::host::{Client, Ran, builder, question, refund_tool, result, serve};
 
 fn guarded() -> Tool {
     refund_tool().requires_approval(Approval::always().message("Give this back?"))

@@ -3,7 +3,7 @@ use omniassist_server::tool::{Tool, ToolError};
 use omniassist_server::{Agent, RunContext};
 use serde_json::{Value, json};
 
-use crate::host::{Ran, builder, echo_tool, refund_tool, serve, serve_as};
+use super::host::{Ran, builder, echo_tool, refund_tool, serve, serve_as};
 
 async fn nothing() -> Result<(), ToolError> {
     Ok(())

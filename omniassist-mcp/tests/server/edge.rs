@@ -4,7 +4,7 @@ use omniassist_server::core::Limits;
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use crate::host::{Ran, body, builder, echo_tool, serve, serve_as};
+use super::host::{Ran, body, builder, echo_tool, serve, serve_as};
 
 #[tokio::test]
 async fn there_are_no_sessions_to_open_or_close() {
@@ -129,6 +129,6 @@ async fn agents_have_no_route_of_their_own() {
     let client = serve(builder).await;
     let url = client.url.replace("/mcp", "/agents/sales/mcp");
     let response =
-        crate::host::Client { url, ..client }.request("tools/list", json!({})).send().await.unwrap();
+        super::host::Client { url, ..client }.request("tools/list", json!({})).send().await.unwrap();
     assert_eq!(response.status(), 404);
 }

@@ -8,7 +8,7 @@ use omniassist_server::tool::{Tool, ToolContext, ToolDecision, ToolError};
 use omniassist_server::{RunContext, RunPlan};
 use serde_json::json;
 
-use crate::host::{Ran, body, builder, echo_tool, json_text, refund_tool, result, serve};
+use super::host::{Ran, body, builder, echo_tool, json_text, refund_tool, result, serve};
 
 #[tokio::test]
 async fn a_call_runs_once_with_its_arguments() {

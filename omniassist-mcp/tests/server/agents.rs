@@ -5,7 +5,7 @@ use omniassist_server::testing::{ScriptedProvider, Turn, call, text};
 use omniassist_server::tool::{Approval, Tool, ToolError};
 use serde_json::{Value, json};
 
-use crate::host::{Client, Ran, builder, question, refund_tool, result, serve_as};
+use super::host::{Client, Ran, builder, question, refund_tool, result, serve_as};
 
 fn last_result(payload: &LlmPayload) -> Option<String> {
     match payload.transcript.last() {

@@ -10,7 +10,7 @@ use serde_json::json;
 use tokio::sync::mpsc;
 use tokio::time::timeout;
 
-use crate::host::{Client, Ran, builder, serve, serve_as};
+use super::host::{Client, Ran, builder, serve, serve_as};
 
 /// A tool that tells when it begins, and when its token is cancelled.
 fn waiting(report: mpsc::UnboundedSender<&'static str>) -> Tool {

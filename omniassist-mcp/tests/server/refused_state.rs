@@ -7,7 +7,7 @@ use omniassist_server::tool::{Approval, Tool};
 use omniassist_server::{Agent, SealKeys};
 use serde_json::{Value, json};
 
-use crate::host::{Client, Ran, builder, question, refund, refund_tool, result, serve};
+use super::host::{Client, Ran, builder, question, refund, refund_tool, result, serve};
 
 const FIVE: &str = r#"refund ann {"cents":5}"#;
 
@@ -175,7 +175,7 @@ async fn a_state_of_an_agent_is_not_one_of_the_assistant() {
     let model = ScriptedProvider::new().otherwise(|_| call("refund", json!({ "cents": 5 })));
     let desk = Agent::new("desk", "Pays.").provider(model).tool(guarded());
     let builder = builder(&ran).tool(guarded()).agent(desk);
-    let client = crate::host::serve_as(builder, Expose::tools().and_agent("desk")).await;
+    let client = super::host::serve_as(builder, Expose::tools().and_agent("desk")).await;
     let (key, state) = question(&client.call("ask_desk", json!({ "message": "Pay." })).await);
     assert_refused(&approve(&client, "refund", 5, &key, &state).await);
     assert_eq!(ran.take(), [""; 0]);

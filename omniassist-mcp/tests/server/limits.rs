@@ -7,7 +7,7 @@ use omniassist_server::tool::{Tool, ToolError};
 use serde_json::json;
 use tokio::sync::Notify;
 
-use crate::host::{Ran, builder, refund_tool, result, serve};
+use super::host::{Ran, builder, refund_tool, result, serve};
 
 #[tokio::test]
 async fn calls_count_as_runs_of_their_principal() {

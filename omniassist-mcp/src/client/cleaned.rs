@@ -1,0 +1,64 @@
+use serde_json::Value;
+
+/// The bytes of a description that models receive.
+const MAX_DESCRIPTION: usize = 2048;
+
+/// Removes what people do not see from a text of a server, and cuts it off.
+pub(super) fn description(text: &str) -> String {
+    let mut cleaned: String = text.chars().filter(|letter| !is_hidden(*letter)).collect();
+    if cleaned.len() > MAX_DESCRIPTION {
+        let end = (0..=MAX_DESCRIPTION - '…'.len_utf8()).rev().find(|end| cleaned.is_char_boundary(*end));
+        cleaned.truncate(end.unwrap_or_default());
+        cleaned.push('…');
+    }
+    cleaned
+}
+
+/// Cleans the descriptions and titles of a JSON Schema. Names and values stay as they are.
+pub(super) fn schema(schema: &mut Value) {
+    match schema {
+        Value::Object(members) => {
+            for (name, member) in members {
+                match (name.as_str(), member) {
+                    ("description" | "title" | "$comment", Value::String(text)) => *text = description(text),
+                    ("const" | "default" | "enum" | "examples", _) => {}
+                    (_, member) => self::schema(member),
+                }
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(self::schema),
+        _ => {}
+    }
+}
+
+/// Returns `true` for control characters, for marks of direction, and for others without a width.
+fn is_hidden(letter: char) -> bool {
+    match letter {
+        '\n' | '\t' => false,
+        '\u{ad}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{180e}' | '\u{3164}' | '\u{feff}' => true,
+        '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' => true,
+        '\u{fe00}'..='\u{fe0f}' | '\u{fff0}'..='\u{fffb}' | '\u{e0000}'..='\u{e0fff}' => true,
+        letter => letter.is_control(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn hidden_characters_are_removed_and_long_texts_cut() {
+        assert_eq!(description("a\u{202e}b\u{200b}c\u{e0041}\u{1b}[1m\nd"), "abc[1m\nd");
+        let long = description(&"ü".repeat(2000));
+        assert!(long.len() <= MAX_DESCRIPTION && long.ends_with('…'));
+    }
+
+    #[test]
+    fn only_the_texts_of_a_schema_are_cleaned() {
+        let mut given = json!({"properties": {"title": {"description": "a\u{202e}", "enum": ["\u{202e}"]}}});
+        schema(&mut given);
+        assert_eq!(given, json!({"properties": {"title": {"description": "a", "enum": ["\u{202e}"]}}}));
+    }
+}

@@ -1,0 +1,76 @@
+use std::error::Error as StdError;
+use std::io;
+
+use rmcp::ServiceError;
+
+use crate::client::McpError;
+use crate::client::http::HttpError;
+
+/// The reason for which a request has no result.
+pub(in crate::client) enum Fault {
+    /// The server did not run it, and this connection cannot be used. Another can.
+    NotRun(McpError),
+    /// The connection was lost. The server may have run it.
+    Gone(McpError),
+    /// There was no answer in time. The server may have run it.
+    TimedOut,
+    /// The call was cancelled.
+    Cancelled,
+    /// The server refused it with this text.
+    Refused(String),
+    /// The answer cannot be used.
+    Answer(McpError),
+}
+
+impl Fault {
+    /// Classifies the failure of a request that was handed to the transport.
+    pub(super) fn of(error: ServiceError) -> Self {
+        match error {
+            ServiceError::McpError(error) => Self::Refused(error.message.into_owned()),
+            ServiceError::TransportSend(error) if is_too_often(error.error.as_ref()) => {
+                Self::Refused("too many requests; the call did not run".to_owned())
+            }
+            ServiceError::TransportSend(error) if proves_not_run(error.error.as_ref()) => {
+                Self::NotRun(McpError::disconnected_by(error.error))
+            }
+            error @ (ServiceError::TransportSend(_)
+            | ServiceError::TransportClosed
+            | ServiceError::Cancelled { .. }) => Self::Gone(McpError::disconnected_by(error)),
+            ServiceError::Timeout { .. } => Self::TimedOut,
+            error => Self::Answer(McpError::answer(error)),
+        }
+    }
+
+    /// Returns the error for the log.
+    pub(in crate::client) fn into_error(self) -> McpError {
+        match self {
+            Self::NotRun(error) | Self::Gone(error) | Self::Answer(error) => error,
+            Self::TimedOut => McpError::timed_out(),
+            Self::Cancelled => McpError::disconnected(),
+            Self::Refused(text) => McpError::answer(text),
+        }
+    }
+}
+
+/// Returns `true` if the server refused the request because there are too many.
+fn is_too_often(error: &(dyn StdError + 'static)) -> bool {
+    any_source(
+        error,
+        |error| matches!(error.downcast_ref(), Some(HttpError::HttpStatus(refusal)) if refusal.status == 429),
+    )
+}
+
+/// Returns `true` if the server cannot have read the request: the session or the credentials were refused, or there was no
+/// connection to send it on.
+fn proves_not_run(error: &(dyn StdError + 'static)) -> bool {
+    any_source(error, |error| match (error.downcast_ref(), error.downcast_ref::<io::Error>()) {
+        (Some(HttpError::SessionExpired | HttpError::AuthRequired(_)), _) => true,
+        (Some(HttpError::Client(error)), _) => error.is_connect(),
+        (_, Some(error)) => error.kind() == io::ErrorKind::BrokenPipe,
+        _ => false,
+    })
+}
+
+fn any_source(error: &(dyn StdError + 'static), holds: impl Fn(&(dyn StdError + 'static)) -> bool) -> bool {
+    std::iter::successors(Some(error), |&error| error.source()).any(holds)
+}

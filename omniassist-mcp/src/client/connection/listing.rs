@@ -1,0 +1,131 @@
+use std::collections::HashMap;
+use std::future::Future;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use omniassist_core::Text;
+use rmcp::model::{ListToolsResult, PaginatedRequestParams};
+use tokio::time::{Instant, timeout_at};
+
+use super::Fault;
+use crate::client::McpError;
+use crate::client::definition::{Definition, PinDigest};
+
+const MAX_PAGES: usize = 64;
+const MAX_TOOLS: usize = 10_000;
+const MAX_BYTES: usize = 8 * 1024 * 1024;
+const MAX_TIME: Duration = Duration::from_secs(30);
+
+/// The shortest and the longest time that a list is used, however long the server says.
+const FRESH: (Duration, Duration) = (Duration::from_secs(5), Duration::from_secs(60 * 60));
+
+static NEXT: AtomicU64 = AtomicU64::new(1);
+
+/// The tools of a server at one time.
+pub(in crate::client) struct Listing {
+    /// Grows with each list of the process.
+    pub(in crate::client) number: u64,
+    pub(in crate::client) tools: Vec<Arc<Definition>>,
+    /// The names of tools that cannot be read.
+    pub(in crate::client) unreadable: Vec<Text>,
+    /// The time after which the list is read again, if the server gave one.
+    pub(in crate::client) fresh_for: Option<Duration>,
+    digests: HashMap<Text, PinDigest>,
+}
+
+impl Listing {
+    /// Reads all pages of a list, within the limits.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error at the first limit, and if a page cannot be read. A part of a list is of no use.
+    pub(super) async fn read<F>(page: impl Fn(Option<PaginatedRequestParams>) -> F) -> Result<Self, McpError>
+    where
+        F: Future<Output = Result<ListToolsResult, Fault>>,
+    {
+        let deadline = Instant::now() + MAX_TIME;
+        let mut list = Self {
+            number: 0,
+            tools: Vec::new(),
+            unreadable: Vec::new(),
+            fresh_for: None,
+            digests: HashMap::new(),
+        };
+        let (mut cursor, mut bytes) = (None, 0);
+        for _ in 0..MAX_PAGES {
+            let parameters = cursor.map(|cursor| PaginatedRequestParams::default().with_cursor(Some(cursor)));
+            let page =
+                timeout_at(deadline, page(parameters)).await.map_err(|_| McpError::over_limit("30 s"))?;
+            let page = page.map_err(Fault::into_error)?;
+            let fresh = page.ttl_ms.map(|ttl| Duration::from_millis(ttl).clamp(FRESH.0, FRESH.1));
+            list.fresh_for = [list.fresh_for, fresh].into_iter().flatten().min();
+            for tool in &page.tools {
+                list.take(tool, &mut bytes)?;
+            }
+            cursor = page.next_cursor;
+            if cursor.is_none() {
+                list.number = NEXT.fetch_add(1, Ordering::Relaxed);
+                return Ok(list);
+            }
+        }
+        Err(McpError::over_limit("64 pages"))
+    }
+
+    fn take(&mut self, tool: &rmcp::model::Tool, bytes: &mut usize) -> Result<(), McpError> {
+        if self.tools.len() + self.unreadable.len() == MAX_TOOLS {
+            return Err(McpError::over_limit("10,000 tools"));
+        }
+        match Definition::new(tool) {
+            Some(definition) => {
+                *bytes += definition.canonical.as_str().len();
+                self.digests.insert(definition.name.clone(), definition.digest);
+                self.tools.push(Arc::new(definition));
+            }
+            None => self.unreadable.push(tool.name.as_ref().into()),
+        }
+        if *bytes > MAX_BYTES { Err(McpError::over_limit("8 MiB")) } else { Ok(()) }
+    }
+
+    /// Returns `true` if the server has this tool with exactly this definition.
+    pub(in crate::client) fn has(&self, tool: &Definition) -> bool {
+        self.digests.get(&tool.name) == Some(&tool.digest)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::time::sleep;
+
+    use super::*;
+
+    fn page(ttl: Option<u64>) -> ListToolsResult {
+        let schema = Arc::new(serde_json::Map::new());
+        let mut page = ListToolsResult::with_all_items(vec![rmcp::model::Tool::new("a", "", schema)]);
+        page.ttl_ms = ttl;
+        page
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn all_pages_together_have_thirty_seconds() {
+        let began = Instant::now();
+        let slow = Listing::read(async |_| {
+            sleep(Duration::from_secs(4)).await;
+            let mut page = page(None);
+            page.next_cursor = Some("next".into());
+            Ok(page)
+        });
+        assert!(slow.await.is_err_and(|error| error.is_over_limit()));
+        assert_eq!(began.elapsed(), MAX_TIME);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn the_time_of_a_server_is_held_within_bounds() {
+        let cases =
+            [(None, None), (Some(0), Some(5)), (Some(60_000), Some(60)), (Some(u64::MAX), Some(3600))];
+        for (given, expected) in cases {
+            let listing = Listing::read(async |_| Ok(page(given))).await.ok().unwrap();
+            assert_eq!(listing.fresh_for, expected.map(Duration::from_secs), "{given:?}");
+        }
+    }
+}

@@ -1,0 +1,91 @@
+use std::time::Duration;
+
+use rmcp::model::{ProtocolVersion, SubscriptionFilter};
+use rmcp::service::{ClientLifecycleMode, ClientServiceExt, Peer, RoleClient};
+use rmcp::transport::StreamableHttpClientTransport;
+use rmcp::transport::async_rw::AsyncRwTransport;
+use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
+use tokio::sync::Notify;
+use tokio::time::timeout;
+use tokio_util::sync::CancellationToken;
+
+use super::handler::Handler;
+use super::{Connection, Era};
+use crate::client::McpError;
+use crate::client::auth::Credentials;
+use crate::client::config::{Config, Endpoint};
+use crate::client::http::HttpClient;
+
+/// The time for the first messages of a connection.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// The bytes of a line of a process.
+const MAX_LINE: usize = 8 * 1024 * 1024;
+
+impl Connection {
+    /// Connects to a server.
+    pub(in crate::client) async fn open(
+        config: &Config,
+        credentials: Option<&Credentials>,
+        era: Era,
+    ) -> Result<Self, McpError> {
+        let handler = Handler::default();
+        let lifecycle = match era {
+            Era::Unknown => ClientLifecycleMode::Auto {
+                preferred_versions: vec![ProtocolVersion::V_2026_07_28],
+                legacy_version: Some(ProtocolVersion::V_2025_11_25),
+            },
+            Era::WithInitialize => ClientLifecycleMode::Initialize,
+        };
+        let opened = async {
+            match &config.endpoint {
+                Endpoint::Stdio(program) => {
+                    let (stdout, stdin, group) =
+                        program.spawn(&config.name).map_err(McpError::unreachable)?;
+                    let transport = AsyncRwTransport::new(stdout, stdin).with_max_line_length(MAX_LINE);
+                    let service = handler.clone().serve_with_lifecycle(transport, lifecycle).await;
+                    Ok((service.map_err(McpError::unreachable)?, Some(group)))
+                }
+                Endpoint::Http(url) => {
+                    let client = HttpClient::new(credentials, CONNECT_TIMEOUT)?;
+                    let settings = StreamableHttpClientTransportConfig::with_uri(&**url)
+                        .reinit_on_expired_session(false);
+                    let transport = StreamableHttpClientTransport::with_client(client, settings);
+                    let service = handler.clone().serve_with_lifecycle(transport, lifecycle).await;
+                    Ok((service.map_err(McpError::unreachable)?, None))
+                }
+            }
+        };
+        let (service, group) =
+            timeout(CONNECT_TIMEOUT, opened).await.map_err(|_| McpError::timed_out())??;
+        let (peer, quit) = (service.peer().clone(), service.cancellation_token());
+        let (ended, unusable) = (CancellationToken::new(), CancellationToken::new());
+        let guards = (ended.clone().drop_guard(), unusable.clone().drop_guard());
+        tokio::spawn(async move {
+            let _ = service.waiting().await;
+            drop(guards);
+        });
+        let listens = peer.peer_info().is_some_and(|info| {
+            let tools = info.capabilities.tools.as_ref();
+            !info.protocol_version.has_initialize()
+                && tools.is_some_and(|tools| tools.list_changed == Some(true))
+        });
+        if listens {
+            let listening = listen(peer.clone(), handler.clone());
+            tokio::spawn(ended.clone().run_until_cancelled_owned(listening));
+        }
+        let (doubted, quit) = (Notify::new(), Some(quit));
+        Ok(Self { peer, handler, doubted, ended, unusable, quit, _group: group })
+    }
+}
+
+/// Listens to changes of the tools, which a server of version 2026-07-28 tells only those who ask.
+async fn listen(peer: Peer<RoleClient>, handler: Handler) {
+    let mut filter = SubscriptionFilter::default();
+    filter.tools_list_changed = Some(true);
+    if let Ok(Ok(mut subscription)) = timeout(CONNECT_TIMEOUT, peer.listen(filter)).await {
+        while let Ok(Some(_)) = subscription.next().await {
+            handler.changed.notify_one();
+        }
+    }
+}

@@ -1,0 +1,113 @@
+use futures_util::stream::BoxStream;
+use futures_util::{StreamExt, TryStreamExt};
+use http::StatusCode;
+use http::header::{CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
+use reqwest::Response;
+use rmcp::ErrorData;
+use rmcp::model::{ClientJsonRpcMessage, ClientRequest, ServerJsonRpcMessage};
+use rmcp::transport::streamable_http_client::{
+    AuthRequiredError, HttpStatusError, SseError, StreamableHttpError, StreamableHttpPostResponse,
+};
+use sse_stream::{Sse, SseStream};
+
+use super::event_limit::EventLimit;
+use super::names::{EVENT_STREAM, JSON, SESSION_ID};
+
+/// The bytes of a message. One page of tools can be as large as the whole list.
+const MAX_MESSAGE: usize = 8 * 1024 * 1024;
+
+/// The bytes that are read of an error.
+const MAX_ERROR: usize = 64 * 1024;
+
+pub(in crate::client) type HttpError = StreamableHttpError<reqwest::Error>;
+pub(super) type Answer = Result<StreamableHttpPostResponse, HttpError>;
+
+/// Keeps an error without its URL, which can contain a secret.
+pub(super) fn client(error: reqwest::Error) -> HttpError {
+    StreamableHttpError::Client(error.without_url())
+}
+
+/// Reads a successful response.
+pub(super) async fn answer(response: Response, message: &ClientJsonRpcMessage) -> Answer {
+    let session = response.headers().get(SESSION_ID).and_then(|id| id.to_str().ok()).map(str::to_owned);
+    if !matches!(message, ClientJsonRpcMessage::Request(_)) {
+        return Ok(StreamableHttpPostResponse::Accepted);
+    }
+    if is(&response, EVENT_STREAM) {
+        return Ok(StreamableHttpPostResponse::Sse(events(response), session));
+    }
+    if !is(&response, JSON) {
+        return Err(StreamableHttpError::UnexpectedContentType(None));
+    }
+    let body = read(response, MAX_MESSAGE).await?;
+    let answer = serde_json::from_slice(&body)?;
+    Ok(StreamableHttpPostResponse::Json(for_request(answer, message), session))
+}
+
+/// Reads a refusal. One of a session, or of a request that the server did not read, proves that the request did not run.
+pub(super) async fn refusal(response: Response, message: &ClientJsonRpcMessage, has_session: bool) -> Answer {
+    let status = response.status();
+    let retry_after =
+        response.headers().get(RETRY_AFTER).and_then(|value| value.to_str().ok()).map(str::to_owned);
+    let failed = || Err(HttpStatusError::new(status.as_u16(), retry_after.clone()).into());
+    let ClientJsonRpcMessage::Request(request) = message else { return failed() };
+    let body = read(response, MAX_ERROR).await.unwrap_or_default();
+    let error = match serde_json::from_slice(&body) {
+        Ok(ServerJsonRpcMessage::Error(error)) => Some(error),
+        _ => None,
+    };
+    let is_answer = error.as_ref().is_some_and(|error| error.id.as_ref() == Some(&request.id));
+    let is_refused = matches!(status, StatusCode::BAD_REQUEST | StatusCode::NOT_FOUND);
+    match error {
+        _ if is_refused && has_session && !is_answer => Err(StreamableHttpError::SessionExpired),
+        Some(error) => {
+            let error = ServerJsonRpcMessage::Error(error);
+            Ok(StreamableHttpPostResponse::Json(for_request(error, message), None))
+        }
+        // A server of an earlier version of the protocol, which does not know the request.
+        None if status.is_client_error() && matches!(request.request, ClientRequest::DiscoverRequest(_)) => {
+            let error = ErrorData::invalid_request(format!("HTTP {status}"), None);
+            let error = ServerJsonRpcMessage::error(error, Some(request.id.clone()));
+            Ok(StreamableHttpPostResponse::Json(error, None))
+        }
+        None => failed(),
+    }
+}
+
+/// Gives an error without an id the id of the request that was posted: nothing else can be meant.
+fn for_request(answer: ServerJsonRpcMessage, message: &ClientJsonRpcMessage) -> ServerJsonRpcMessage {
+    match (answer, message) {
+        (ServerJsonRpcMessage::Error(error), ClientJsonRpcMessage::Request(request)) => {
+            ServerJsonRpcMessage::error(error.error, Some(request.id.clone()))
+        }
+        (answer, _) => answer,
+    }
+}
+
+pub(super) fn unauthorised(response: &Response) -> HttpError {
+    let challenge = response.headers().get(WWW_AUTHENTICATE).and_then(|value| value.to_str().ok());
+    StreamableHttpError::AuthRequired(AuthRequiredError::new(challenge.unwrap_or_default().to_owned()))
+}
+
+pub(super) fn is(response: &Response, expected: &str) -> bool {
+    let kind = response.headers().get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+    kind.split(';').next().is_some_and(|kind| kind.trim().eq_ignore_ascii_case(expected))
+}
+
+pub(super) fn events(response: Response) -> BoxStream<'static, Result<Sse, SseError>> {
+    let mut limit = EventLimit::new(MAX_MESSAGE);
+    let bytes = response.bytes_stream().map(move |bytes| limit.check(bytes));
+    SseStream::from_bytes_stream(bytes).boxed()
+}
+
+async fn read(response: Response, max: usize) -> Result<Vec<u8>, HttpError> {
+    let mut bytes = response.bytes_stream();
+    let mut body = Vec::new();
+    while let Some(chunk) = bytes.try_next().await.map_err(client)? {
+        if body.len() + chunk.len() > max {
+            return Err(StreamableHttpError::ResponseBodyTooLarge { max_size: max });
+        }
+        body.extend_from_slice(&chunk);
+    }
+    Ok(body)
+}

@@ -1,0 +1,199 @@
+//! The link to a server, which stays when connections end.
+
+mod backoff;
+mod shared;
+mod state;
+mod supervisor;
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, Weak};
+
+use omniassist_server::Principal;
+use tokio::sync::{Notify, watch};
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+pub(super) use shared::Watcher;
+use shared::{Shared, locked};
+pub(super) use state::Ready;
+use state::State;
+
+use super::McpError;
+use super::config::Config;
+use super::connection::Listing;
+
+/// A link. Dropping it ends the connection.
+pub(super) struct Link {
+    shared: Arc<Shared>,
+    stop: CancellationToken,
+}
+
+/// The end of a link, by a stop or with the runtime.
+struct Stopped {
+    shared: Arc<Shared>,
+}
+
+/// A call that is under way on a link.
+pub(super) struct Use {
+    shared: Arc<Shared>,
+}
+
+impl Link {
+    /// Starts a link in this runtime.
+    pub(super) fn start(config: Arc<Config>, principal: Principal, watcher: Weak<dyn Watcher>) -> Self {
+        let shared = Arc::new(Shared {
+            config,
+            principal,
+            watcher,
+            state: watch::Sender::new(State::default()),
+            wanted: Notify::new(),
+            listing: Mutex::new(None),
+            used: Mutex::new(Instant::now()),
+            calls: AtomicUsize::new(0),
+        });
+        let stop = CancellationToken::new();
+        let stopped = Stopped { shared: Arc::clone(&shared) };
+        let supervise = supervisor::supervise(Arc::clone(&shared));
+        tokio::spawn(stop.clone().run_until_cancelled_owned(async move {
+            let _stopped = stopped;
+            supervise.await;
+        }));
+        Self { shared, stop }
+    }
+
+    /// Waits for a connection. Without one, the next attempt is made at once, and its failure is the result.
+    ///
+    /// # Errors
+    ///
+    /// Returns the error of the attempt, or that the link has ended.
+    pub(super) async fn ready(&self) -> Result<Ready, Arc<McpError>> {
+        let mut state = self.shared.state.subscribe();
+        let failures = state.borrow().failures;
+        loop {
+            {
+                let state = state.borrow_and_update();
+                match (&state.ready, &state.last_failure) {
+                    (Some(ready), _) if !ready.connection.is_unusable() => return Ok(ready.clone()),
+                    _ if state.is_stopped => return Err(Arc::new(McpError::disconnected())),
+                    (_, Some(failure)) if state.failures > failures => return Err(Arc::clone(failure)),
+                    _ => {}
+                }
+            }
+            self.shared.wanted.notify_one();
+            if state.changed().await.is_err() {
+                return Err(Arc::new(McpError::disconnected()));
+            }
+        }
+    }
+
+    /// Ends the link.
+    pub(super) fn stop(&self) {
+        self.stop.cancel();
+    }
+
+    /// Marks the link as used until the result is dropped.
+    pub(super) fn begin_use(&self) -> Use {
+        self.shared.calls.fetch_add(1, Ordering::Relaxed);
+        Use { shared: Arc::clone(&self.shared) }
+    }
+
+    pub(super) fn is_in_use(&self) -> bool {
+        self.shared.calls.load(Ordering::Relaxed) > 0
+    }
+
+    pub(super) fn last_used(&self) -> Instant {
+        *locked(&self.shared.used)
+    }
+
+    pub(super) fn is_connected(&self) -> bool {
+        self.shared.state.borrow().ready.is_some()
+    }
+
+    /// Returns the last list of the server's tools.
+    pub(super) fn listing(&self) -> Option<Arc<Listing>> {
+        locked(&self.shared.listing).clone()
+    }
+}
+
+impl Drop for Link {
+    fn drop(&mut self) {
+        self.stop();
+    }
+}
+
+impl Drop for Stopped {
+    fn drop(&mut self) {
+        self.shared.stopped();
+    }
+}
+
+impl Drop for Use {
+    fn drop(&mut self) {
+        *locked(&self.shared.used) = Instant::now();
+        self.shared.calls.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::future::Future;
+    use std::time::Duration;
+
+    use omniassist_server::Principal;
+    use tokio::time::{advance, timeout};
+
+    use super::*;
+    use crate::client::config::Endpoint;
+    use crate::client::{McpApproval, McpAuth, PinPolicy, Pins};
+
+    struct Nobody;
+
+    impl Watcher for Nobody {
+        fn listed(&self) {}
+        fn lost(&self) {}
+        fn failed(&self, _: &McpError) {}
+    }
+
+    /// Returns a link whose user has no credentials, so that nothing is connected.
+    fn link() -> Link {
+        let config = Config {
+            name: "docs".into(),
+            endpoint: Endpoint::Http("http://127.0.0.1:1".into()),
+            auth: Some(McpAuth::per_principal(async |_| None)),
+            pins: Pins::memory(PinPolicy::Trust),
+            approval: McpApproval::Never,
+            trusts_annotations: false,
+            is_required: false,
+            call_timeout: Duration::from_secs(1),
+            max_output_bytes: 1,
+        };
+        Link::start(Arc::new(config), Principal::anonymous(), Weak::<Nobody>::new())
+    }
+
+    async fn is_ready(future: impl Future<Output = ()>) -> bool {
+        timeout(Duration::ZERO, future).await.is_ok()
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_link_is_idle_after_a_time_without_a_call() {
+        let (link, time) = (link(), Duration::from_secs(300));
+        let under_way = link.begin_use();
+        advance(time * 2).await;
+        assert!(!is_ready(link.shared.idle(time)).await, "a call is under way");
+        drop(under_way);
+        advance(time - Duration::from_secs(1)).await;
+        assert!(!is_ready(link.shared.idle(time)).await);
+        advance(Duration::from_secs(1)).await;
+        assert!(is_ready(link.shared.idle(time)).await);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_call_reads_the_failure_of_the_attempt_that_it_asked_for() {
+        let link = link();
+        for _ in 0..3 {
+            assert!(link.ready().await.is_err_and(|error| error.is_unauthenticated()));
+        }
+        link.stop();
+        assert!(link.ready().await.is_err_and(|error| error.is_disconnected()));
+    }
+}

@@ -1,0 +1,64 @@
+//! Tools of MCP servers, which become tools of an assistant.
+//!
+//! An [`McpServer`] is a [source of tools](omniassist_server::tool::source). Its tools have the name of the server as prefix:
+//! `open` of `docs` is `docs_open`.
+//!
+//! ```
+//! use std::process::Command;
+//!
+//! use omniassist_mcp::client::{McpAuth, McpServer};
+//! use omniassist_server::Assistant;
+//! use omniassist_server::testing::ScriptedProvider;
+//!
+//! let files = McpServer::stdio("files", Command::new("mcp-server-filesystem").arg("/srv/docs"));
+//! let docs = McpServer::http("docs", "https://mcp.example.com/mcp").auth(McpAuth::bearer("token"));
+//!
+//! // Neither server is there. The assistant starts, and has their tools when they are.
+//! let assistant = Assistant::builder(ScriptedProvider::new()).tool_source(files).tool_source(docs).build()?;
+//! assert_eq!(assistant.tools().sources().len(), 2);
+//! # Ok::<(), omniassist_server::Error>(())
+//! ```
+//!
+//! # Trust
+//!
+//! A server is another party. What it sends reaches the model, so it is treated as data:
+//!
+//! - Every call needs the approval of the user, unless [`approval`](McpServer::approval) or
+//!   [`trust_annotations`](McpServer::trust_annotations) say otherwise.
+//! - Descriptions have no hidden characters, and at most 2 KiB. [`Pins`] find definitions that have changed, and can withhold
+//!   them. A tool that a server changes during a run cannot be called in this run.
+//! - The model receives results as an object that tells whose data they are, of at most
+//!   [`max_output_bytes`](McpServer::max_output_bytes). Images and sounds become a line that tells that they exist.
+//! - A list is refused as a whole if it has more than 10,000 tools, 64 pages or 8 MiB, or takes more than 30 s.
+//! - A server cannot ask: elicitation, sampling and roots are declined.
+//!
+//! # Failures
+//!
+//! Each request has a deadline. A call is repeated once if the server certainly did not run it: the session or the credentials
+//! were refused, or there was no connection. If the connection ends during a call, the model reads that the server may or may
+//! not have acted, and the call is not repeated, unless the tool's annotations are trusted and allow it.
+//!
+//! The errors that models read have an [`McpError`] as source, for the log.
+
+mod approval;
+mod auth;
+mod call;
+mod cleaned;
+mod config;
+mod connection;
+mod definition;
+mod error;
+mod http;
+mod hub;
+mod link;
+mod output;
+mod pins;
+mod pool;
+mod server;
+mod stdio;
+
+pub use approval::McpApproval;
+pub use auth::McpAuth;
+pub use error::McpError;
+pub use pins::{PendingTool, PinPolicy, Pins};
+pub use server::McpServer;

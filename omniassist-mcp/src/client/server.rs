@@ -1,0 +1,145 @@
+use std::fmt;
+use std::process::Command;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use omniassist_core::Text;
+use omniassist_server::RunContext;
+use omniassist_server::tool::source::{ReadyFuture, SourceSlot, ToolSource};
+
+use super::config::{Config, Endpoint};
+use super::hub::Hub;
+use super::stdio::Program;
+use super::{McpApproval, McpAuth, PinPolicy, Pins};
+
+/// An MCP server whose tools an assistant has. Give it to `.tool_source(…)`.
+///
+/// It connects beside the start of the assistant, and again when the connection is lost, after 0.5 s to 60 s, or at once when a
+/// call needs it. Each attachment has connections of its own.
+#[must_use = "a server does nothing until it is attached"]
+pub struct McpServer {
+    config: Arc<Config>,
+    hubs: Mutex<Vec<Arc<Hub>>>,
+}
+
+impl McpServer {
+    /// Creates a server that is a process of this host, and speaks over its standard input and output.
+    ///
+    /// The process gets the arguments, the directory and the environment variables of the command, and no other variable of the
+    /// host. Its program is searched on the `PATH` of the host. What it writes to standard error is logged. It is killed, with
+    /// its group, when the source is detached, when the assistant is dropped, and when the host ends, in whatever way.
+    pub fn stdio(name: impl Into<Text>, command: &Command) -> Self {
+        Self::new(name.into(), Endpoint::Stdio(Arc::new(Program::new(command))))
+    }
+
+    /// Creates a server at a URL, with the transport “streamable HTTP”. No redirect is followed.
+    ///
+    /// The URL must come from the application: it can be an address of the internal network.
+    pub fn http(name: impl Into<Text>, url: impl AsRef<str>) -> Self {
+        Self::new(name.into(), Endpoint::Http(url.as_ref().into()))
+    }
+
+    fn new(name: Text, endpoint: Endpoint) -> Self {
+        let config = Config {
+            name,
+            endpoint,
+            auth: None,
+            pins: Pins::memory(PinPolicy::Warn),
+            approval: McpApproval::default(),
+            trusts_annotations: false,
+            is_required: false,
+            call_timeout: Duration::from_secs(30),
+            max_output_bytes: 64 * 1024,
+        };
+        Self { config: Arc::new(config), hubs: Mutex::default() }
+    }
+
+    /// Sets the credentials. Default: none. They have no effect on a process, whose credentials are environment variables.
+    pub fn auth(mut self, auth: McpAuth) -> Self {
+        self.change().auth = Some(auth);
+        self
+    }
+
+    /// Sets the definitions that were accepted. Default: [`Pins::memory`] with [`PinPolicy::Warn`].
+    pub fn pins(mut self, pins: Pins) -> Self {
+        self.change().pins = pins;
+        self
+    }
+
+    /// Sets the calls that need an approval. Default: [`McpApproval::UnlessReadOnly`], which is every call if the annotations
+    /// are not trusted.
+    pub fn approval(mut self, approval: McpApproval) -> Self {
+        self.change().approval = approval;
+        self
+    }
+
+    /// Sets the trust in the annotations of the server's tools. Default: `false`.
+    ///
+    /// If they are trusted, a tool that says that it is read-only needs no approval, and a call of one that is read-only or
+    /// idempotent is repeated when the connection is lost. The server can lie.
+    pub fn trust_annotations(mut self, trusts: bool) -> Self {
+        self.change().trusts_annotations = trusts;
+        self
+    }
+
+    /// Sets the need for the server. Default: `false`; a run begins without the tools of a server that is not connected.
+    ///
+    /// If it is needed, a run waits up to 5 s, and then fails with `tool_source_unavailable`.
+    pub fn required(mut self, is_required: bool) -> Self {
+        self.change().is_required = is_required;
+        self
+    }
+
+    /// Sets the time for a call, which includes the time to connect again. Default: 30 s.
+    pub fn call_timeout(mut self, timeout: Duration) -> Self {
+        self.change().call_timeout = timeout;
+        self
+    }
+
+    /// Sets the bytes that a model receives of an output. Default: 64 KiB.
+    pub fn max_output_bytes(mut self, bytes: usize) -> Self {
+        self.change().max_output_bytes = bytes;
+        self
+    }
+
+    fn change(&mut self) -> &mut Config {
+        Arc::make_mut(&mut self.config)
+    }
+
+    /// Returns the hubs of the attachments that exist.
+    fn hubs(&self) -> MutexGuard<'_, Vec<Arc<Hub>>> {
+        let mut hubs = self.hubs.lock().unwrap_or_else(PoisonError::into_inner);
+        hubs.retain(|hub| !hub.is_detached());
+        hubs
+    }
+}
+
+impl ToolSource for McpServer {
+    fn name(&self) -> &str {
+        &self.config.name
+    }
+
+    fn attach(&self, slot: SourceSlot) {
+        let hub = Hub::new(Arc::clone(&self.config), slot);
+        hub.start();
+        self.hubs().push(hub);
+    }
+
+    fn ready<'a>(&'a self, caller: &'a RunContext) -> ReadyFuture<'a> {
+        let hubs = self.hubs().clone();
+        Box::pin(async move {
+            let mut is_ready = true;
+            for hub in hubs {
+                hub.start();
+                is_ready &= hub.ready(caller).await;
+            }
+            is_ready
+        })
+    }
+}
+
+impl fmt::Debug for McpServer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("McpServer").field("name", &self.config.name).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,8 @@
+//! Servers that are processes of this host.
+
+mod group;
+mod program;
+mod stderr;
+
+pub(super) use group::Group;
+pub(super) use program::Program;

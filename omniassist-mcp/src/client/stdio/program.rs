@@ -1,0 +1,66 @@
+use std::ffi::OsString;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use omniassist_core::Text;
+use tokio::process::{ChildStdin, ChildStdout};
+
+use super::{group::Group, stderr};
+
+/// A program with its arguments, and nothing of the host's environment.
+pub(in crate::client) struct Program {
+    path: PathBuf,
+    arguments: Vec<OsString>,
+    environment: Vec<(OsString, OsString)>,
+    directory: Option<PathBuf>,
+}
+
+impl Program {
+    pub(in crate::client) fn new(command: &Command) -> Self {
+        let listed = |(name, value): (_, Option<_>)| Some((OsString::from(name), OsString::from(value?)));
+        Self {
+            path: found(Path::new(command.get_program())),
+            arguments: command.get_args().map(OsString::from).collect(),
+            environment: command.get_envs().filter_map(listed).collect(),
+            directory: command.get_current_dir().map(PathBuf::from),
+        }
+    }
+
+    /// Starts the program in a group of its own.
+    ///
+    /// # Errors
+    ///
+    /// Returns the error of the operating system.
+    pub(in crate::client) fn spawn(&self, source: &Text) -> io::Result<(ChildStdout, ChildStdin, Group)> {
+        let mut command = tokio::process::Command::new(&self.path);
+        command
+            .args(&self.arguments)
+            .env_clear()
+            .envs(self.environment.iter().map(|(name, value)| (name, value)))
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .kill_on_drop(true);
+        if let Some(directory) = &self.directory {
+            command.current_dir(directory);
+        }
+        let (mut child, group) = Group::spawn(&mut command)?;
+        let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
+        if let Some(stderr) = stderr {
+            tokio::spawn(stderr::log(source.clone(), stderr));
+        }
+        let (Some(stdin), Some(stdout)) = (stdin, stdout) else {
+            return Err(io::Error::other("the pipes of the process are missing"));
+        };
+        Ok((stdout, stdin, group.with(child)))
+    }
+}
+
+/// Finds a program on the `PATH` of the host, since the process does not inherit it.
+fn found(program: &Path) -> PathBuf {
+    let is_bare = program.components().count() == 1 && program.file_name().is_some();
+    let path = std::env::var_os("PATH").filter(|_| is_bare).unwrap_or_default();
+    let mut candidates = std::env::split_paths(&path).map(|folder| folder.join(program));
+    candidates.find(|candidate| candidate.is_file()).unwrap_or_else(|| program.to_owned())
+}

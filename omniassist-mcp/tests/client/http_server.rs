@@ -1,0 +1,152 @@
+//! A hostile server over HTTP.
+
+use std::collections::HashSet;
+use std::convert::Infallible;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use http::{Method, Request, Response, StatusCode};
+use http_body_util::{BodyExt, Full};
+use hyper::body::{Bytes, Incoming};
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper_util::rt::TokioIo;
+use serde_json::Value;
+use tokio::net::TcpListener;
+use tokio::task::JoinSet;
+
+use super::protocol::{Protocol, Reaction};
+
+/// The answer to a session that is not known.
+#[derive(Clone, Copy)]
+pub(crate) enum Lost {
+    /// The one of the TypeScript SDK's example.
+    BadRequestWithoutId,
+    NotFound,
+}
+
+#[derive(Clone)]
+pub(crate) struct HttpServer {
+    pub(crate) protocol: Protocol,
+    pub(crate) url: String,
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    lost: Lost,
+    sessions: Mutex<HashSet<String>>,
+    /// The `authorization` of each call, with the tool.
+    authorizations: Mutex<Vec<(String, String)>>,
+    connections: Mutex<JoinSet<()>>,
+    /// Credentials that the next call is refused with.
+    revoked: Mutex<String>,
+}
+
+impl HttpServer {
+    pub(crate) async fn start(protocol: Protocol, lost: Lost) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://{}/mcp", listener.local_addr().unwrap());
+        let shared = Arc::new(Shared {
+            lost,
+            sessions: Mutex::default(),
+            authorizations: Mutex::default(),
+            connections: Mutex::default(),
+            revoked: Mutex::default(),
+        });
+        let this = Self { protocol, url, shared };
+        let server = this.clone();
+        tokio::spawn(async move {
+            loop {
+                let Ok((stream, _)) = listener.accept().await else { return };
+                let (server, shared) = (server.clone(), Arc::clone(&server.shared));
+                let service = service_fn(move |request| {
+                    let server = server.clone();
+                    async move { server.handle(request).await }
+                });
+                let connection = http1::Builder::new().serve_connection(TokioIo::new(stream), service);
+                shared.connections.lock().unwrap().spawn(async move {
+                    let _ = connection.await;
+                });
+            }
+        });
+        this
+    }
+
+    /// Forgets the sessions, and closes all connections. The client has noticed it when this returns.
+    pub(crate) async fn restart(&self) {
+        self.end();
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+
+    fn end(&self) {
+        self.shared.sessions.lock().unwrap().clear();
+        self.shared.connections.lock().unwrap().abort_all();
+    }
+
+    /// Refuses the next call with these credentials.
+    pub(crate) fn revoke(&self, authorization: &str) {
+        *self.shared.revoked.lock().unwrap() = authorization.to_owned();
+    }
+
+    /// Returns the `authorization` of each call, with the tool.
+    pub(crate) fn authorizations(&self) -> Vec<(String, String)> {
+        self.shared.authorizations.lock().unwrap().clone()
+    }
+
+    async fn handle(&self, request: Request<Incoming>) -> Result<Response<Full<Bytes>>, Infallible> {
+        let header = |name: &str| {
+            request.headers().get(name).map(|value| value.to_str().unwrap().to_owned()).unwrap_or_default()
+        };
+        let (session, authorization) = (header("mcp-session-id"), header("authorization"));
+        if request.method() != Method::POST {
+            return Ok(plain(StatusCode::METHOD_NOT_ALLOWED, ""));
+        }
+        let body = request.into_body().collect().await.unwrap().to_bytes();
+        let message: Value = serde_json::from_slice(&body).unwrap();
+        let is_first = matches!(message["method"].as_str(), Some("initialize" | "server/discover"));
+        if !is_first && !self.shared.sessions.lock().unwrap().contains(&session) {
+            return Ok(match self.shared.lost {
+                Lost::NotFound => plain(StatusCode::NOT_FOUND, "Not Found"),
+                Lost::BadRequestWithoutId => plain(
+                    StatusCode::BAD_REQUEST,
+                    r#"{"jsonrpc":"2.0","error":{"code":-32000,"message":"Bad Request: No valid session ID provided"},"id":null}"#,
+                ),
+            });
+        }
+        if let Some(tool) = message["params"]["name"].as_str() {
+            if !authorization.is_empty() && *self.shared.revoked.lock().unwrap() == authorization {
+                self.shared.revoked.lock().unwrap().clear();
+                return Ok(plain(StatusCode::UNAUTHORIZED, ""));
+            }
+            self.shared.authorizations.lock().unwrap().push((authorization, tool.to_owned()));
+            if tool == "busy" {
+                return Ok(plain(StatusCode::TOO_MANY_REQUESTS, ""));
+            }
+        }
+        let messages = match self.protocol.react(&message) {
+            Reaction::Send(messages) => messages,
+            Reaction::Hang => std::future::pending().await,
+            Reaction::Die => {
+                self.end();
+                std::future::pending().await
+            }
+        };
+        if messages.is_empty() {
+            return Ok(plain(StatusCode::ACCEPTED, ""));
+        }
+        let events: String = messages.iter().map(|message| format!("data: {message}\n\n")).collect();
+        let mut response = Response::new(Full::from(events));
+        response.headers_mut().insert("content-type", "text/event-stream".parse().unwrap());
+        if message["method"] == "initialize" {
+            let id = format!("session-{}", self.protocol.count("initialize"));
+            response.headers_mut().insert("mcp-session-id", id.parse().unwrap());
+            self.shared.sessions.lock().unwrap().insert(id);
+        }
+        Ok(response)
+    }
+}
+
+fn plain(status: StatusCode, body: &'static str) -> Response<Full<Bytes>> {
+    let kind = if body.starts_with('{') { "application/json" } else { "text/plain" };
+    Response::builder().status(status).header("content-type", kind).body(Full::from(body)).unwrap()
+}

@@ -1,0 +1,74 @@
+//! The official server with all features, from npm.
+
+use std::net::TcpListener;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Instant;
+
+use omniassist_mcp::client::McpServer;
+
+use super::{Desk, open};
+
+/// Returns the script of the server, and the program that runs it.
+fn everything() -> (PathBuf, PathBuf) {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/client/official");
+    let script = folder.join("node_modules/@modelcontextprotocol/server-everything/dist/index.js");
+    assert!(script.exists(), "run `npm ci` in {}", folder.display());
+    let path = std::env::var_os("PATH").unwrap();
+    let node = std::env::split_paths(&path).map(|folder| folder.join("node")).find(|node| node.exists());
+    (script, node.expect("node is needed: https://nodejs.org"))
+}
+
+async fn use_it(desk: &Desk, name: &str) {
+    let sum = desk.call(&format!(r#"{name}_get-sum {{"a": 2, "b": 3}}"#)).await.to_string();
+    assert!(sum.contains("The sum of 2 and 3 is 5"), "{sum}");
+    let echo = desk.call(&format!(r#"{name}_echo {{"message": "hello"}}"#)).await.to_string();
+    assert!(echo.contains("Echo: hello"), "{echo}");
+    let structured = desk.call(&format!(r#"{name}_get-structured-content {{"location": "Chicago"}}"#)).await;
+    assert!(structured.to_string().contains("temperature"), "{structured}");
+    let image = desk.call(&format!("{name}_get-tiny-image")).await.to_string();
+    assert!(image.contains("An image (image/png") && image.len() < 2000, "{image}");
+    let began = Instant::now();
+    for _ in 0..20 {
+        desk.call(&format!(r#"{name}_echo {{"message": "hello"}}"#)).await;
+    }
+    println!("{name}: {:?} a run with a call; tools: {:?}", began.elapsed() / 20, desk.offered());
+}
+
+#[tokio::test]
+async fn the_official_server_over_stdio() {
+    let (script, node) = everything();
+    let mut command = Command::new(node);
+    command.arg(script).arg("stdio");
+    let began = Instant::now();
+    let desk = Desk::new([open(McpServer::stdio("npm", &command))]).ready().await;
+    println!("connected after {:?}", began.elapsed());
+    use_it(&desk, "npm").await;
+}
+
+#[tokio::test]
+async fn the_official_server_over_http_and_its_restart() {
+    let (script, node) = everything();
+    let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let start = || {
+        let mut command = tokio::process::Command::new(&node);
+        command.arg(&script).arg("streamableHttp").env("PORT", port.to_string()).kill_on_drop(true);
+        command.spawn().unwrap()
+    };
+    let mut server = start();
+    let desk =
+        Desk::new([open(McpServer::http("npm", format!("http://127.0.0.1:{port}/mcp")))]).ready().await;
+    use_it(&desk, "npm").await;
+
+    server.kill().await.unwrap();
+    let gone = desk.call(r#"npm_echo {"message": "hello"}"#).await.to_string();
+    assert!(gone.contains("The server cannot be reached now. The call did not run."), "{gone}");
+    let _server = start();
+    while tokio::net::TcpStream::connect(("127.0.0.1", port)).await.is_err() {
+        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+    }
+    let began = Instant::now();
+    let back = desk.call(r#"npm_echo {"message": "hello"}"#).await.to_string();
+    assert!(back.contains("Echo: hello"), "{back}");
+    println!("right {:?} after the restart", began.elapsed());
+}

@@ -1,0 +1,147 @@
+//! A server that speaks the protocol version 2025-11-25, and misbehaves as it is told.
+
+use std::sync::{Arc, Mutex};
+
+use serde_json::{Value, json};
+
+/// The reaction of a server to a message.
+pub(crate) enum Reaction {
+    /// Answers with these messages, in this order.
+    Send(Vec<Value>),
+    /// Never answers.
+    Hang,
+    /// Ends, in the middle of the call.
+    Die,
+}
+
+#[derive(Clone, Default)]
+pub(crate) struct Protocol {
+    state: Arc<Mutex<State>>,
+}
+
+#[derive(Default)]
+struct State {
+    tools: Vec<Value>,
+    /// Tools of a page; 0 for all on one.
+    page: usize,
+    has_endless_pages: bool,
+    ttl_ms: Option<u64>,
+    received: Vec<Value>,
+}
+
+/// Returns the definition of a tool without arguments.
+pub(crate) fn tool(name: &str) -> Value {
+    json!({"name": name, "description": format!("Does {name}"), "inputSchema": {"type": "object"}})
+}
+
+impl Protocol {
+    pub(crate) fn new<'a>(tools: impl IntoIterator<Item = &'a str>) -> Self {
+        let this = Self::default();
+        this.set_tools(tools.into_iter().map(tool).collect());
+        this
+    }
+
+    pub(crate) fn set_tools(&self, tools: Vec<Value>) {
+        self.state.lock().unwrap().tools = tools;
+    }
+
+    pub(crate) fn set_page(&self, page: usize) {
+        self.state.lock().unwrap().page = page;
+    }
+
+    pub(crate) fn page_for_ever(&self) {
+        self.state.lock().unwrap().has_endless_pages = true;
+    }
+
+    pub(crate) fn set_ttl(&self, ttl_ms: u64) {
+        self.state.lock().unwrap().ttl_ms = Some(ttl_ms);
+    }
+
+    /// Returns the calls of a tool that the server has received.
+    pub(crate) fn calls(&self, tool: &str) -> usize {
+        let is_call =
+            |message: &&Value| message["method"] == "tools/call" && message["params"]["name"] == tool;
+        self.state.lock().unwrap().received.iter().filter(is_call).count()
+    }
+
+    /// Returns the messages of a method that the server has received.
+    pub(crate) fn count(&self, method: &str) -> usize {
+        self.state.lock().unwrap().received.iter().filter(|message| message["method"] == method).count()
+    }
+
+    pub(crate) fn react(&self, message: &Value) -> Reaction {
+        let mut state = self.state.lock().unwrap();
+        state.received.push(message.clone());
+        let (id, params) = (&message["id"], &message["params"]);
+        let result = match message["method"].as_str().unwrap_or_default() {
+            "initialize" => json!({
+                "protocolVersion": "2025-11-25",
+                "capabilities": {"tools": {"listChanged": true}},
+                "serverInfo": {"name": "hostile", "version": "1"},
+            }),
+            "tools/list" => state.list(params["cursor"].as_str()),
+            "tools/call" => {
+                drop(state);
+                return call(id, params);
+            }
+            method if id.is_null() || method.is_empty() => return Reaction::Send(Vec::new()),
+            method => {
+                let error = json!({"code": -32601, "message": format!("no method {method}")});
+                return Reaction::Send(vec![json!({"jsonrpc": "2.0", "id": id, "error": error})]);
+            }
+        };
+        Reaction::Send(vec![json!({"jsonrpc": "2.0", "id": id, "result": result})])
+    }
+}
+
+impl State {
+    fn list(&self, cursor: Option<&str>) -> Value {
+        let first: usize = cursor.and_then(|cursor| cursor.parse().ok()).unwrap_or_default();
+        if self.has_endless_pages {
+            return json!({"tools": [tool(&format!("page{first}"))], "nextCursor": (first + 1).to_string()});
+        }
+        let size = if self.page == 0 { self.tools.len().max(1) } else { self.page };
+        let page: Vec<_> = self.tools.iter().skip(first).take(size).cloned().collect();
+        let mut result = json!({"tools": page});
+        if first + size < self.tools.len() {
+            result["nextCursor"] = (first + size).to_string().into();
+        }
+        if let Some(ttl) = self.ttl_ms {
+            result["ttlMs"] = ttl.into();
+        }
+        result
+    }
+}
+
+fn call(id: &Value, params: &Value) -> Reaction {
+    let text = |text: &str| json!({"content": [{"type": "text", "text": text}]});
+    let mut messages = Vec::new();
+    let result = match params["name"].as_str().unwrap_or_default() {
+        "hang" => return Reaction::Hang,
+        "die" => return Reaction::Die,
+        "huge" => text(&"x".repeat(300_000)),
+        "flood" => text(&"x".repeat(20_000_000)),
+        "fail" => json!({"content": [{"type": "text", "text": "there is no order 7"}], "isError": true}),
+        "image" => json!({"content": [{"type": "image", "mimeType": "image/png", "data": "AAAA"}]}),
+        "structured" | "lies" => {
+            let is_right = params["name"] == "structured";
+            let total = if is_right { json!(7) } else { json!("seven") };
+            json!({"content": [], "structuredContent": {"total": total}})
+        }
+        "progress" => {
+            let token = &params["_meta"]["progressToken"];
+            let params = json!({"progressToken": token, "progress": 1, "total": 2, "message": "half"});
+            let method = "notifications/progress";
+            messages.push(json!({"jsonrpc": "2.0", "method": method, "params": params}));
+            text("done")
+        }
+        "echo" => text(params["arguments"]["text"].as_str().unwrap_or_default()),
+        "environment" => {
+            let names: Vec<_> = std::env::vars().map(|(name, _)| name).collect();
+            text(&names.join(","))
+        }
+        name => text(&format!("{name} ran")),
+    };
+    messages.push(json!({"jsonrpc": "2.0", "id": id, "result": result}));
+    Reaction::Send(messages)
+}

@@ -1,0 +1,11 @@
+//! Tests of the MCP server over real sockets, with requests as clients send them.
+
+mod agents;
+mod approvals;
+mod calls;
+mod edge;
+mod host;
+mod leaving;
+mod limits;
+mod lists;
+mod refused_state;
