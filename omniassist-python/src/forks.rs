@@ -11,7 +11,7 @@ use tokio_util::task::AbortOnDropHandle;
 pub(crate) const NAMES: [&str; 2] = ["fork", "wait"];
 
 pub(crate) const DESCRIPTION: &str = "\n- fork(task): starts an agent on a task and returns its id at once. Start several before waiting, so that they work at the same time.\
-     \n- wait(id): waits for an agent and returns its report, a dict with `status` and `result`.";
+     \n- wait(agent): waits for the agent of this id and returns its report, a dict with `status` and `result`.";
 
 /// The agents that one program has started. Dropping it stops them.
 #[derive(Debug)]

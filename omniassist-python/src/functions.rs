@@ -72,7 +72,9 @@ impl CallFunctions {
         };
         for value in positional {
             match only_property(tool.spec()) {
-                Some(parameter) if !named.contains_key(parameter) => named.insert(parameter.to_owned(), value),
+                Some(parameter) if !named.contains_key(parameter) => {
+                    named.insert(parameter.to_owned(), value)
+                }
                 _ => {
                     let parameters = parameters(tool.spec());
                     let text = format!("Call it with keyword arguments: {name}({parameters}).");
@@ -86,7 +88,8 @@ impl CallFunctions {
             Gate::Open => {}
             Gate::Refused { reason } => return Err(ToolError::new(reason.to_string())),
             _ => {
-                let text = "This call needs the user's approval, for which a program cannot wait. It was not run.";
+                let text =
+                    "This call needs the user's approval, for which a program cannot wait. It was not run.";
                 return Err(ToolError::new(text));
             }
         }
@@ -101,7 +104,8 @@ impl CallFunctions {
 /// Returns the parameters of a function: `number, limit=None`.
 fn parameters(spec: &ToolSpec) -> String {
     let required = spec.input_schema.get("required").and_then(Value::as_array);
-    let is_required = |name: &str| required.is_some_and(|names| names.iter().any(|required| required == name));
+    let is_required =
+        |name: &str| required.is_some_and(|names| names.iter().any(|required| required == name));
     let parameters: Vec<_> = properties(spec)
         .map(|(name, schema)| {
             let kind = schema.get("type").and_then(Value::as_str).unwrap_or("any");

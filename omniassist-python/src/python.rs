@@ -13,7 +13,8 @@ use crate::{Code, CodeRunner, Session};
 
 const DESCRIPTION: &str = "Runs a Python program in a sandbox and returns what it printed and the value of its last expression. \
      Use it to calculate, and to combine many values. It has a part of Python's standard library (math, datetime, re, json), \
-     no packages, and no files or network. Each call starts anew.";
+     no packages, and no files or network. \
+     Do not name variables like built-in functions. Each call starts anew.";
 
 /// A tool that runs programs of a model.
 ///

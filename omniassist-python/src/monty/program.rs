@@ -83,7 +83,9 @@ async fn turns(
             TurnEvent::NameLookup { .. } => {
                 worker.resume_name_lookup(NameLookupResult::Undefined, print).await?
             }
-            TurnEvent::FunctionCall { function_name, args, kwargs, object_id: None, .. } => {
+            TurnEvent::FunctionCall { function_name, args, kwargs, object_id: None, .. }
+                if session.has_function(&function_name) =>
+            {
                 let answer = match call(session, &function_name, &args, &kwargs).await {
                     Ok(value) => ResumeValue::Return(value::from_json(value)),
                     Err(error) => {

@@ -50,9 +50,11 @@ fn at_depth(value: &MontyObject, left: &mut usize, depth: usize) -> Option<Value
         | MontyObject::Tuple(values)
         | MontyObject::NamedTuple { values, .. }
         | MontyObject::Set(values)
-        | MontyObject::FrozenSet(values) => {
-            values.iter().map(|value| at_depth(value, left, depth - 1)).collect::<Option<Vec<_>>>().map(Value::Array)
-        }
+        | MontyObject::FrozenSet(values) => values
+            .iter()
+            .map(|value| at_depth(value, left, depth - 1))
+            .collect::<Option<Vec<_>>>()
+            .map(Value::Array),
         MontyObject::Dict(pairs) => {
             let mut map = Map::new();
             for (key, value) in pairs.iter() {
