@@ -30,7 +30,6 @@ impl Session {
     }
 
     /// Returns the limits of the program.
-    #[must_use]
     pub fn limits(&self) -> &Code {
         &self.limits
     }

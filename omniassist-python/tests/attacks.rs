@@ -31,7 +31,7 @@ async fn attack(tools: &Tools, name: &str, code: &str, kinds: &[&str]) {
     let output = timeout(Duration::from_secs(20), run(tools, code)).await.unwrap();
     let took = begun.elapsed();
     let error = output["error"].as_str().unwrap_or_else(|| panic!("{name} succeeded: {output}"));
-    println!("{name}: {took:?}: {}", &error[..error.floor_char_boundary(100)]);
+    println!("{name}: {took:?}: {error:.100}");
     assert!(kinds.iter().any(|kind| error.starts_with(kind)), "{name}: {error}");
     assert!(output.to_string().len() < 40_000, "{name}");
     assert!(resident().saturating_sub(before) < GROWTH, "{name}");

@@ -12,12 +12,12 @@ use serde_json::{Value, json};
 
 use crate::setup::{pool, registry, result, run};
 
-fn schema(properties: Value, required: &[&str]) -> Value {
+fn schema(properties: &Value, required: &[&str]) -> Value {
     json!({ "type": "object", "properties": properties, "required": required, "additionalProperties": false })
 }
 
 fn double() -> Tool {
-    let schema = schema(json!({ "number": { "type": "integer" } }), &["number"]);
+    let schema = schema(&json!({ "number": { "type": "integer" } }), &["number"]);
     Tool::from_fn_with_schema(
         "double",
         "Doubles a number",
@@ -30,7 +30,7 @@ fn double() -> Tool {
 
 fn join() -> Tool {
     let text = json!({ "type": "string" });
-    let schema = schema(json!({ "left": text, "right": text }), &["left"]);
+    let schema = schema(&json!({ "left": text, "right": text }), &["left"]);
     Tool::from_fn_with_schema(
         "join",
         "Joins texts",

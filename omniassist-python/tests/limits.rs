@@ -126,8 +126,8 @@ async fn the_kernel_limits_each_worker() {
     assert_eq!(result(&tools, "1").await, json!(1));
     let limits = std::fs::read_to_string(format!("/proc/{}/limits", pool.idle_workers()[0])).unwrap();
     let soft = |name: &str| -> String {
-        let line = limits.lines().find(|line| line.starts_with(name)).unwrap();
-        line[name.len()..].split_whitespace().next().unwrap().to_owned()
+        let rest = limits.lines().find_map(|line| line.strip_prefix(name)).unwrap();
+        rest.split_whitespace().next().unwrap().to_owned()
     };
     assert_eq!(soft("Max address space"), ((64_u64 + 128) << 20).to_string());
     assert_eq!((soft("Max open files"), soft("Max file size")), ("16".to_owned(), "0".to_owned()));

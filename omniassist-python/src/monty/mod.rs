@@ -19,9 +19,6 @@ use crate::{CodeOutcome, CodeRunner, PythonError, Session};
 /// The time that a worker has, beyond that of its program, to stop the program itself.
 const GRACE: Duration = Duration::from_millis(200);
 
-/// The time that a worker has to prepare for a program.
-const READY: Duration = Duration::from_secs(5);
-
 /// The number of programs after which a worker is replaced, in case it leaks memory.
 const PROGRAMS_OF_A_WORKER: u32 = 1_000;
 
@@ -115,7 +112,7 @@ impl MontyPoolBuilder {
 impl CodeRunner for MontyPool {
     async fn run(&self, code: &str, session: &Session) -> Result<CodeOutcome, PythonError> {
         let config = program::config(session.limits());
-        let worker = match timeout(self.wait + READY, self.pool.checkout(&config)).await {
+        let worker = match timeout(self.wait + program::READY, self.pool.checkout(&config)).await {
             Ok(Ok(worker)) => worker,
             Ok(Err(PoolError::Exhausted)) => return Err(PythonError::busy(self.wait)),
             Ok(Err(error)) => return Err(PythonError::worker(error)),

@@ -8,8 +8,11 @@ use serde_json::{Map, Value};
 use tokio::sync::Notify;
 use tokio::time::timeout;
 
-use super::{READY, value};
+use super::value;
 use crate::{Code, CodeOutcome, PythonError, Session, Stream};
+
+/// The time that a worker has to prepare for a program.
+pub(super) const READY: Duration = Duration::from_secs(5);
 
 /// The time for which a worker collects text before it sends it.
 const FLUSH: Duration = Duration::from_millis(20);
