@@ -95,7 +95,7 @@ impl CallFunctions {
         }
         let number = self.calls.fetch_add(1, Ordering::Relaxed);
         let id = format!("{}.{number}", call.call_id());
-        let invocation = ToolInvocation::new(id, arguments, call.run().clone()).cancel(call.cancellation());
+        let invocation = ToolInvocation::within(call, tool, id, arguments);
         let output = self.tools.start(tool, invocation).outcome().await.result?;
         Ok(output.to()?)
     }

@@ -47,9 +47,9 @@ impl Python {
     /// too. Default: none.
     ///
     /// Each call passes the checks of the tool: its schema, [visibility](Tool::visible_to), [rate limits](Tool::rate_limit),
-    /// timeout and output cap. A call that needs an approval or a form does not run, and the program gets an exception,
-    /// because it cannot wait for the user. The hooks and the audit log of the assistant see the program, and not the calls
-    /// that it makes. Progress, data and agents of a function are left out.
+    /// timeout and output cap. It passes the hooks of the assistant, and has records in its audit log. A call that needs an
+    /// approval or a form does not run, and the program gets an exception, because it cannot wait for the user. Progress, data
+    /// and agents of a function are left out.
     pub fn functions(mut self, tools: impl IntoIterator<Item = Tool>) -> Self {
         self.functions.extend(tools);
         self

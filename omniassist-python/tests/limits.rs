@@ -14,7 +14,8 @@ const OUTPUT: usize = 1_000;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn output_ends_at_its_limit() {
-    let tools = registry(python(Code::new().output(OUTPUT)).await);
+    // The time is long, so that only the output ends a program.
+    let tools = registry(python(Code::new().output(OUTPUT).time(Duration::from_secs(3_600))).await);
     for (code, fits) in [
         ("print('a' * 999)", true),
         ("print('a' * 1000)", false),
@@ -27,8 +28,9 @@ async fn output_ends_at_its_limit() {
         ("print('a' * 499)\n'b' * 499", false),
         ("[1] * 499", true),
         ("[1] * 500", false),
+        ("while True:\n    print('a')", false),
     ] {
-        let output = run(&tools, code).await;
+        let output = timeout(Duration::from_secs(20), run(&tools, code)).await.unwrap();
         if fits {
             assert_eq!(output["error"], Value::Null, "{code}");
         } else {
@@ -48,7 +50,7 @@ async fn output_ends_at_its_limit() {
 async fn memory_ends_at_its_limit() {
     let tools = registry(python(Code::new().memory(8 << 20)).await);
     // The largest string that fits: one byte more does not.
-    let (mut fits, mut too_large) = (0, 8 << 20);
+    let (mut fits, mut too_large) = (0, 9 << 20);
     while too_large - fits > 1 {
         let middle = (fits + too_large) / 2;
         let output = run(&tools, &format!("len('a' * {middle})")).await;
@@ -60,7 +62,7 @@ async fn memory_ends_at_its_limit() {
         }
     }
     println!("the largest string of 8 MiB: {fits} bytes");
-    assert!(fits > 7 << 20, "{fits}");
+    assert!(fits > 7 << 20 && fits < 8 << 20, "{fits}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

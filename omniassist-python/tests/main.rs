@@ -11,6 +11,7 @@
 mod agents;
 mod attacks;
 mod functions;
+mod hooks;
 mod limits;
 mod programs;
 mod runner;

@@ -10,7 +10,8 @@ use serde_json::Value;
 use super::output::{self, OutputLimits};
 use super::state::StateMap;
 use super::update::Updates;
-use super::{AgentAsk, FromRun, ToolError, idempotency_key};
+use super::{AgentAsk, FromRun, ToolError, ToolHooks, idempotency_key};
+use crate::audit::CallAudit;
 use crate::{CancellationToken, RunContext, one_line::OneLine};
 
 /// Bytes of the id of data and of an activity, as in [`Limits::max_id_bytes`](omniassist_core::Limits::max_id_bytes).
@@ -51,6 +52,9 @@ pub(crate) struct CallContext {
     pub(crate) cancel: CancellationToken,
     pub(crate) updates: Arc<Updates>,
     pub(crate) limits: OutputLimits,
+    /// The hooks and the audit log, for calls that the tool makes.
+    pub(crate) hooks: Option<Arc<ToolHooks>>,
+    pub(crate) audit: Option<Box<CallAudit>>,
 }
 
 impl From<CallContext> for ToolContext {
@@ -290,7 +294,8 @@ impl ToolContext {
 
     /// Returns the same call with other arguments.
     pub(super) fn with_arguments(&self, arguments: JsonText) -> Self {
-        let CallContext { call_id, tool, arguments: _, run, state, cancel, updates, limits } = &*self.inner;
+        let CallContext { call_id, tool, arguments: _, run, state, cancel, updates, limits, hooks, audit } =
+            &*self.inner;
         CallContext {
             call_id: call_id.clone(),
             tool: tool.clone(),
@@ -300,8 +305,18 @@ impl ToolContext {
             cancel: cancel.clone(),
             updates: Arc::clone(updates),
             limits: *limits,
+            hooks: hooks.clone(),
+            audit: audit.clone(),
         }
         .into()
+    }
+
+    pub(super) fn hooks(&self) -> Option<&Arc<ToolHooks>> {
+        self.inner.hooks.as_ref()
+    }
+
+    pub(super) fn audit(&self) -> Option<&CallAudit> {
+        self.inner.audit.as_deref()
     }
 
     pub(crate) fn output_limits(&self) -> OutputLimits {

@@ -55,6 +55,24 @@ impl ToolInvocation {
         }
     }
 
+    /// Creates a call that a tool makes while its own call runs. It belongs to the same run, passes the hooks of the
+    /// assistant, has records in its audit log, and is cancelled with the call of the tool. The arguments and the approval
+    /// policy must have been checked; a hook that asks for an approval refuses the call.
+    #[must_use]
+    pub fn within(
+        call: &ToolContext,
+        tool: &RegisteredTool,
+        call_id: impl Into<Text>,
+        arguments: JsonText,
+    ) -> Self {
+        let call_id = call_id.into();
+        let audit = call.audit().map(|audit| audit.within(&call_id, &tool.spec().name, &arguments));
+        Self::new(call_id, arguments, call.run().clone())
+            .cancel(call.cancellation())
+            .audited(audit)
+            .hooked(call.hooks(), false)
+    }
+
     /// Sets the token that cancels the call. Default: a new one.
     #[must_use]
     pub fn cancel(mut self, token: CancellationToken) -> Self {
@@ -164,6 +182,7 @@ pub(super) fn start(
     let span = trace.span();
     let cancel = cancel.child();
     let updates = Arc::new(Updates::new(tool.max_unread_bytes()));
+    let (hooks_within, audit_within) = (hooks.as_ref().map(|hooks| Arc::clone(&hooks.hooks)), audit.clone());
     // Hooks decide first if a call starts.
     let (started, hooked) = match (&audit, &hooks) {
         (Some(audit), None) => (audit.start(), None),
@@ -189,7 +208,18 @@ pub(super) fn start(
 
     let name = tool.spec().name.clone();
     let (limits, given) = (tool.output_limits(), cancel.clone());
-    let call = CallContext { call_id, tool: name, arguments, run, state, cancel: given, updates, limits };
+    let call = CallContext {
+        call_id,
+        tool: name,
+        arguments,
+        run,
+        state,
+        cancel: given,
+        updates,
+        limits,
+        hooks: hooks_within,
+        audit: audit_within,
+    };
     let call = ToolContext::from(call);
     let work = {
         let tool = Arc::clone(tool);
