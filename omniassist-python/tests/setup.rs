@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
+use std::time::Duration;
 use std::{env, fs};
 
 use futures_util::StreamExt;
@@ -47,7 +48,10 @@ pub(crate) async fn python(limits: Code) -> Tool {
 }
 
 pub(crate) fn registry(tool: Tool) -> Tools {
-    let tools = Tools::new(StateMap::new(), Limits::default());
+    let mut limits = Limits::default();
+    // A call that is dropped ends by itself, and not because the server aborts it later.
+    limits.tool_cancel_grace = Duration::from_secs(3_600);
+    let tools = Tools::new(StateMap::new(), limits);
     tools.register(tool).unwrap();
     tools
 }
