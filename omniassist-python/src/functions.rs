@@ -101,7 +101,7 @@ impl CallFunctions {
     }
 }
 
-/// Returns the parameters of a function: `number, limit=None`.
+/// Returns the parameters of a function: `number: integer, limit: integer = default`.
 fn parameters(spec: &ToolSpec) -> String {
     let required = spec.input_schema.get("required").and_then(Value::as_array);
     let is_required =

@@ -48,7 +48,7 @@
 //! | [`Code::time`] | the worker; 200 ms later the pool, which kills it; on Linux the kernel | `TimeoutError` |
 //! | [`Code::memory`] | the worker's allocator; on Linux the kernel | `MemoryError` |
 //! | [`Code::output`] | this crate, which kills the worker | `OutputLimitError` |
-//! | 1,000 calls of functions | the pool | `RuntimeError` |
+//! | 1,000 calls of functions and look-ups of unknown names | the pool | `RuntimeError` |
 //! | 1,000 levels of recursion | the worker | `RecursionError` |
 //! | the tool's [timeout](omniassist_server::Tool::timeout) | the server, which drops the call | the error of a tool |
 //!

@@ -41,7 +41,7 @@ async fn attack(tools: &Tools, name: &str, code: &str, kinds: &[&str]) {
 #[tokio::test(flavor = "multi_thread")]
 async fn attacks_on_resources_end() {
     let tools = attacked().await;
-    let time = ["TimeoutError", "MemoryError"];
+    let time = ["TimeoutError", "MemoryError", "ValueError: Exceeds the limit"];
     for (name, code) in [
         ("a large integer", "10**10**7"),
         ("integers", "x = 3\nwhile True:\n    x = x * x"),
@@ -59,6 +59,8 @@ async fn attacks_on_resources_end() {
     ] {
         attack(&tools, name, code, &time).await;
     }
+    let asks = "while True:\n    try:\n        no_such_name\n    except BaseException:\n        pass";
+    attack(&tools, "endless questions", asks, &["RuntimeError"]).await;
     attack(&tools, "recursion", "def f():\n    return f()\nf()", &["RecursionError"]).await;
     let nested = format!("{}1{}", "(".repeat(50_000), ")".repeat(50_000));
     attack(
@@ -87,7 +89,7 @@ async fn attacks_on_output_end() {
         ("large integers as result", "[10**3000] * 1000"),
         ("a huge dict as result", "{str(i): i for i in range(20000)}"),
     ] {
-        attack(&tools, name, code, &["OutputLimitError", "MemoryError"]).await;
+        attack(&tools, name, code, &["OutputLimitError", "MemoryError", "TimeoutError"]).await;
     }
     attack(&tools, "a large error", "raise ValueError('a' * 2_000_000)", &["ValueError"]).await;
 }

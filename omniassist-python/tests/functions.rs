@@ -95,6 +95,7 @@ async fn a_call_passes_the_checks_of_its_tool() {
         ("guarded()", "RuntimeError: This call needs the user's approval"),
         ("rare()\nrare()\nrare()", "RuntimeError: This tool was called too often"),
         ("hidden()", "NameError"),
+        ("for i in range(2000):\n    double(i)", "RuntimeError: "),
         ("double(number='a' * 70000)", "RuntimeError: The arguments are too large."),
     ] {
         let output = run(&tools, code).await;

@@ -48,7 +48,7 @@ async fn output_ends_at_its_limit() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn memory_ends_at_its_limit() {
-    let tools = registry(python(Code::new().memory(8 << 20)).await);
+    let tools = registry(python(Code::new().memory(8 << 20).time(Duration::from_secs(60))).await);
     // The largest string that fits: one byte more does not.
     let (mut fits, mut too_large) = (0, 9 << 20);
     while too_large - fits > 1 {

@@ -1,11 +1,12 @@
 //! The output of programs, while they run and at their end.
 
 use futures_util::StreamExt;
-use omniassist_python::Code;
+use futures_util::future::join_all;
+use omniassist_python::{Code, Python};
 use omniassist_server::tool::ToolUpdate;
 use serde_json::{Value, json};
 
-use crate::setup::{invocation, python, registry, result, run};
+use crate::setup::{invocation, pool, python, registry, result, run};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn results_have_their_types() {
@@ -68,5 +69,15 @@ async fn text_is_shown_before_the_end() {
             assert_eq!(output.to::<Value>().unwrap(), json!({ "stdout": "begun\n", "stderr": "" }));
         }
         other => panic!("{other:?}"),
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn programs_run_side_by_side() {
+    let tools = registry(Python::pool(pool(2).await).tool("python").unwrap());
+    let codes: Vec<_> = (0..40).map(|number| format!("n = {number}\nsum(range(n)) + n")).collect();
+    let results = join_all(codes.iter().map(|code| result(&tools, code))).await;
+    for (number, result) in results.into_iter().enumerate() {
+        assert_eq!(result, number * (number + 1) / 2);
     }
 }

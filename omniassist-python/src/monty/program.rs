@@ -56,14 +56,14 @@ pub(super) async fn run(
             return Ok(CodeOutcome::failed(format!("TimeoutError: the program ran longer than {most} s")));
         }
         Err(error @ PoolError::Crashed { .. }) => {
-            tracing::warn!(%error, "a program ended its worker");
+            tracing::warn!(?error, "a program ended its worker");
             return Ok(CodeOutcome::failed("SystemError: the program ended its interpreter"));
         }
         Err(error) => return Err(PythonError::worker(error)),
     };
     // A worker that does not return in time is killed, and the pool starts another.
     if let Ok(Err(error)) = timeout(READY, worker.finish()).await {
-        tracing::debug!(%error, "a worker is replaced");
+        tracing::debug!(?error, "a worker is replaced");
     }
     Ok(outcome)
 }
