@@ -1,3 +1,4 @@
+use std::any::Any;
 use std::fmt;
 use std::future::Future;
 use std::sync::Arc;
@@ -10,8 +11,7 @@ use serde_json::Value;
 use super::output::{self, OutputLimits};
 use super::state::StateMap;
 use super::update::Updates;
-use super::{AgentAsk, FromRun, ToolError, ToolHooks, idempotency_key};
-use crate::audit::CallAudit;
+use super::{AgentAsk, FromRun, ToolError, idempotency_key};
 use crate::{CancellationToken, RunContext, one_line::OneLine};
 
 /// Bytes of the id of data and of an activity, as in [`Limits::max_id_bytes`](omniassist_core::Limits::max_id_bytes).
@@ -52,9 +52,8 @@ pub(crate) struct CallContext {
     pub(crate) cancel: CancellationToken,
     pub(crate) updates: Arc<Updates>,
     pub(crate) limits: OutputLimits,
-    /// The hooks and the audit log, for calls that the tool makes.
-    pub(crate) hooks: Option<Arc<ToolHooks>>,
-    pub(crate) audit: Option<Box<CallAudit>>,
+    /// The settings that calls of the tool inherit. Only [`run`](super::run) knows their type.
+    pub(crate) inherited: Option<Arc<dyn Any + Send + Sync>>,
 }
 
 impl From<CallContext> for ToolContext {
@@ -294,7 +293,7 @@ impl ToolContext {
 
     /// Returns the same call with other arguments.
     pub(super) fn with_arguments(&self, arguments: JsonText) -> Self {
-        let CallContext { call_id, tool, arguments: _, run, state, cancel, updates, limits, hooks, audit } =
+        let CallContext { call_id, tool, arguments: _, run, state, cancel, updates, limits, inherited } =
             &*self.inner;
         CallContext {
             call_id: call_id.clone(),
@@ -305,18 +304,14 @@ impl ToolContext {
             cancel: cancel.clone(),
             updates: Arc::clone(updates),
             limits: *limits,
-            hooks: hooks.clone(),
-            audit: audit.clone(),
+            inherited: inherited.clone(),
         }
         .into()
     }
 
-    pub(super) fn hooks(&self) -> Option<&Arc<ToolHooks>> {
-        self.inner.hooks.as_ref()
-    }
-
-    pub(super) fn audit(&self) -> Option<&CallAudit> {
-        self.inner.audit.as_deref()
+    /// Returns the settings that calls of the tool inherit, if they are of this type.
+    pub(super) fn inherited<T: 'static>(&self) -> Option<&T> {
+        self.inner.inherited.as_ref()?.downcast_ref()
     }
 
     pub(crate) fn output_limits(&self) -> OutputLimits {

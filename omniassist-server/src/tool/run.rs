@@ -66,11 +66,12 @@ impl ToolInvocation {
         arguments: JsonText,
     ) -> Self {
         let call_id = call_id.into();
-        let audit = call.audit().map(|audit| audit.within(&call_id, &tool.spec().name, &arguments));
-        Self::new(call_id, arguments, call.run().clone())
-            .cancel(call.cancellation())
-            .audited(audit)
-            .hooked(call.hooks(), false)
+        let invocation =
+            Self::new(call_id.clone(), arguments, call.run().clone()).cancel(call.cancellation());
+        let Some(Inherited { hooks, audit }) = call.inherited() else { return invocation };
+        let audit =
+            audit.as_ref().map(|audit| audit.within(&call_id, &tool.spec().name, &invocation.arguments));
+        invocation.audited(audit).hooked(hooks.as_ref(), false)
     }
 
     /// Sets the token that cancels the call. Default: a new one.
@@ -94,6 +95,22 @@ impl ToolInvocation {
     pub(crate) fn audited(mut self, audit: Option<CallAudit>) -> Self {
         self.audit = audit.map(Box::new);
         self
+    }
+}
+
+/// The settings of a call that the calls of its tool inherit.
+struct Inherited {
+    hooks: Option<Arc<ToolHooks>>,
+    audit: Option<CallAudit>,
+}
+
+impl Inherited {
+    fn of(hooks: Option<&CallHooks>, audit: Option<&CallAudit>) -> Option<Arc<dyn Any + Send + Sync>> {
+        if hooks.is_none() && audit.is_none() {
+            return None;
+        }
+        let hooks = hooks.map(|hooks| Arc::clone(&hooks.hooks));
+        Some(Arc::new(Self { hooks, audit: audit.cloned() }))
     }
 }
 
@@ -182,7 +199,7 @@ pub(super) fn start(
     let span = trace.span();
     let cancel = cancel.child();
     let updates = Arc::new(Updates::new(tool.max_unread_bytes()));
-    let (hooks_within, audit_within) = (hooks.as_ref().map(|hooks| Arc::clone(&hooks.hooks)), audit.clone());
+    let inherited = Inherited::of(hooks.as_ref(), audit.as_deref());
     // Hooks decide first if a call starts.
     let (started, hooked) = match (&audit, &hooks) {
         (Some(audit), None) => (audit.start(), None),
@@ -208,18 +225,8 @@ pub(super) fn start(
 
     let name = tool.spec().name.clone();
     let (limits, given) = (tool.output_limits(), cancel.clone());
-    let call = CallContext {
-        call_id,
-        tool: name,
-        arguments,
-        run,
-        state,
-        cancel: given,
-        updates,
-        limits,
-        hooks: hooks_within,
-        audit: audit_within,
-    };
+    let call =
+        CallContext { call_id, tool: name, arguments, run, state, cancel: given, updates, limits, inherited };
     let call = ToolContext::from(call);
     let work = {
         let tool = Arc::clone(tool);
