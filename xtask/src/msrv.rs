@@ -1,4 +1,4 @@
-//! The check of the stated Rust version: no crate that a user links requires a newer one.
+//! The check of the stated Rust versions: no crate that a user links with a package requires a newer one.
 
 use std::collections::BTreeSet;
 
@@ -23,15 +23,10 @@ fn check() -> Outcome {
         .filter(|package| package.get("source").is_none_or(Value::is_null))
         .filter(|package| package.get("publish").is_none_or(Value::is_null))
         .collect();
-    let stated = ours
-        .iter()
-        .filter_map(|package| text(package, "rust_version"))
-        .min_by_key(|version| number(version))
-        .ok_or("no package of the workspace states a rust-version")?;
-
-    let mut linked = BTreeSet::new();
-    for package in &ours {
+    for package in ours {
         let name = text(package, "name").ok_or("a package has no name")?;
+        let stated = text(package, "rust_version").ok_or_else(|| format!("{name} states no rust-version"))?;
+        let mut linked = BTreeSet::new();
         // `name v1.2.3 (...)`
         for line in dependencies(&name)? {
             let mut words = line.split_whitespace();
@@ -39,19 +34,24 @@ fn check() -> Outcome {
                 linked.insert((name.to_owned(), version.trim_start_matches('v').to_owned()));
             }
         }
-    }
-    let highest = packages
-        .iter()
-        .filter_map(|package| {
-            let key = (text(package, "name")?, text(package, "version")?);
-            let version = linked.contains(&key).then(|| text(package, "rust_version"))??;
-            Some((number(&version), version, key.0))
-        })
-        .max()
-        .ok_or("no dependency states a rust-version")?;
-    println!("    stated {stated}; the highest of {} crates is {} ({})", linked.len(), highest.1, highest.2);
-    if highest.0 > number(&stated) {
-        return Err(format!("{} requires {}, and {stated} is stated", highest.2, highest.1));
+        let highest = packages
+            .iter()
+            .filter_map(|package| {
+                let key = (text(package, "name")?, text(package, "version")?);
+                let version = linked.contains(&key).then(|| text(package, "rust_version"))??;
+                Some((number(&version), version, key.0))
+            })
+            .max()
+            .ok_or("no dependency states a rust-version")?;
+        println!(
+            "    {name} states {stated}; the highest of {} crates is {} ({})",
+            linked.len(),
+            highest.1,
+            highest.2
+        );
+        if highest.0 > number(&stated) {
+            return Err(format!("{} requires {}, and {name} states {stated}", highest.2, highest.1));
+        }
     }
     Ok(())
 }

@@ -38,9 +38,17 @@ impl CallAudit {
         call: &ToolCall,
         approved_by: Option<Principal>,
     ) -> Self {
-        let call = log.call(&call.id, &call.name, &call.arguments);
+        Self::of(log, run, log.call(&call.id, &call.name, &call.arguments), approved_by)
+    }
+
+    fn of(log: &AuditLog, run: &RunContext, call: AuditedCall, approved_by: Option<Principal>) -> Self {
         let state = State { call, started: None, is_decided: false, is_over: false };
         Self { log: log.clone(), run: run.clone(), approved_by, state: Arc::new(Mutex::new(state)) }
+    }
+
+    /// Returns the records of a call that the tool of this call makes.
+    pub(crate) fn within(&self, id: &Text, tool: &Text, arguments: &JsonText) -> Self {
+        Self::of(&self.log, &self.run, self.log.call(id, tool, arguments), None)
     }
 
     /// Records that the tool starts. Returns the record to wait for, or `None` if the call is over.

@@ -1,3 +1,4 @@
+use std::any::Any;
 use std::fmt;
 use std::future::Future;
 use std::sync::Arc;
@@ -51,6 +52,8 @@ pub(crate) struct CallContext {
     pub(crate) cancel: CancellationToken,
     pub(crate) updates: Arc<Updates>,
     pub(crate) limits: OutputLimits,
+    /// The settings that calls of the tool inherit. Only [`run`](super::run) knows their type.
+    pub(crate) inherited: Option<Arc<dyn Any + Send + Sync>>,
 }
 
 impl From<CallContext> for ToolContext {
@@ -290,7 +293,8 @@ impl ToolContext {
 
     /// Returns the same call with other arguments.
     pub(super) fn with_arguments(&self, arguments: JsonText) -> Self {
-        let CallContext { call_id, tool, arguments: _, run, state, cancel, updates, limits } = &*self.inner;
+        let CallContext { call_id, tool, arguments: _, run, state, cancel, updates, limits, inherited } =
+            &*self.inner;
         CallContext {
             call_id: call_id.clone(),
             tool: tool.clone(),
@@ -300,8 +304,14 @@ impl ToolContext {
             cancel: cancel.clone(),
             updates: Arc::clone(updates),
             limits: *limits,
+            inherited: inherited.clone(),
         }
         .into()
+    }
+
+    /// Returns the settings that calls of the tool inherit, if they are of this type.
+    pub(super) fn inherited<T: 'static>(&self) -> Option<&T> {
+        self.inner.inherited.as_ref()?.downcast_ref()
     }
 
     pub(crate) fn output_limits(&self) -> OutputLimits {

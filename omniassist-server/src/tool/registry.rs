@@ -243,7 +243,8 @@ impl ToolSnapshot {
     }
 
     /// Returns the tools that a caller sees. `caller` is called only if some tool has a condition.
-    pub(crate) fn visible_to(&self, caller: impl FnOnce() -> RunContext) -> Self {
+    #[must_use]
+    pub fn visible_to(&self, caller: impl FnOnce() -> RunContext) -> Self {
         if !self.inner.is_conditional {
             return self.clone();
         }

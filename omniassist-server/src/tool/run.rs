@@ -55,6 +55,25 @@ impl ToolInvocation {
         }
     }
 
+    /// Creates a call that a tool makes while its own call runs. It belongs to the same run, passes the hooks of the
+    /// assistant, has records in its audit log, and is cancelled with the call of the tool. The arguments and the approval
+    /// policy must have been checked; a hook that asks for an approval refuses the call.
+    #[must_use]
+    pub fn within(
+        call: &ToolContext,
+        tool: &RegisteredTool,
+        call_id: impl Into<Text>,
+        arguments: JsonText,
+    ) -> Self {
+        let call_id = call_id.into();
+        let invocation =
+            Self::new(call_id.clone(), arguments, call.run().clone()).cancel(call.cancellation());
+        let Some(Inherited { hooks, audit }) = call.inherited() else { return invocation };
+        let audit =
+            audit.as_ref().map(|audit| audit.within(&call_id, &tool.spec().name, &invocation.arguments));
+        invocation.audited(audit).hooked(hooks.as_ref(), false)
+    }
+
     /// Sets the token that cancels the call. Default: a new one.
     #[must_use]
     pub fn cancel(mut self, token: CancellationToken) -> Self {
@@ -76,6 +95,22 @@ impl ToolInvocation {
     pub(crate) fn audited(mut self, audit: Option<CallAudit>) -> Self {
         self.audit = audit.map(Box::new);
         self
+    }
+}
+
+/// The settings of a call that the calls of its tool inherit.
+struct Inherited {
+    hooks: Option<Arc<ToolHooks>>,
+    audit: Option<CallAudit>,
+}
+
+impl Inherited {
+    fn of(hooks: Option<&CallHooks>, audit: Option<&CallAudit>) -> Option<Arc<dyn Any + Send + Sync>> {
+        if hooks.is_none() && audit.is_none() {
+            return None;
+        }
+        let hooks = hooks.map(|hooks| Arc::clone(&hooks.hooks));
+        Some(Arc::new(Self { hooks, audit: audit.cloned() }))
     }
 }
 
@@ -164,6 +199,7 @@ pub(super) fn start(
     let span = trace.span();
     let cancel = cancel.child();
     let updates = Arc::new(Updates::new(tool.max_unread_bytes()));
+    let inherited = Inherited::of(hooks.as_ref(), audit.as_deref());
     // Hooks decide first if a call starts.
     let (started, hooked) = match (&audit, &hooks) {
         (Some(audit), None) => (audit.start(), None),
@@ -189,7 +225,8 @@ pub(super) fn start(
 
     let name = tool.spec().name.clone();
     let (limits, given) = (tool.output_limits(), cancel.clone());
-    let call = CallContext { call_id, tool: name, arguments, run, state, cancel: given, updates, limits };
+    let call =
+        CallContext { call_id, tool: name, arguments, run, state, cancel: given, updates, limits, inherited };
     let call = ToolContext::from(call);
     let work = {
         let tool = Arc::clone(tool);

@@ -1,0 +1,131 @@
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use omniassist_server::core::run::{Gate, ToolCatalog};
+use omniassist_server::core::{JsonText, Limits, ToolSide, ToolSpec};
+use omniassist_server::tool::{StateMap, ToolInvocation, ToolSnapshot, Tools};
+use omniassist_server::{Error, Tool, ToolContext, ToolError};
+use serde_json::{Map, Value};
+
+/// Host tools as functions of programs.
+#[derive(Debug)]
+pub(crate) struct Functions(Tools);
+
+impl Functions {
+    /// Checks the tools as those of an application are checked.
+    pub(crate) fn new(tools: Vec<Tool>, state: StateMap, reserved: &[&str]) -> Result<Self, Error> {
+        let registry = Tools::new(state, Limits::default());
+        for tool in tools {
+            let wrong = if tool.side() == ToolSide::FrontEnd {
+                Some("the client runs it, so a program cannot call it")
+            } else if !is_identifier(tool.name()) {
+                Some("its name is not the name of a Python function")
+            } else if reserved.contains(&tool.name()) {
+                Some("programs have a function of this name already")
+            } else {
+                None
+            };
+            if let Some(reason) = wrong {
+                return Err(Error::invalid_tool(tool.name(), reason));
+            }
+            registry.register(tool)?;
+        }
+        Ok(Self(registry))
+    }
+
+    /// Adds the functions to the description of the tool.
+    pub(crate) fn describe(&self, text: &mut String) {
+        for spec in self.0.snapshot().specs().iter() {
+            text.push_str(&format!("\n- {}({}): {}", spec.name, parameters(spec), spec.description));
+        }
+    }
+
+    /// Returns the functions that the caller sees.
+    pub(crate) fn of_call(&self, call: &ToolContext) -> CallFunctions {
+        let visible = self.0.snapshot().visible_to(|| call.run().clone());
+        let visible = visible.for_principal(call.run().principal().clone());
+        CallFunctions { tools: self.0.clone(), visible, calls: AtomicU32::new(0) }
+    }
+}
+
+/// The functions of one program.
+#[derive(Debug)]
+pub(crate) struct CallFunctions {
+    tools: Tools,
+    visible: ToolSnapshot,
+    calls: AtomicU32,
+}
+
+impl CallFunctions {
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.visible.get(name).is_some()
+    }
+
+    pub(crate) async fn call(
+        &self,
+        call: &ToolContext,
+        name: &str,
+        positional: Vec<Value>,
+        mut named: Map<String, Value>,
+    ) -> Result<Value, ToolError> {
+        let Some(tool) = self.visible.get(name) else {
+            return Err(ToolError::new(format!("There is no function {name}.")));
+        };
+        for value in positional {
+            match only_property(tool.spec()) {
+                Some(parameter) if !named.contains_key(parameter) => {
+                    named.insert(parameter.to_owned(), value)
+                }
+                _ => {
+                    let parameters = parameters(tool.spec());
+                    let text = format!("Call it with keyword arguments: {name}({parameters}).");
+                    return Err(ToolError::new(text));
+                }
+            };
+        }
+        let arguments = JsonText::parse(Value::Object(named).to_string())?;
+        self.visible.check(name, &arguments).map_err(|reason| ToolError::new(reason.to_string()))?;
+        match self.visible.gate(name, &arguments) {
+            Gate::Open => {}
+            Gate::Refused { reason } => return Err(ToolError::new(reason.to_string())),
+            _ => {
+                let text =
+                    "This call needs the user's approval, for which a program cannot wait. It was not run.";
+                return Err(ToolError::new(text));
+            }
+        }
+        let number = self.calls.fetch_add(1, Ordering::Relaxed);
+        let id = format!("{}.{number}", call.call_id());
+        let invocation = ToolInvocation::within(call, tool, id, arguments);
+        let output = self.tools.start(tool, invocation).outcome().await.result?;
+        Ok(output.to()?)
+    }
+}
+
+/// Returns the parameters of a function: `number: integer, limit: integer = default`.
+fn parameters(spec: &ToolSpec) -> String {
+    let required = spec.input_schema.get("required").and_then(Value::as_array);
+    let is_required =
+        |name: &str| required.is_some_and(|names| names.iter().any(|required| required == name));
+    let parameters: Vec<_> = properties(spec)
+        .map(|(name, schema)| {
+            let kind = schema.get("type").and_then(Value::as_str).unwrap_or("any");
+            let default = if is_required(name) { "" } else { " = default" };
+            format!("{name}: {kind}{default}")
+        })
+        .collect();
+    parameters.join(", ")
+}
+
+/// Returns the property, if there is exactly one.
+fn only_property(spec: &ToolSpec) -> Option<&str> {
+    let mut properties = properties(spec);
+    properties.next().filter(|_| properties.next().is_none()).map(|(name, _)| name.as_str())
+}
+
+fn properties(spec: &ToolSpec) -> impl Iterator<Item = (&String, &Value)> {
+    spec.input_schema.get("properties").and_then(Value::as_object).into_iter().flatten()
+}
+
+fn is_identifier(name: &str) -> bool {
+    !name.contains('-') && !name.starts_with(|first: char| first.is_ascii_digit())
+}

@@ -1,0 +1,102 @@
+//! A tool with which a model of an [OmniAssist](omniassist_server) assistant runs Python programs.
+//!
+//! A model calculates and combines many values better by a program than by many calls of tools. [`Python`] is such a tool.
+//! [`MontyPool`] runs the programs in worker processes of a sandboxed interpreter, never in the host's process.
+//!
+//! ```no_run
+//! use std::time::Duration;
+//!
+//! use omniassist_python::{Code, MontyPool, Python};
+//! use omniassist_server::{Agent, Assistant, Tool, ToolError};
+//! # use omniassist_server::testing::ScriptedProvider;
+//!
+//! async fn open_orders() -> Result<u32, ToolError> {
+//!     Ok(3)
+//! }
+//!
+//! # async fn build() -> Result<(), Box<dyn std::error::Error>> {
+//! // pip install --target /opt/monty pydantic-monty-runtime==0.0.23
+//! let pool = MontyPool::at("/opt/monty/bin/monty").workers(2).start().await?;
+//! let python = Python::pool(pool)
+//!     .limits(Code::new().time(Duration::from_millis(500)).memory(64 << 20).output(64 << 10))
+//!     .functions([Tool::new("open_orders", "Counts the open orders", open_orders)])
+//!     .fork("researcher")
+//!     .tool("python")?;
+//! let assistant = Assistant::builder(ScriptedProvider::new())
+//!     .agent(Agent::new("researcher", "Researches a question."))
+//!     .tool(python.timeout(Duration::from_secs(120)))
+//!     .build()?;
+//! # let _ = assistant;
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # The runtime
+//!
+//! The interpreter is the program `monty` of the PyPI package `pydantic-monty-runtime`, version 0.0.23. It is no part of this
+//! crate: install it with `pip`, and give its path to [`MontyPool::at`]. A missing runtime, and one of another version, is an
+//! error of [`start`](MontyPoolBuilder::start) that names the command.
+//!
+//! Programs have a part of Python and of its standard library: `math`, `datetime`, `re`, `json`, `collections` and some more.
+//! There are no packages, no files, no environment and no network. A variable of a comprehension that is named like a built-in
+//! function (`for id in ids`) is not seen in version 0.0.23; the description of the tool tells the model.
+//!
+//! # Limits
+//!
+//! | Limit | Held by | The model reads |
+//! |---|---|---|
+//! | [`Code::time`] | the worker; 200 ms later the pool, which kills it; on Linux the kernel | `TimeoutError` |
+//! | [`Code::memory`] | the worker's allocator; on Linux the kernel | `MemoryError` |
+//! | [`Code::output`] | this crate, which kills the worker | `OutputLimitError` |
+//! | 1,000 calls of functions and look-ups of unknown names | the pool | `RuntimeError` |
+//! | 1,000 levels of recursion | the worker | `RecursionError` |
+//! | the tool's [timeout](omniassist_server::Tool::timeout) | the server, which drops the call | the error of a tool |
+//!
+//! Between two messages of a worker, its text and its result are in the memory of the host too, at most
+//! [`Code::memory`] for each worker.
+//!
+//! # Cancel safety
+//!
+//! A call that is cancelled, or whose future is dropped, kills its worker and stops the agents that it started. The pool
+//! starts another worker for the next program.
+//!
+//! # Reasons for this interpreter
+//!
+//! Figures of one machine with two busy cores, in a debug build of the host, on 2026-11-26:
+//!
+//! | | per program | isolation | cost |
+//! |---|---|---|---|
+//! | `monty-pool` 0.0.23, workers | 0.07 ms alone, 0.34 ms as a tool, 0.16 ms of it without an interpreter | process, no system calls for programs | 55 crates that no adapter has, 10 MB for each idle worker, a program of 26 MB |
+//! | Monty in the host's process | not measured | none: an abort ends the host, `10**10**7` took 2.5 s of 0.5 s | |
+//! | a CPython process for each program | 30 ms until it is started | the host's files and network, unless a container hides them | a container for each program |
+//! | `rustpython-vm` 0.6 | not measured | no limits of time or memory, in the host's memory | 201 crates |
+//! | `wasmtime` 48 with CPython as a component | not measured | WebAssembly, with fuel and memory limits | 149 crates, 30 MB of CPython |
+//! | `boa_engine` 0.22, `rquickjs` 0.14 | not measured | in the host's process | 147 and 11 crates, and JavaScript instead of Python |
+//!
+//! Monty in the host's process and `wasmtime` were measured earlier, elsewhere. `monty-pool` 1.4 needs Rust 1.96. Version
+//! 0.0.23 needs 1.95, and so does this crate. Versions of pool and runtime must be the same.
+//!
+//! Hosts that need all of CPython bring containers as a [`CodeRunner`]. Without the feature `monty`, which is on by default,
+//! this crate has no interpreter and no pool.
+
+mod error;
+mod forks;
+mod functions;
+mod limits;
+#[cfg(feature = "monty")]
+mod monty;
+mod outcome;
+mod output;
+mod python;
+mod runner;
+mod session;
+
+pub use error::PythonError;
+pub use limits::Code;
+#[cfg(feature = "monty")]
+pub use monty::{MontyPool, MontyPoolBuilder};
+pub use outcome::CodeOutcome;
+pub use output::Stream;
+pub use python::Python;
+pub use runner::CodeRunner;
+pub use session::Session;

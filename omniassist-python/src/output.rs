@@ -1,0 +1,61 @@
+use omniassist_server::ToolContext;
+use serde_json::{Value, json};
+
+use crate::CodeOutcome;
+
+/// A stream that a program writes to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stream {
+    /// Standard output.
+    Stdout,
+    /// Standard error.
+    Stderr,
+}
+
+/// The text that a program has written.
+#[derive(Debug)]
+pub(crate) struct Output {
+    stdout: String,
+    stderr: String,
+    left: usize,
+    is_full: bool,
+}
+
+impl Output {
+    pub(crate) fn new(max_bytes: usize) -> Self {
+        Self { stdout: String::new(), stderr: String::new(), left: max_bytes, is_full: false }
+    }
+
+    /// Adds text. Returns `false` if a part of it, or of an earlier text, did not fit.
+    pub(crate) fn write(&mut self, stream: Stream, text: &str) -> bool {
+        let kept = text.get(..text.floor_char_boundary(self.left)).unwrap_or_default();
+        match stream {
+            Stream::Stdout => self.stdout.push_str(kept),
+            Stream::Stderr => self.stderr.push_str(kept),
+        }
+        self.left -= kept.len();
+        self.is_full |= kept.len() < text.len();
+        !self.is_full
+    }
+
+    /// Shows the text to the user.
+    pub(crate) fn show(&self, call: &ToolContext) {
+        call.progress(json!({ "stdout": self.stdout, "stderr": self.stderr }));
+    }
+
+    /// Returns the output of the tool.
+    pub(crate) fn end(&mut self, outcome: CodeOutcome, too_much: &str) -> Value {
+        let CodeOutcome { end, traceback } = outcome;
+        let (result, error) = match end {
+            _ if self.is_full => (Value::Null, Some(too_much.to_owned())),
+            Ok(result) if result.to_string().len() > self.left && !result.is_null() => {
+                (Value::Null, Some(too_much.to_owned()))
+            }
+            Ok(result) => (result, None),
+            Err(error) => (Value::Null, Some(error)),
+        };
+        // A traceback that does not fit is cut off, so that the error is still read.
+        self.write(Stream::Stderr, &traceback);
+        json!({ "stdout": self.stdout, "stderr": self.stderr, "result": result, "error": error })
+    }
+}
