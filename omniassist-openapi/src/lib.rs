@@ -30,8 +30,8 @@
 //! for skipped in tools.skipped() {
 //!     eprintln!("{}: {}", skipped.operation(), skipped.reason());
 //! }
-//! let assistant = tools.into_tools().into_iter().fold(Assistant::builder(ScriptedProvider::new()), |builder, tool| builder.tool(tool));
-//! let assistant = assistant.build()?;
+//! let assistant = Assistant::builder(ScriptedProvider::new()).tool_source(tools).build()?;
+//! assert_eq!(assistant.tools().names(), ["erp_getStock"]);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!

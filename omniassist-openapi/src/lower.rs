@@ -67,7 +67,8 @@ impl Plan<'_> {
     }
 
     pub(crate) fn tools(&self, selection: &Selection) -> Result<OpenApiTools, OpenApiError> {
-        let mut made = OpenApiTools { tools: Vec::new(), skipped: Vec::new(), loosened: Vec::new() };
+        let name = self.name.to_owned();
+        let mut made = OpenApiTools { name, tools: Vec::new(), skipped: Vec::new(), loosened: Vec::new() };
         let operations = &self.document.operations;
         let (mut taken, names) = (BTreeSet::new(), names(self.name, operations));
         for (operation, name) in operations.iter().zip(names) {

@@ -1,8 +1,13 @@
 use omniassist_server::Tool;
+use omniassist_server::tool::source::{SourceSlot, ToolSource, WithheldTool};
 
 /// The tools of a document, and a report of what could not become a tool.
+///
+/// They are a [source of tools](omniassist_server::tool::source), which a registry takes at once. Operations that are no tools
+/// are withheld tools of the source.
 #[derive(Debug)]
 pub struct OpenApiTools {
+    pub(crate) name: String,
     pub(crate) tools: Vec<Tool>,
     pub(crate) skipped: Vec<Finding>,
     pub(crate) loosened: Vec<Finding>,
@@ -31,6 +36,23 @@ impl OpenApiTools {
     #[must_use]
     pub fn loosened(&self) -> &[Finding] {
         &self.loosened
+    }
+}
+
+impl ToolSource for OpenApiTools {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn attach(&self, slot: SourceSlot) {
+        // The slot adds the name of the document again.
+        let own = |tool: &Tool| {
+            let name = tool.name().strip_prefix(&self.name).and_then(|name| name.strip_prefix('_'));
+            let name = name.unwrap_or(tool.name()).to_owned();
+            tool.clone().rename(name)
+        };
+        let withheld = self.skipped.iter().map(|one| WithheldTool::new(one.operation(), one.reason()));
+        slot.offer_with(self.tools.iter().map(own), withheld);
     }
 }
 

@@ -4,6 +4,8 @@ use std::collections::BTreeSet;
 use std::time::Instant;
 
 use omniassist_openapi::OpenApi;
+use omniassist_server::core::Limits;
+use omniassist_server::tool::{StateMap, Tools};
 use serde_json::{Map, Value, json};
 
 use crate::server::{document, schema};
@@ -127,4 +129,13 @@ fn twelve_hundred_operations_become_tools() {
     let schemas: Vec<String> = tools.tools().iter().map(|tool| schema(tool).to_string()).collect();
     assert!(schemas.iter().all(|schema| !schema.contains("#/components")));
     println!("{} bytes of schemas", schemas.iter().map(String::len).sum::<usize>());
+
+    // As a source, the tools have the same names.
+    let names: Vec<String> = names.into_iter().map(str::to_owned).collect();
+    let registry = Tools::new(StateMap::new(), Limits::default());
+    let start = Instant::now();
+    registry.attach(tools).unwrap();
+    println!("attached in {:?}", start.elapsed());
+    assert_eq!(registry.names(), names.iter().map(String::as_str).collect::<Vec<_>>());
+    assert!(registry.sources()[0].withheld.is_empty());
 }

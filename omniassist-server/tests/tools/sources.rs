@@ -115,7 +115,7 @@ async fn a_run_keeps_the_tools_with_which_it_began() {
     let model = ScriptedProvider::new()
         .turn_with(move |_| {
             taken.offer(&["close"]);
-            call("docs_open", json!({})).into()
+            call("docs_open", json!({}))
         })
         .otherwise(|_| text("Done."));
     let assistant = Assistant::builder(model.clone()).tool_source(Arc::clone(&docs)).build().unwrap();
