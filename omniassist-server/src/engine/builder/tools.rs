@@ -3,7 +3,7 @@ use crate::tool::source::AttachedSource;
 use crate::tool::{DeferAbove, Tool};
 
 impl AssistantBuilder {
-    /// Adds a tool. Default: none. [`Assistant::tools`] registers more while serving.
+    /// Adds a tool. Default: none. [`Assistant::tools`](crate::Assistant::tools) registers more while serving.
     pub fn tool(mut self, tool: Tool) -> Self {
         self.tools.push(tool);
         self
