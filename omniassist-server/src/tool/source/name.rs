@@ -35,7 +35,7 @@ pub(in crate::tool) fn check_source_name(name: &str) -> Result<(), &'static str>
 /// use omniassist_server::tool::source::source_tool_name;
 ///
 /// assert_eq!(source_tool_name("docs", "open"), "docs_open");
-/// assert_eq!(source_tool_name("docs", "page.open"), "docs_page_open_41e19e");
+/// assert_eq!(source_tool_name("docs", "page.open"), "docs_page_open_f778a2");
 /// ```
 #[must_use]
 pub fn source_tool_name(source: &str, tool: &str) -> Text {
