@@ -1,4 +1,5 @@
 use std::fmt;
+use std::future::ready;
 use std::io;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -17,7 +18,7 @@ use super::handler::Handler;
 use super::prompt::{Prompt, Prompts};
 use super::resource::{Resource, Resources};
 use super::settings::Settings;
-use super::stdio;
+use super::{stdio, unread};
 
 /// The part of an assistant that clients of MCP reach at `POST /mcp`.
 ///
@@ -199,6 +200,9 @@ impl Expose {
 
 impl McpEndpoint for Expose {
     fn answer(&self, mut request: Request<Bytes>) -> McpAnswer {
+        if let Some(refusal) = unread::ambiguous(request.headers()) {
+            return Box::pin(ready(refusal));
+        }
         if let Some(arguments) = WrittenArguments::read(request.body()) {
             request.extensions_mut().insert(arguments);
         }
@@ -208,7 +212,7 @@ impl McpEndpoint for Expose {
         let service = self.service.get_or_init(|| Self::service(&self.settings)).clone();
         Box::pin(async move {
             let response = service.handle(request.map(Full::new)).await;
-            response.map(|body| -> McpBody { Box::pin(body) })
+            unread::in_form(response.map(|body| -> McpBody { Box::pin(body) }))
         })
     }
 

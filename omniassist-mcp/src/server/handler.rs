@@ -5,6 +5,7 @@ use std::time::Duration;
 use futures_util::FutureExt as _;
 use rmcp::model::{
     CacheScope, CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult,
+    CustomRequest, CustomResult,
     GetPromptRequestParams, GetPromptResponse, Implementation, ListPromptsResult,
     ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
     PromptsCapability, ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult, Reference,
@@ -163,6 +164,23 @@ impl ServerHandler for Handler {
             completers.complete(request.argument, request.context, caller.clone()).await
         };
         guarded(&context, complete).await.map(CompleteResult::new)
+    }
+
+    /// Refuses a method that is not known, and one that is offered but whose parameters `rmcp` cannot read.
+    async fn on_custom_request(
+        &self,
+        request: CustomRequest,
+        _: RequestContext<RoleServer>,
+    ) -> Result<CustomResult, ErrorData> {
+        let Settings { resources, prompts, .. } = &*self.settings;
+        let is_offered = match request.method.as_str() {
+            "initialize" | "server/discover" | "tools/list" | "tools/call" => true,
+            "resources/list" | "resources/templates/list" | "resources/read" => !resources.is_empty(),
+            "prompts/list" | "prompts/get" => !prompts.is_empty(),
+            "completion/complete" => resources.have_completions() || prompts.have_completions(),
+            _ => false,
+        };
+        Err(if is_offered { refusal::unreadable() } else { refusal::unknown_method(request.method) })
     }
 }
 

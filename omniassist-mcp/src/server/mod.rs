@@ -23,6 +23,7 @@ mod refusal;
 mod resource;
 mod settings;
 mod stdio;
+mod unread;
 mod visibility;
 
 pub use attachments::Attachments;

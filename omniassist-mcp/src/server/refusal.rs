@@ -24,6 +24,16 @@ pub(super) fn unknown_prompt() -> ErrorData {
     ErrorData::invalid_params("There is no prompt of this name.", None)
 }
 
+/// Returns the answer to parameters that do not fit their method.
+pub(super) fn unreadable() -> ErrorData {
+    ErrorData::invalid_params("The parameters do not fit the method.", None)
+}
+
+/// Returns the answer to a method that the server does not have.
+pub(super) fn unknown_method(method: String) -> ErrorData {
+    ErrorData::new(ErrorCode::METHOD_NOT_FOUND, method, None)
+}
+
 /// Returns the answer to a completion of something else than a prompt or a resource.
 pub(super) fn unknown_reference() -> ErrorData {
     ErrorData::invalid_params("The reference is of an unknown kind.", None)
