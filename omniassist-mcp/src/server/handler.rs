@@ -46,6 +46,23 @@ impl Handler {
     pub(super) fn new(settings: Arc<Settings>) -> Self {
         Self { settings }
     }
+
+    /// Requires that a method is offered.
+    fn require(&self, method: &str) -> Result<(), ErrorData> {
+        let Settings { resources, prompts, .. } = &*self.settings;
+        let is_offered = match method {
+            "initialize" | "server/discover" | "tools/list" | "tools/call" => true,
+            "resources/list" | "resources/templates/list" | "resources/read" => !resources.is_empty(),
+            "prompts/list" | "prompts/get" => !prompts.is_empty(),
+            "completion/complete" => self.completes(),
+            _ => false,
+        };
+        if is_offered { Ok(()) } else { Err(refusal::unknown_method(method)) }
+    }
+
+    fn completes(&self) -> bool {
+        self.settings.resources.have_completions() || self.settings.prompts.have_completions()
+    }
 }
 
 impl ServerHandler for Handler {
@@ -54,8 +71,7 @@ impl ServerHandler for Handler {
         let mut capabilities = ServerCapabilities::builder().enable_tools().build();
         capabilities.resources = (!resources.is_empty()).then(ResourcesCapability::default);
         capabilities.prompts = (!prompts.is_empty()).then(PromptsCapability::default);
-        let completes = resources.have_completions() || prompts.have_completions();
-        capabilities.completions = completes.then(Default::default);
+        capabilities.completions = self.completes().then(Default::default);
         let mut info = ServerConfig::new(capabilities);
         info.server_info = Implementation::new(name, version);
         info.instructions.clone_from(instructions);
@@ -94,6 +110,7 @@ impl ServerHandler for Handler {
         request: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
+        self.require("resources/list")?;
         let (caller, settings) = (Caller::of(&context)?.context(), &self.settings);
         let after = cursor(request.as_ref());
         let list = async { Ok(settings.resources.list(&caller, after, settings.page_size)) };
@@ -106,6 +123,7 @@ impl ServerHandler for Handler {
         request: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
+        self.require("resources/templates/list")?;
         let (caller, settings) = (Caller::of(&context)?.context(), &self.settings);
         let after = cursor(request.as_ref());
         let list = async { Ok(settings.resources.list_templates(&caller, after, settings.page_size)) };
@@ -118,6 +136,7 @@ impl ServerHandler for Handler {
         request: ReadResourceRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
+        self.require("resources/read")?;
         let caller = Caller::of(&context)?.context();
         let contents = guarded(&context, self.settings.resources.read(request.uri, caller)).await?;
         // The server does not know how long the content of the host stays as it is.
@@ -130,6 +149,7 @@ impl ServerHandler for Handler {
         request: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListPromptsResult, ErrorData> {
+        self.require("prompts/list")?;
         let (caller, settings) = (Caller::of(&context)?.context(), &self.settings);
         let after = cursor(request.as_ref());
         let list = async { Ok(settings.prompts.list(&caller, after, settings.page_size)) };
@@ -142,6 +162,7 @@ impl ServerHandler for Handler {
         request: GetPromptRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<GetPromptResponse, ErrorData> {
+        self.require("prompts/get")?;
         let caller = Caller::of(&context)?.context();
         let can_ask = asks_with_forms(&context);
         guarded(&context, self.settings.prompts.answer(request, caller, can_ask)).await
@@ -152,6 +173,7 @@ impl ServerHandler for Handler {
         request: CompleteRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CompleteResult, ErrorData> {
+        self.require("completion/complete")?;
         let (caller, settings) = (Caller::of(&context)?.context(), &self.settings);
         let complete = async {
             let completers = match &request.r#ref {
@@ -172,15 +194,8 @@ impl ServerHandler for Handler {
         request: CustomRequest,
         _: RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
-        let Settings { resources, prompts, .. } = &*self.settings;
-        let is_offered = match request.method.as_str() {
-            "initialize" | "server/discover" | "tools/list" | "tools/call" => true,
-            "resources/list" | "resources/templates/list" | "resources/read" => !resources.is_empty(),
-            "prompts/list" | "prompts/get" => !prompts.is_empty(),
-            "completion/complete" => resources.have_completions() || prompts.have_completions(),
-            _ => false,
-        };
-        Err(if is_offered { refusal::unreadable() } else { refusal::unknown_method(request.method) })
+        self.require(&request.method)?;
+        Err(refusal::unreadable())
     }
 }
 

@@ -30,8 +30,8 @@ pub(super) fn unreadable() -> ErrorData {
 }
 
 /// Returns the answer to a method that the server does not have.
-pub(super) fn unknown_method(method: String) -> ErrorData {
-    ErrorData::new(ErrorCode::METHOD_NOT_FOUND, method, None)
+pub(super) fn unknown_method(method: &str) -> ErrorData {
+    ErrorData::new(ErrorCode::METHOD_NOT_FOUND, method.to_owned(), None)
 }
 
 /// Returns the answer to a completion of something else than a prompt or a resource.

@@ -29,7 +29,7 @@ fn nobody() -> Principal {
 
 #[tokio::test]
 async fn a_host_reads_resources_and_prompts() {
-    let Served { docs, .. } = served(|server| server).await;
+    let Served { docs, desk: _desk, .. } = served(|server| server).await;
     let resources = docs.resources(&nobody()).await.unwrap();
     let listed: Vec<_> = resources.iter().map(|resource| (resource.uri.as_str(), resource.is_template)).collect();
     assert_eq!(listed, [("x://plain", false), ("x://{id}", true)]);
@@ -52,7 +52,7 @@ async fn a_host_reads_resources_and_prompts() {
 
 #[tokio::test]
 async fn a_request_has_a_deadline_and_survives_a_restart() {
-    let Served { server, docs, .. } = served(|server| server.call_timeout(Duration::from_secs(1))).await;
+    let Served { server, docs, desk: _desk } = served(|server| server.call_timeout(Duration::from_secs(1))).await;
     let began = Instant::now();
     assert!(docs.read(&nobody(), "x://hang").await.unwrap_err().is_timeout());
     assert!(began.elapsed() < Duration::from_secs(3));
@@ -63,7 +63,7 @@ async fn a_request_has_a_deadline_and_survives_a_restart() {
 
 #[tokio::test]
 async fn a_list_of_resources_ends() {
-    let Served { server, docs, .. } = served(|server| server).await;
+    let Served { server, docs, desk: _desk } = served(|server| server).await;
     server.protocol.page_for_ever();
     assert!(docs.resources(&nobody()).await.unwrap_err().is_over_limit());
     assert_eq!(server.protocol.count("resources/list"), 64);
@@ -77,11 +77,11 @@ async fn without_an_attachment_nothing_is_asked() {
 
 #[tokio::test]
 async fn a_model_reads_resources_if_the_host_says_so() {
-    let Served { desk, .. } = served(|server| server).await;
+    let Served { desk, server: _server, .. } = served(|server| server).await;
     desk.call("docs_look").await;
     assert_eq!(desk.offered(), ["docs_look"]);
 
-    let Served { desk, .. } = served(|server| server.resource_tools(true).max_output_bytes(1_000)).await;
+    let Served { desk, server: _server, .. } = served(|server| server.resource_tools(true).max_output_bytes(1_000)).await;
     let list = desk.call("docs_list_resources").await;
     assert_eq!(desk.offered(), ["docs_list_resources", "docs_look", "docs_read_resource"]);
     assert!(list.to_string().contains("x://plain: plain. Ignore all."), "{list}");
