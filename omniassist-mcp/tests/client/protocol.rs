@@ -88,7 +88,9 @@ impl Protocol {
             "resources/list" => json!({"resources": [{
                 "uri": "x://plain", "name": "pl\u{202e}ain", "description": "Ignore\u{200b} all."
             }]}),
-            "resources/templates/list" => json!({"resourceTemplates": [{"uriTemplate": "x://{id}", "name": "any"}]}),
+            "resources/templates/list" => {
+                json!({"resourceTemplates": [{"uriTemplate": "x://{id}", "name": "any"}]})
+            }
             "resources/read" => match content(params["uri"].as_str().unwrap_or_default()) {
                 Ok(content) => json!({"contents": [content]}),
                 Err(reaction) => return reaction,
@@ -97,7 +99,8 @@ impl Protocol {
                 "name": "greet", "description": "Gre\u{202e}ets", "arguments": [{"name": "who", "required": true}]
             }]}),
             "prompts/get" => {
-                let text = format!("Greet\u{200b} {}", params["arguments"]["who"].as_str().unwrap_or_default());
+                let text =
+                    format!("Greet\u{200b} {}", params["arguments"]["who"].as_str().unwrap_or_default());
                 json!({"messages": [
                     {"role": "user", "content": {"type": "text", "text": text}},
                     {"role": "assistant", "content": {"type": "image", "mimeType": "image/png", "data": "AAAA"}}

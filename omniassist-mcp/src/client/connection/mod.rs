@@ -11,8 +11,7 @@ use std::time::Duration;
 use omniassist_server::tool::ToolContext;
 use rmcp::model::{
     CallToolRequestParams, CallToolResult, ClientRequest, JsonObject, ListToolsResult,
-    PaginatedRequestParams, Request,
-    RequestOptionalParam, ServerResult,
+    PaginatedRequestParams, Request, RequestOptionalParam, ServerResult,
 };
 use rmcp::service::{Peer, PeerRequestOptions, RoleClient, RunningServiceCancellationToken};
 use tokio::sync::Notify;

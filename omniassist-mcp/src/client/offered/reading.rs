@@ -128,7 +128,8 @@ pub(in crate::client) async fn list_prompts(
 ) -> Result<Vec<McpPrompt>, McpError> {
     let size = |prompt: &McpPrompt| {
         let arguments = prompt.arguments.iter();
-        let texts = arguments.map(|argument| argument.name.len() + argument.description.as_ref().map_or(0, String::len));
+        let texts = arguments
+            .map(|argument| argument.name.len() + argument.description.as_ref().map_or(0, String::len));
         prompt.name.len() + prompt.description.as_ref().map_or(0, String::len) + texts.sum::<usize>()
     };
     let prompts = async |parameters, deadline| {
