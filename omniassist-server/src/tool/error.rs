@@ -56,8 +56,10 @@ enum Kind {
     Cancelled,
     /// The call waits for an approval.
     NeedsApproval,
-    /// The call stays open, because an agent that the tool has asked waits for the user.
+    /// The call stays open: it waits for the user, or an agent does that the tool has asked.
     Waits,
+    /// The state of a call is too large for it to wait.
+    StateTooLarge,
     /// A limit of the tool refused the call.
     RateLimited,
     /// A limit of the tool could not be checked.
@@ -124,9 +126,19 @@ impl ToolError {
         error
     }
 
-    /// Creates the end of a tool whose agent waits for the user.
+    /// Creates the end of a call that waits for the user.
     pub(crate) fn waits() -> Self {
-        Self::of(Kind::Waits, "The agent waits for the user.")
+        Self::of(Kind::Waits, "The call waits for the user.")
+    }
+
+    pub(crate) fn state_too_large() -> Self {
+        Self::of(Kind::StateTooLarge, "The call cannot wait for the user: its state is too large.")
+    }
+
+    /// Returns `true` if the call cannot wait for the user, because its state is too large.
+    #[must_use]
+    pub fn is_state_too_large(&self) -> bool {
+        self.inner.kind == Kind::StateTooLarge
     }
 
     /// Returns `true` if the call stays open.
@@ -189,6 +201,7 @@ impl ToolError {
             Kind::Panicked => "panic",
             Kind::NeedsApproval => "needs_approval",
             Kind::Waits => "waits",
+            Kind::StateTooLarge => "state_too_large",
             Kind::RateLimited => "rate_limited",
             Kind::Unchecked => "limits_unavailable",
             _ if self.inner.source.is_some() => "internal",
@@ -213,6 +226,7 @@ impl ToolError {
                 | Kind::Cancelled
                 | Kind::NeedsApproval
                 | Kind::Waits
+                | Kind::StateTooLarge
                 | Kind::RateLimited
                 | Kind::Unchecked,
                 None,

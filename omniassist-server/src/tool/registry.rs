@@ -219,6 +219,11 @@ impl ToolSnapshot {
         Self { inner: Arc::new(inner), principal: self.principal.clone() }
     }
 
+    /// Returns a snapshot of one tool, for a call that another tool makes.
+    pub(crate) fn of_one(tool: Arc<RegisteredTool>, limits: Limits) -> Self {
+        Self::of(BTreeMap::from([(tool.spec().name.clone(), tool)]), Arc::new(limits), None)
+    }
+
     /// Sets the principal of the run, which approval policies see.
     #[must_use]
     pub fn for_principal(mut self, principal: Principal) -> Self {
@@ -301,6 +306,11 @@ impl ToolSnapshot {
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&Arc<RegisteredTool>> {
         self.inner.tools.get(name).or_else(|| self.search_tool().filter(|tool| tool.spec().name == name))
+    }
+
+    /// Returns the form, if there is one.
+    pub(crate) fn form(&self) -> Option<&Arc<RegisteredTool>> {
+        self.inner.tools.values().find(|tool| tool.is_form())
     }
 
     /// Returns the descriptions for the model: the registered tools by name, then those that the client declared, in the

@@ -6,7 +6,7 @@ use omniassist_core::event::{AgentState, RunErrorCode};
 use omniassist_core::journal::Record;
 use omniassist_core::run::{AnswerCheck, Input};
 use omniassist_core::tree::Limit;
-use omniassist_core::{RunEvent, Text};
+use omniassist_core::{JsonText, RunEvent, Text};
 
 use super::{Driver, Stage};
 use crate::engine::end::End;
@@ -27,13 +27,30 @@ impl Driver {
         }
     }
 
-    /// Takes the question of a tool to an agent.
+    /// Takes the question of a tool to an agent, or a call that it makes.
     pub(super) fn ask(&mut self, ask: AgentAsk) {
+        if ask.inner.is_some()
+            && let Some(seed) = self.seed.take()
+        {
+            let mut branch = seed.grow(self.setup.config.tree);
+            if let Some(meter) = &self.meter {
+                branch.meter_with(meter);
+            }
+            self.branch = Some(Box::new(branch));
+        }
         if let Some(branch) = &mut self.branch
             && let Some(began) = branch.ask(ask, &self.run, &self.trace, self.sealer.as_deref())
         {
             branch.remember(&began);
             self.events.push(began);
+        }
+    }
+
+    /// Returns the state of the tool of a call that waited for the user.
+    pub(super) fn resumed_state(&self, call_id: &Text) -> Option<JsonText> {
+        match &self.branch {
+            Some(branch) => branch.resumed_state(call_id),
+            None => self.seed.as_ref()?.resumed_state(call_id),
         }
     }
 
