@@ -17,6 +17,7 @@ pub(super) struct Config {
     pub(super) approval: McpApproval,
     pub(super) trusts_annotations: bool,
     pub(super) is_required: bool,
+    pub(super) offers_resources: bool,
     pub(super) call_timeout: Duration,
     pub(super) max_output_bytes: usize,
 }

@@ -164,6 +164,7 @@ mod tests {
             approval: McpApproval::Never,
             trusts_annotations: false,
             is_required: false,
+            offers_resources: false,
             call_timeout: Duration::from_secs(1),
             max_output_bytes: 1,
         };
