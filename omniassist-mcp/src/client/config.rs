@@ -17,6 +17,7 @@ pub(super) struct Config {
     pub(super) approval: McpApproval,
     pub(super) trusts_annotations: bool,
     pub(super) is_required: bool,
+    pub(super) offers_resources: bool,
     pub(super) call_timeout: Duration,
     pub(super) max_output_bytes: usize,
 }
@@ -39,6 +40,7 @@ impl Config {
             approval: McpApproval::Never,
             trusts_annotations: false,
             is_required: false,
+            offers_resources: false,
             call_timeout: Duration::from_secs(1),
             max_output_bytes: 1,
         }

@@ -15,6 +15,7 @@ use super::call;
 use super::config::Config;
 use super::definition::{Definition, PinDigest};
 use super::link::{Link, Watcher};
+use super::offered;
 use super::pins::Checked;
 use super::pool::Pool;
 
@@ -67,6 +68,10 @@ impl Hub {
         }
     }
 
+    pub(super) fn pool(&self) -> &Pool {
+        &self.pool
+    }
+
     pub(super) fn is_detached(&self) -> bool {
         self.slot.is_detached()
     }
@@ -111,23 +116,29 @@ impl Hub {
         }
         let tools: Vec<_> = tools.into_values().cloned().collect();
         let checked = self.config.pins.check(&self.config.name, &tools);
-        let mut offered = Vec::new();
+        let mut offered_tools = Vec::new();
         for (definition, checked) in tools.iter().zip(checked) {
             match checked {
-                Checked::Offered => offered.push(definition),
+                Checked::Offered => offered_tools.push(definition),
                 Checked::Withheld(reason) => {
                     withheld.push(WithheldTool::new(definition.name.clone(), reason));
                 }
             }
         }
-        let offer = Offer { digests: offered.iter().map(|tool| tool.digest).collect(), withheld };
+        let offer = Offer { digests: offered_tools.iter().map(|tool| tool.digest).collect(), withheld };
         let last = self.offer.lock().unwrap_or_else(PoisonError::into_inner).replace(offer.clone());
         match last.is_some_and(|last| last == offer) {
             // The registry need not check thousands of schemas again.
             true => self.slot.set_state(SourceState::Ready),
             false => {
-                let tools = offered.into_iter().map(|tool| call::tool(tool, &self.config, &self.pool));
-                self.slot.offer_with(tools, offer.withheld);
+                let resources = match self.config.offers_resources {
+                    true => offered::tools(&self.config, &self.pool, |name| {
+                        tools.iter().any(|tool| *tool.name == *name)
+                    }),
+                    false => Vec::new(),
+                };
+                let own = offered_tools.into_iter().map(|tool| call::tool(tool, &self.config, &self.pool));
+                self.slot.offer_with(own.chain(resources), offer.withheld);
             }
         }
         self.offered.send_modify(|offered| *offered = newest.max(*offered));

@@ -87,6 +87,12 @@ impl Pool {
         listing.is_some_and(|listing| listing.has(tool))
     }
 
+    /// Returns `true` if the server has offered its tools to a user.
+    pub(super) fn is_listed(&self, principal: &Principal) -> bool {
+        let links = self.lock();
+        links.by_principal.get(&self.key(principal)).is_some_and(|link| link.listing().is_some())
+    }
+
     /// Ends all links.
     pub(super) fn close(&self) {
         let mut links = self.lock();

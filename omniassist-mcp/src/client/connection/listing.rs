@@ -12,10 +12,10 @@ use super::Fault;
 use crate::client::McpError;
 use crate::client::definition::{Definition, PinDigest};
 
-const MAX_PAGES: usize = 64;
-const MAX_TOOLS: usize = 10_000;
-const MAX_BYTES: usize = 8 * 1024 * 1024;
-const MAX_TIME: Duration = Duration::from_secs(30);
+pub(in crate::client) const MAX_PAGES: usize = 64;
+pub(in crate::client) const MAX_TOOLS: usize = 10_000;
+pub(in crate::client) const MAX_BYTES: usize = 8 * 1024 * 1024;
+pub(in crate::client) const MAX_TIME: Duration = Duration::from_secs(30);
 
 /// The shortest and the longest time that a list is used, however long the server says.
 const FRESH: (Duration, Duration) = (Duration::from_secs(5), Duration::from_secs(60 * 60));
