@@ -3,6 +3,9 @@ use serde_json::Value;
 /// The bytes of a description that models receive.
 const MAX_DESCRIPTION: usize = 2048;
 
+/// The characters of a name within a sentence.
+const MAX_NAME: usize = 128;
+
 /// Removes what people do not see from a text of a server, and cuts it off.
 pub(super) fn description(text: &str) -> String {
     let mut cleaned = self::text(text);
@@ -12,6 +15,11 @@ pub(super) fn description(text: &str) -> String {
         cleaned.push('…');
     }
     cleaned
+}
+
+/// Returns a name as it can stand in a sentence, between backticks.
+pub(super) fn name(name: &str) -> String {
+    name.chars().filter(|letter| (' '..='~').contains(letter) && *letter != '`').take(MAX_NAME).collect()
 }
 
 /// Removes what people do not see from a text of a server.

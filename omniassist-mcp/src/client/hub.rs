@@ -62,7 +62,7 @@ impl Hub {
         }
         runtime.spawn(offer_changes(Arc::clone(self)));
         if self.pool.is_per_principal() {
-            self.slot.offer([]);
+            self.slot.set_state(SourceState::Ready);
         } else if let Err(error) = self.pool.link(&Default::default()) {
             self.failed(&error);
         }
@@ -82,7 +82,6 @@ impl Hub {
             return true;
         }
         let Ok(link) = self.pool.link(caller.principal()) else { return !self.config.is_required };
-        let _use = link.begin_use();
         let is_ready = timeout(READY_TIMEOUT, self.is_offered(&link)).await.unwrap_or(false);
         is_ready || !self.config.is_required
     }
@@ -176,8 +175,18 @@ impl Drop for Hub {
     }
 }
 
+/// The end of [`offer_changes`]. If its runtime has ended, the next run starts it again in another.
+struct Ended(Arc<Hub>);
+
+impl Drop for Ended {
+    fn drop(&mut self) {
+        self.0.is_started.store(false, Ordering::Relaxed);
+    }
+}
+
 /// Offers the tools of a hub when they change, until it is detached.
 async fn offer_changes(hub: Arc<Hub>) {
+    let _ended = Ended(Arc::clone(&hub));
     let mut accepted = hub.config.pins.accepted();
     let detached = hub.slot.detached();
     tokio::pin!(detached);

@@ -15,6 +15,9 @@ use super::{
     McpApproval, McpAuth, McpContent, McpError, McpMessage, McpPrompt, McpResource, PinPolicy, Pins,
 };
 
+/// The longest time for a call. A later end is no time that a clock can tell.
+const LONGEST_CALL: Duration = Duration::from_secs(365 * 24 * 60 * 60);
+
 /// An MCP server whose tools an assistant has. Give it to `.tool_source(…)`.
 ///
 /// It connects beside the start of the assistant, and again when the connection is lost, after 0.5 s to 60 s, or at once when a
@@ -94,9 +97,9 @@ impl McpServer {
         self
     }
 
-    /// Sets the time for a call, which includes the time to connect again. Default: 30 s.
+    /// Sets the time for a call, which includes the time to connect again. Default: 30 s; at most a year.
     pub fn call_timeout(mut self, timeout: Duration) -> Self {
-        self.change().call_timeout = timeout;
+        self.change().call_timeout = timeout.min(LONGEST_CALL);
         self
     }
 

@@ -24,7 +24,6 @@ async fn request(
     let mut is_repeated = false;
     loop {
         let link = pool.link(who)?;
-        let _use = link.begin_use();
         let ready = timeout_at(deadline, link.ready()).await.map_err(|_| McpError::timed_out())?;
         let ready = ready.map_err(McpError::unreachable)?;
         match ready.connection.request(request.clone(), deadline, None).await {
