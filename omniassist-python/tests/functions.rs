@@ -135,3 +135,12 @@ async fn state_is_given_and_bad_functions_are_refused() {
         assert!(error.is_invalid_tool(), "{name}: {error}");
     }
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn large_integers_are_exact() {
+    let expected = json!([i64::MIN, i64::MAX, u64::MAX]);
+    let tool = Tool::new("ids", "Ids", move || std::future::ready(Ok::<_, ToolError>(expected.clone())));
+    let tools = with([tool]).await;
+    let texts = result(&tools, "[str(value) for value in ids()]").await;
+    assert_eq!(texts, json!(["-9223372036854775808", "9223372036854775807", "18446744073709551615"]));
+}

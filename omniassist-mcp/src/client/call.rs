@@ -9,6 +9,7 @@ use std::time::Duration;
 use tokio::time::{Instant, timeout_at};
 
 use super::McpError;
+use super::cleaned;
 use super::config::Config;
 use super::connection::Fault;
 use super::definition::{Definition, Misfit};
@@ -40,9 +41,9 @@ pub(super) fn tool(definition: &Arc<Definition>, config: &Arc<Config>, pool: &Ar
         config: Arc::clone(config),
         pool: Arc::clone(pool),
     });
-    let name = definition.name.clone();
+    let (name, shown) = (definition.name.clone(), cleaned::name(&definition.name));
     let description = match definition.description.trim() {
-        "" => format!("The tool `{name}` of the server `{}`, which does not describe it.", config.name),
+        "" => format!("The tool `{shown}` of the server `{}`, which does not describe it.", config.name),
         description => description.to_owned(),
     };
     let called = Arc::clone(&this);
@@ -57,7 +58,7 @@ pub(super) fn tool(definition: &Arc<Definition>, config: &Arc<Config>, pool: &Ar
         tool = tool.visible_to(move |run| this.pool.offers(run.principal(), &this.definition));
     }
     if config.approval.is_needed(this.is(definition.is_read_only)) {
-        let question = format!("Run `{}` of the server `{}`?", definition.name, config.name);
+        let question = format!("Run `{shown}` of the server `{}`?", config.name);
         tool = tool.requires_approval(Approval::always().message(question));
     }
     if let Some(title) = definition.title.as_ref().filter(|_| config.trusts_annotations) {
@@ -100,7 +101,6 @@ impl McpTool {
         loop {
             let (name, given) = (&self.definition.name, arguments.clone());
             let link = self.pool.link(call.run().principal()).map_err(|error| failed(BUSY, error))?;
-            let _use = link.begin_use();
             let ready = tokio::select! {
                 ready = timeout_at(deadline, link.ready()) => ready,
                 () = call.cancelled() => return Err(ToolError::new(CANCELLED)),
@@ -127,7 +127,7 @@ impl McpTool {
                 Fault::Cancelled => return Err(ToolError::new(CANCELLED)),
                 Fault::Answer(error) => return Err(failed(UNUSABLE, error)),
                 Fault::Refused(text) => {
-                    let text = super::cleaned::description(&text);
+                    let text = cleaned::description(&text);
                     return Err(ToolError::new(format!("The server {} reports: {text}", self.config.name)));
                 }
             }

@@ -32,6 +32,11 @@
 //! - A list is refused as a whole if it has more than 10,000 tools, 64 pages or 8 MiB, or takes more than 30 s.
 //! - A server cannot ask: elicitation, sampling and roots are declined.
 //!
+//! # Resources and prompts
+//!
+//! A host reads them with [`McpServer::read`] and [`McpServer::prompt`], and shows them to its user. A model reads resources only
+//! if [`resource_tools`](McpServer::resource_tools) is set.
+//!
 //! # Failures
 //!
 //! Each request has a deadline. A call is repeated once if the server certainly did not run it: the session or the credentials
@@ -51,6 +56,7 @@ mod error;
 mod http;
 mod hub;
 mod link;
+mod offered;
 mod output;
 mod pins;
 mod pool;
@@ -60,5 +66,6 @@ mod stdio;
 pub use approval::McpApproval;
 pub use auth::McpAuth;
 pub use error::McpError;
+pub use offered::{McpArgument, McpBody, McpContent, McpMessage, McpPrompt, McpResource};
 pub use pins::{PendingTool, PinPolicy, Pins};
 pub use server::McpServer;

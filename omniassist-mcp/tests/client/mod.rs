@@ -14,7 +14,9 @@ mod faults;
 mod http_server;
 mod limits;
 mod modern;
+mod offered;
 mod official;
+mod own_server;
 mod pins;
 mod principals;
 mod processes;
@@ -28,7 +30,7 @@ use http::Extensions;
 use omniassist_mcp::client::{McpApproval, McpServer};
 use omniassist_server::core::{RunRequest, TranscriptItem};
 use omniassist_server::testing::{ScriptedProvider, call, text};
-use omniassist_server::tool::source::SourceState;
+use omniassist_server::tool::source::{AttachedSource, SourceState};
 use omniassist_server::{Assistant, Principal};
 use serde_json::{Value, json};
 
@@ -39,7 +41,7 @@ pub(crate) struct Desk {
 }
 
 impl Desk {
-    pub(crate) fn new(servers: impl IntoIterator<Item = McpServer>) -> Self {
+    pub(crate) fn new(servers: impl IntoIterator<Item: Into<AttachedSource>>) -> Self {
         let model = ScriptedProvider::new().otherwise(|payload| match payload.transcript.last().unwrap() {
             TranscriptItem::Result(result) => text(serde_json::to_string(result).unwrap()),
             TranscriptItem::User { content } => {

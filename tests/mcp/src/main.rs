@@ -1,8 +1,10 @@
-//! `omniassist-mcp-served ADAPTER` serves an assistant at `/assistant/mcp` through an adapter: `axum`, `hyper` or `actix`. The
-//! official suite and the official clients of MCP call it. Its tools are those that the suite names, as far as an assistant
+//! `omniassist-mcp-served ADAPTER` serves an assistant at `/assistant/mcp` through an adapter: `axum`, `hyper` or `actix`. With
+//! `stdio`, it serves the client at its standard input and output. The official suite and the official clients of MCP call it. Its tools are those that the suite names, as far as an assistant
 //! offers what they show.
 
 mod host;
+mod media;
+mod questions;
 mod serve;
 
 use std::error::Error;
@@ -16,6 +18,7 @@ fn main() -> Result<(), AnyError> {
         ["axum"] => serve::axum(assistant),
         ["hyper"] => serve::hyper(assistant),
         ["actix"] => serve::actix(assistant),
-        _ => Err("usage: omniassist-mcp-served axum|hyper|actix".into()),
+        ["stdio"] => serve::stdio(assistant),
+        _ => Err("usage: omniassist-mcp-served axum|hyper|actix|stdio".into()),
     }
 }

@@ -10,7 +10,8 @@ use std::time::Duration;
 
 use omniassist_server::tool::ToolContext;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResult, ClientRequest, JsonObject, PaginatedRequestParams, Request,
+    CallToolRequestParams, CallToolResult, ClientRequest, JsonObject, ListToolsResult,
+    PaginatedRequestParams, Request,
     RequestOptionalParam, ServerResult,
 };
 use rmcp::service::{Peer, PeerRequestOptions, RoleClient, RunningServiceCancellationToken};
@@ -21,7 +22,7 @@ use tokio_util::sync::CancellationToken;
 pub(super) use era::Era;
 pub(super) use fault::Fault;
 use handler::Handler;
-pub(super) use listing::Listing;
+pub(super) use listing::{Listing, MAX_BYTES, MAX_PAGES, MAX_TIME, MAX_TOOLS};
 
 use super::McpError;
 use super::stdio::Group;
@@ -48,8 +49,15 @@ pub(super) struct Connection {
 }
 
 impl Connection {
-    /// Reads the list of tools.
+    /// Reads the list of tools. A server that offers something else only has none.
     pub(super) async fn list(&self) -> Result<Listing, McpError> {
+        let has_no_tools = self.peer.peer_info().is_some_and(|info| {
+            let offered = &info.capabilities;
+            offered.tools.is_none() && (offered.resources.is_some() || offered.prompts.is_some())
+        });
+        if has_no_tools {
+            return Listing::read(async |_| Ok(ListToolsResult::default())).await;
+        }
         Listing::read(async |parameters: Option<PaginatedRequestParams>| {
             let request = RequestOptionalParam { params: parameters, ..RequestOptionalParam::default() };
             let request = ClientRequest::ListToolsRequest(request);
@@ -81,7 +89,7 @@ impl Connection {
     }
 
     /// Sends a request and waits for its answer. One that ends before is cancelled at the server.
-    async fn request(
+    pub(super) async fn request(
         &self,
         request: ClientRequest,
         deadline: Instant,
