@@ -141,8 +141,9 @@ impl ToolError {
         self.inner.kind == Kind::StateTooLarge
     }
 
-    /// Returns `true` if the call stays open.
-    pub(crate) fn is_waiting(&self) -> bool {
+    /// Returns `true` if the call stays open, because it waits for the user. The tool must return such an error.
+    #[must_use]
+    pub fn is_waiting(&self) -> bool {
         self.inner.kind == Kind::Waits
     }
 
