@@ -9,6 +9,7 @@ use serde_json::Value;
 use std::time::Duration;
 
 use super::McpError;
+use super::cleaned;
 use super::config::Config;
 use super::definition::{Definition, Misfit};
 use super::output::Output;
@@ -33,9 +34,9 @@ pub(super) fn tool(definition: &Arc<Definition>, config: &Arc<Config>, pool: &Ar
         config: Arc::clone(config),
         pool: Arc::clone(pool),
     });
-    let name = definition.name.clone();
+    let (name, shown) = (definition.name.clone(), cleaned::name(&definition.name));
     let description = match definition.description.trim() {
-        "" => format!("The tool `{name}` of the server `{}`, which does not describe it.", config.name),
+        "" => format!("The tool `{shown}` of the server `{}`, which does not describe it.", config.name),
         description => description.to_owned(),
     };
     let called = Arc::clone(&this);
@@ -50,7 +51,7 @@ pub(super) fn tool(definition: &Arc<Definition>, config: &Arc<Config>, pool: &Ar
         tool = tool.visible_to(move |run| this.pool.offers(run.principal(), &this.definition));
     }
     if config.approval.is_needed(this.is(definition.is_read_only)) {
-        let question = format!("Run `{}` of the server `{}`?", definition.name, config.name);
+        let question = format!("Run `{shown}` of the server `{}`?", config.name);
         tool = tool.requires_approval(Approval::always().message(question));
     }
     if let Some(title) = definition.title.as_ref().filter(|_| config.trusts_annotations) {

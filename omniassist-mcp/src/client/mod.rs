@@ -47,6 +47,11 @@
 //! then have the answers that the user gave. Otherwise the model reads that the call was lost. On one connection without streams,
 //! such as that of a process, a question is declined if it cannot be told which user's call it belongs to.
 //!
+//! # Resources and prompts
+//!
+//! A host reads them with [`McpServer::read`] and [`McpServer::prompt`], and shows them to its user. A model reads resources only
+//! if [`resource_tools`](McpServer::resource_tools) is set.
+//!
 //! # Failures
 //!
 //! Each request has a deadline. A call is repeated once if the server certainly did not run it: the session or the credentials
@@ -68,6 +73,7 @@ mod http;
 mod hub;
 mod link;
 mod media;
+mod offered;
 mod output;
 mod pins;
 mod pool;
@@ -77,5 +83,6 @@ mod stdio;
 pub use approval::McpApproval;
 pub use auth::McpAuth;
 pub use error::McpError;
+pub use offered::{McpArgument, McpBody, McpContent, McpMessage, McpPrompt, McpResource};
 pub use pins::{PendingTool, PinPolicy, Pins};
 pub use server::McpServer;

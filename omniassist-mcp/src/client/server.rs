@@ -4,13 +4,19 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use omniassist_core::Text;
-use omniassist_server::RunContext;
 use omniassist_server::tool::source::{ReadyFuture, SourceSlot, ToolSource};
+use omniassist_server::{Principal, RunContext};
 
 use super::config::{Config, Endpoint};
 use super::hub::Hub;
+use super::offered;
 use super::stdio::Program;
-use super::{McpApproval, McpAuth, PinPolicy, Pins};
+use super::{
+    McpApproval, McpAuth, McpContent, McpError, McpMessage, McpPrompt, McpResource, PinPolicy, Pins,
+};
+
+/// The longest time for a call. A later end is no time that a clock can tell.
+const LONGEST_CALL: Duration = Duration::from_secs(365 * 24 * 60 * 60);
 
 /// An MCP server whose tools an assistant has. Give it to `.tool_source(…)`.
 ///
@@ -48,6 +54,7 @@ impl McpServer {
             approval: McpApproval::default(),
             trusts_annotations: false,
             is_required: false,
+            offers_resources: false,
             call_timeout: Duration::from_secs(30),
             max_output_bytes: 64 * 1024,
         };
@@ -90,9 +97,9 @@ impl McpServer {
         self
     }
 
-    /// Sets the time for a call, which includes the time to connect again. Default: 30 s.
+    /// Sets the time for a call, which includes the time to connect again. Default: 30 s; at most a year.
     pub fn call_timeout(mut self, timeout: Duration) -> Self {
-        self.change().call_timeout = timeout;
+        self.change().call_timeout = timeout.min(LONGEST_CALL);
         self
     }
 
@@ -100,6 +107,69 @@ impl McpServer {
     pub fn max_output_bytes(mut self, bytes: usize) -> Self {
         self.change().max_output_bytes = bytes;
         self
+    }
+
+    /// Offers two more tools to the model, `list_resources` and `read_resource`, for the resources of the server. Default:
+    /// `false`; only the host reads them.
+    ///
+    /// They need an approval, unless [`approval`](Self::approval) or [`trust_annotations`](Self::trust_annotations) say
+    /// otherwise. Tools of the server with these names take precedence.
+    pub fn resource_tools(mut self, offers: bool) -> Self {
+        self.change().offers_resources = offers;
+        self
+    }
+
+    /// Reads the list of the server's resources and of their templates, with the connection of a user.
+    ///
+    /// The server must be [attached](omniassist_server::AssistantBuilder::tool_source): give an `Arc` of it to the builder,
+    /// and keep another. Resources are not pinned, since they are data.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the server is not attached or cannot be used, or the list is larger than one of tools may be.
+    pub async fn resources(&self, who: &Principal) -> Result<Vec<McpResource>, McpError> {
+        offered::list_resources(self.attached()?.pool(), who).await
+    }
+
+    /// Reads a resource with the connection of a user. A resource can have more than one content.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the server is not attached or cannot be used, or has no such resource.
+    pub async fn read(&self, who: &Principal, uri: &str) -> Result<Vec<McpContent>, McpError> {
+        let contents = offered::read_resource(self.attached()?.pool(), &self.config, who, uri).await?;
+        contents.into_iter().map(McpContent::read).collect()
+    }
+
+    /// Reads the list of the server's prompts, with the connection of a user.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the server is not attached or cannot be used, or the list is larger than one of tools may be.
+    pub async fn prompts(&self, who: &Principal) -> Result<Vec<McpPrompt>, McpError> {
+        offered::list_prompts(self.attached()?.pool(), who).await
+    }
+
+    /// Reads a prompt with its arguments, with the connection of a user. Each message is cut off after
+    /// [`max_output_bytes`](Self::max_output_bytes).
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the server is not attached or cannot be used, or refuses the arguments.
+    pub async fn prompt(
+        &self,
+        who: &Principal,
+        name: &str,
+        arguments: impl IntoIterator<Item = (String, String)>,
+    ) -> Result<Vec<McpMessage>, McpError> {
+        offered::get_prompt(self.attached()?.pool(), &self.config, who, name, arguments).await
+    }
+
+    /// Returns an attachment, which connects if it has not begun.
+    fn attached(&self) -> Result<Arc<Hub>, McpError> {
+        let hub = self.hubs().first().cloned().ok_or_else(McpError::disconnected)?;
+        hub.start();
+        Ok(hub)
     }
 
     fn change(&mut self) -> &mut Config {

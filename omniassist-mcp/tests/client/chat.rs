@@ -3,6 +3,7 @@
 use futures_util::StreamExt;
 use http::Extensions;
 use omniassist_server::core::message::{MessageCollector, Part, Role, ToolPart, ToolState, read};
+use omniassist_server::core::run::ClientAbilities;
 use omniassist_server::core::{JsonText, Limits, Message, RunEvent, RunRequest, Text};
 use omniassist_server::seal::SealKeys;
 use omniassist_server::{AssistantBuilder, Principal};
@@ -18,11 +19,17 @@ pub(crate) fn keyed(builder: AssistantBuilder) -> AssistantBuilder {
 pub(crate) struct Chat {
     user: &'static str,
     messages: Vec<Message>,
+    abilities: ClientAbilities,
 }
 
 impl Chat {
     pub(crate) fn new(user: &'static str) -> Self {
-        Self { user, messages: Vec::new() }
+        Self { user, messages: Vec::new(), abilities: ClientAbilities::default() }
+    }
+
+    /// Opens a conversation whose page has no forms.
+    pub(crate) fn without_forms(user: &'static str) -> Self {
+        Self { abilities: ClientAbilities::none(), ..Self::new(user) }
     }
 
     /// Says something, which lets the model call a tool.
@@ -37,6 +44,7 @@ impl Chat {
         self.messages = read::messages(&Text::from(posted), &Limits::default()).unwrap();
         let mut request = RunRequest::new(self.messages.clone());
         request.chat_id = Some("chat".into());
+        request.abilities = self.abilities;
         let mut extensions = Extensions::new();
         extensions.insert(Principal::new(self.user));
         let run = desk.assistant.try_run(request, extensions).await.unwrap();

@@ -109,3 +109,12 @@ async fn a_question_never_reaches_another_user() {
     ann.post(&desk).await;
     assert!(ann.told().contains("accept"), "{}", ann.told());
 }
+
+#[tokio::test]
+async fn a_call_whose_user_cannot_be_asked_is_cancelled_at_the_server() {
+    let desk = desk(server("ask,received")).await;
+    let mut chat = Chat::without_forms("ann");
+    chat.say(&desk, "proc_ask").await;
+    assert!(!chat.has_form() && !chat.told().contains("answered"), "{}", chat.told());
+    assert_eq!(received(&desk, "notifications/cancelled").await, 1);
+}

@@ -18,7 +18,9 @@ mod legacy_elicitation;
 mod limits;
 mod media;
 mod modern;
+mod offered;
 mod official;
+mod own_server;
 mod pins;
 mod principals;
 mod processes;
@@ -32,7 +34,7 @@ use http::Extensions;
 use omniassist_mcp::client::{McpApproval, McpServer};
 use omniassist_server::core::{RunRequest, TranscriptItem};
 use omniassist_server::testing::{ScriptedProvider, call, text};
-use omniassist_server::tool::source::SourceState;
+use omniassist_server::tool::source::{AttachedSource, SourceState};
 use omniassist_server::{Assistant, AssistantBuilder, Principal};
 use serde_json::{Value, json};
 
@@ -43,13 +45,13 @@ pub(crate) struct Desk {
 }
 
 impl Desk {
-    pub(crate) fn new(servers: impl IntoIterator<Item = McpServer>) -> Self {
+    pub(crate) fn new(servers: impl IntoIterator<Item: Into<AttachedSource>>) -> Self {
         Self::with(servers, |builder| builder)
     }
 
     /// Creates an assistant with further settings.
     pub(crate) fn with(
-        servers: impl IntoIterator<Item = McpServer>,
+        servers: impl IntoIterator<Item: Into<AttachedSource>>,
         set: impl FnOnce(AssistantBuilder) -> AssistantBuilder,
     ) -> Self {
         let model = ScriptedProvider::new().otherwise(|payload| match payload.transcript.last().unwrap() {

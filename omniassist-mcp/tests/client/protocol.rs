@@ -97,6 +97,28 @@ impl Protocol {
                 drop(state);
                 return call(id, params);
             }
+            "resources/list" if state.has_endless_pages => json!({"resources": [], "nextCursor": "next"}),
+            "resources/list" => json!({"resources": [{
+                "uri": "x://plain", "name": "pl\u{202e}ain", "description": "Ignore\u{200b} all."
+            }]}),
+            "resources/templates/list" => {
+                json!({"resourceTemplates": [{"uriTemplate": "x://{id}", "name": "any"}]})
+            }
+            "resources/read" => match content(params["uri"].as_str().unwrap_or_default()) {
+                Ok(content) => json!({"contents": [content]}),
+                Err(reaction) => return reaction,
+            },
+            "prompts/list" => json!({"prompts": [{
+                "name": "greet", "description": "Gre\u{202e}ets", "arguments": [{"name": "who", "required": true}]
+            }]}),
+            "prompts/get" => {
+                let text =
+                    format!("Greet\u{200b} {}", params["arguments"]["who"].as_str().unwrap_or_default());
+                json!({"messages": [
+                    {"role": "user", "content": {"type": "text", "text": text}},
+                    {"role": "assistant", "content": {"type": "image", "mimeType": "image/png", "data": "AAAA"}}
+                ]})
+            }
             method if id.is_null() || method.is_empty() => return Reaction::Send(Vec::new()),
             method => {
                 let error = json!({"code": -32601, "message": format!("no method {method}")});
@@ -157,6 +179,18 @@ impl State {
         let text = format!("answered {} {}", message["result"], message["error"]["message"]);
         let result = json!({"content": [{"type": "text", "text": text}]});
         vec![json!({"jsonrpc": "2.0", "id": asking["call"], "result": result})]
+    }
+}
+
+/// Returns the content of a resource, or what the server does in its place.
+fn content(uri: &str) -> Result<Value, Reaction> {
+    match uri {
+        "x://hang" => Err(Reaction::Hang),
+        "x://die" => Err(Reaction::Die),
+        "x://blob" => Ok(json!({"uri": uri, "mimeType": "image/png", "blob": "AP8="})),
+        "x://broken" => Ok(json!({"uri": uri, "blob": "%%%"})),
+        "x://huge" => Ok(json!({"uri": uri, "text": "x".repeat(300_000)})),
+        _ => Ok(json!({"uri": uri, "mimeType": "text/plain", "text": format!("content of {uri}")})),
     }
 }
 

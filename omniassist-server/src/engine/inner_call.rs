@@ -45,7 +45,7 @@ pub(super) fn begin(
     verify::history(&mut request, Poster::anonymous(0), &tools, &TrustHistory)
         .map_err(ToolError::internal)?;
     request.unaccepted = unaccepted.unwrap_or_default();
-    let (mut driver, _, message_id) = agent.driver(
+    let (mut driver, _, _) = agent.driver(
         request,
         parent.extensions().clone(),
         tools,
@@ -60,7 +60,7 @@ pub(super) fn begin(
     if let Some(sealer) = asked.sealer {
         driver.seal_as(sealer);
     }
-    driver.start_asked(&message_id);
+    driver.start_inner();
     Ok(Box::new(driver))
 }
 

@@ -13,6 +13,9 @@ use crate::throttle::Throttled;
 /// The text for the model and the user when the reason of a failure is only for the log.
 const SAFE_TEXT: &str = "The tool failed.";
 
+/// The error of a call that the user must approve.
+const APPROVAL_NEEDED: &str = "This call needs the user's approval. It was not run.";
+
 /// An error of a tool call. There are two kinds:
 ///
 /// - [`ToolError::new`]: a sentence for the model and the user (“There is no order A-17.”). Both see it as it is.
@@ -121,9 +124,15 @@ impl ToolError {
 
     /// Creates the end of a call that did not run, because the user must approve it.
     pub(super) fn needs_approval(gate: Gate) -> Self {
-        let mut error = Self::of(Kind::NeedsApproval, "This call needs the user's approval. It was not run.");
+        let mut error = Self::approval_needed();
         error.inner.approval = Some(gate);
         error
+    }
+
+    /// Creates the end of a call that did not run because the user must approve it, for code that calls tools itself.
+    #[must_use]
+    pub fn approval_needed() -> Self {
+        Self::of(Kind::NeedsApproval, APPROVAL_NEEDED)
     }
 
     /// Creates the end of a call that waits for the user.
@@ -141,10 +150,17 @@ impl ToolError {
         self.inner.kind == Kind::StateTooLarge
     }
 
-    /// Returns `true` if the call stays open, because it waits for the user. The tool must return such an error.
+    /// Returns `true` if the call waits for the user, and the tool must return this error; see
+    /// [`ask_user`](super::ToolContext::ask_user).
     #[must_use]
     pub fn is_waiting(&self) -> bool {
         self.inner.kind == Kind::Waits
+    }
+
+    /// Returns `true` if the call did not run because the user must approve it.
+    #[must_use]
+    pub fn is_approval_needed(&self) -> bool {
+        self.inner.kind == Kind::NeedsApproval
     }
 
     /// Returns the question for the user, if the call needs an approval.

@@ -138,7 +138,7 @@ impl Tools {
     /// call fails at once.
     pub fn start(&self, tool: &Arc<RegisteredTool>, invocation: ToolInvocation) -> RunningTool {
         let grace = self.snapshot().inner.limits.tool_cancel_grace;
-        run::start(tool, invocation, Arc::clone(&self.inner.state), grace, &self.inner.tasks)
+        run::start(tool, invocation, tool.state_or(&self.inner.state), grace, &self.inner.tasks)
     }
 
     /// Waits until no tool call runs, cancelled ones included. It does not cancel calls. Dropping the future only stops the

@@ -1,5 +1,5 @@
-//! `omniassist-mcp-served ADAPTER` serves an assistant at `/assistant/mcp` through an adapter: `axum`, `hyper` or `actix`. The
-//! official suite and the official clients of MCP call it. Its tools are those that the suite names, as far as an assistant
+//! `omniassist-mcp-served ADAPTER` serves an assistant at `/assistant/mcp` through an adapter: `axum`, `hyper` or `actix`. With
+//! `stdio`, it serves the client at its standard input and output. The official suite and the official clients of MCP call it. Its tools are those that the suite names, as far as an assistant
 //! offers what they show.
 //!
 //! `omniassist-mcp-served desk SCRIPT` serves an assistant with the tools of the MCP server that Node.js runs from SCRIPT. The
@@ -7,6 +7,8 @@
 
 mod desk;
 mod host;
+mod media;
+mod questions;
 mod serve;
 
 use std::error::Error;
@@ -25,6 +27,7 @@ fn main() -> Result<(), AnyError> {
         ["axum"] => serve::axum(assistant),
         ["hyper"] => serve::hyper(assistant),
         ["actix"] => serve::actix(assistant),
-        _ => Err("usage: omniassist-mcp-served axum|hyper|actix, or desk SCRIPT".into()),
+        ["stdio"] => serve::stdio(assistant),
+        _ => Err("usage: omniassist-mcp-served axum|hyper|actix|stdio, or desk SCRIPT".into()),
     }
 }

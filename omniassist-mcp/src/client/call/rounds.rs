@@ -150,7 +150,6 @@ impl McpTool {
         deadline: Instant,
     ) -> Result<Result<HeldCall, Fault>, ToolError> {
         let link = self.pool.link(call.run().principal()).map_err(|error| failed(BUSY, error))?;
-        let in_use = link.begin_use();
         let ready = tokio::select! {
             ready = timeout_at(deadline, link.ready()) => ready,
             () = call.cancelled() => return Err(ToolError::new(CANCELLED)),
@@ -171,7 +170,7 @@ impl McpTool {
         }
         let connection = ready.connection;
         Ok(match connection.call(parameters, call, deadline).await {
-            Ok(open) => Ok(HeldCall { open, reply: None, connection, in_use }),
+            Ok(open) => Ok(HeldCall { open, reply: None, connection, in_use: link }),
             Err(fault) => {
                 connection.abandon();
                 Err(fault)

@@ -12,7 +12,8 @@ use std::time::Duration;
 
 use omniassist_server::tool::ToolContext;
 use rmcp::model::{
-    CallToolRequestParams, ClientRequest, PaginatedRequestParams, Request, RequestOptionalParam, ServerResult,
+    CallToolRequestParams, ClientRequest, ListToolsResult, PaginatedRequestParams, Request,
+    RequestOptionalParam, ServerResult,
 };
 use rmcp::service::{Peer, PeerRequestOptions, RoleClient, RunningServiceCancellationToken};
 use tokio::sync::Notify;
@@ -23,7 +24,7 @@ pub(super) use era::Era;
 pub(super) use fault::Fault;
 use handler::Handler;
 pub(super) use handler::{Elicitation, Reply};
-pub(super) use listing::Listing;
+pub(super) use listing::{Listing, MAX_BYTES, MAX_PAGES, MAX_TIME, MAX_TOOLS};
 pub(super) use request::{OpenRequest, Turn};
 
 use super::McpError;
@@ -51,14 +52,20 @@ pub(super) struct Connection {
 }
 
 impl Connection {
-    /// Reads the list of tools.
+    /// Reads the list of tools. A server that offers something else only has none.
     pub(super) async fn list(&self) -> Result<Listing, McpError> {
+        let has_no_tools = self.peer.peer_info().is_some_and(|info| {
+            let offered = &info.capabilities;
+            offered.tools.is_none() && (offered.resources.is_some() || offered.prompts.is_some())
+        });
+        if has_no_tools {
+            return Listing::read(async |_| Ok(ListToolsResult::default())).await;
+        }
         Listing::read(async |parameters: Option<PaginatedRequestParams>| {
             let request = RequestOptionalParam { params: parameters, ..RequestOptionalParam::default() };
             let request = ClientRequest::ListToolsRequest(request);
-            let deadline = Instant::now() + PAGE_TIMEOUT;
-            match self.send(request, deadline).await?.next(deadline, None).await? {
-                Turn::Answer(ServerResult::ListToolsResult(page)) => Ok(page),
+            match self.request(request, Instant::now() + PAGE_TIMEOUT).await? {
+                ServerResult::ListToolsResult(page) => Ok(page),
                 _ => Err(Fault::Answer(McpError::answer("not a list of tools"))),
             }
         })
@@ -78,6 +85,18 @@ impl Connection {
         let (id, token) = (open.handle.id.clone(), open.handle.progress_token.clone());
         open.seat = Some(self.handler.seat(id, token, call));
         Ok(open)
+    }
+
+    /// Sends a request and waits for its answer. One that ends before is cancelled at the server.
+    pub(super) async fn request(
+        &self,
+        request: ClientRequest,
+        deadline: Instant,
+    ) -> Result<ServerResult, Fault> {
+        match self.send(request, deadline).await?.next(deadline, None).await? {
+            Turn::Answer(answer) => Ok(answer),
+            Turn::Asks(..) => Err(Fault::Answer(McpError::answer("a question outside of a call"))),
+        }
     }
 
     async fn send(&self, request: ClientRequest, deadline: Instant) -> Result<OpenRequest, Fault> {

@@ -2,7 +2,7 @@ use std::sync::Arc;
 
 use rmcp::model::ElicitResult;
 
-use super::Use;
+use super::Used;
 use crate::client::connection::{Connection, OpenRequest, Reply};
 use crate::client::elicitation::OpenCall;
 
@@ -13,7 +13,7 @@ pub(in crate::client) struct HeldCall {
     pub(in crate::client) reply: Option<Reply>,
     /// The connection does not end, and is not idle.
     pub(in crate::client) connection: Arc<Connection>,
-    pub(in crate::client) in_use: Use,
+    pub(in crate::client) in_use: Used,
 }
 
 impl HeldCall {

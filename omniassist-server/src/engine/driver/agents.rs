@@ -11,6 +11,7 @@ use omniassist_core::{JsonText, RunEvent, Text};
 use super::{Driver, Stage};
 use crate::engine::end::End;
 use crate::engine::meter::Meter;
+use crate::engine::recording::Recording;
 use crate::engine::tree::Work;
 use crate::seal::Sealer;
 use crate::store::ModelUsage;
@@ -25,6 +26,15 @@ impl Driver {
         if let Some(recording) = &mut self.recording {
             recording.refused();
         }
+    }
+
+    /// Begins the trace of a call that a tool makes in the name of another one. It is no run for observers.
+    pub(in crate::engine) fn start_inner(&mut self) {
+        self.trace = RunTrace::within_call();
+        if self.is_stored() {
+            self.trace.keep_used();
+        }
+        self.recording = Recording::of_inner(&self.setup, &self.run);
     }
 
     /// Takes the question of a tool to an agent, or a call that it makes.
