@@ -33,7 +33,9 @@ pub(crate) fn run(report: &mut Report) {
             let name = format!("official suite, {version}, {adapter}");
             report.step(&name, || conformance(&folder, &server.url, version, adapter));
         }
-        report.step(&format!("official clients, Node.js, {adapter}"), || clients(&folder, &server.url, &program));
+        report.step(&format!("official clients, Node.js, {adapter}"), || {
+            clients(&folder, &server.url, &program)
+        });
         report.step(&format!("official client, Python, {adapter}"), || python_client(&server.url));
     }
 }

@@ -4,8 +4,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use omniassist_core::Text;
-use omniassist_server::{Principal, RunContext};
 use omniassist_server::tool::source::{ReadyFuture, SourceSlot, ToolSource};
+use omniassist_server::{Principal, RunContext};
 
 use super::config::{Config, Endpoint};
 use super::hub::Hub;

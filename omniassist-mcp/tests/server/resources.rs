@@ -20,9 +20,10 @@ async fn read(client: &Client, uri: &str) -> Value {
 async fn a_resource_is_listed_and_read() {
     let prices = text("shop://prices").title("Prices").description("All prices").media_type("text/csv");
     let client = serve_as(builder(&Ran::default()), Expose::tools().resource(prices)).await;
-    for list in
-        [client.send("resources/list", json!({})).await, client.send_legacy("resources/list", json!({})).await]
-    {
+    for list in [
+        client.send("resources/list", json!({})).await,
+        client.send_legacy("resources/list", json!({})).await,
+    ] {
         let result = &list["result"];
         assert_eq!((&result["ttlMs"], &result["cacheScope"]), (&json!(60_000), &json!("private")));
         let listed = json!([{
@@ -92,9 +93,7 @@ async fn a_hidden_resource_is_answered_like_an_unknown_one() {
 async fn a_failure_and_a_panic_end_their_request_only() {
     let expose = Expose::tools()
         .resource(Resource::new("x://fails", "fails", async |_| Err(ToolError::new("The disk is gone."))))
-        .resource(Resource::new("x://secret", "secret", async |_| {
-            Err(ToolError::internal("password 123"))
-        }))
+        .resource(Resource::new("x://secret", "secret", async |_| Err(ToolError::internal("password 123"))))
         .resource(Resource::new("x://panics", "panics", async |_| panic!("password 123")))
         .resource(text("x://hides").visible_to(|_| panic!("password 123")))
         .resource(text("x://works"));
@@ -115,7 +114,8 @@ async fn without_resources_there_are_no_methods_for_them() {
         assert_eq!(client.send(method, json!({})).await["error"]["code"], -32601, "{method}");
     }
     let expose = Expose::tools().resource(text("x://a"));
-    let discovered = serve_as(builder(&Ran::default()), expose).await.send("server/discover", json!({})).await;
+    let discovered =
+        serve_as(builder(&Ran::default()), expose).await.send("server/discover", json!({})).await;
     assert_eq!(discovered["result"]["capabilities"], json!({ "tools": {}, "resources": {} }));
 }
 

@@ -38,7 +38,8 @@ fn limited(name: &str, mut tool: Tool, config: &Config, pool: &Arc<Pool>) -> Too
 }
 
 fn list(config: &Arc<Config>, pool: &Arc<Pool>) -> Tool {
-    let description = format!("Lists the resources of the server `{}`, whose content {READ} returns.", config.name);
+    let description =
+        format!("Lists the resources of the server `{}`, whose content {READ} returns.", config.name);
     let (config, pool) = (Arc::clone(config), Arc::clone(pool));
     let schema = json!({ "type": "object", "properties": {}, "additionalProperties": false });
     Tool::from_fn_with_schema(LIST, description, schema, move |_: Value, call: ToolContext| {
@@ -68,7 +69,8 @@ fn read(config: &Arc<Config>, pool: &Arc<Pool>) -> Tool {
         let (config, pool) = (Arc::clone(&config), Arc::clone(&pool));
         async move {
             let uri = arguments.get("uri").and_then(Value::as_str).unwrap_or_default();
-            let contents = read_resource(&pool, &config, call.run().principal(), uri).await.map_err(failed)?;
+            let contents =
+                read_resource(&pool, &config, call.run().principal(), uri).await.map_err(failed)?;
             let blocks: Vec<_> = contents.into_iter().map(ContentBlock::resource).collect();
             let text = output::text_of(&blocks, config.max_output_bytes);
             Ok::<_, ToolError>(output::data(&config.name, text))
