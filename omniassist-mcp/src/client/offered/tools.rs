@@ -53,7 +53,7 @@ fn list(config: &Arc<Config>, pool: &Arc<Pool>) -> Tool {
                 format!("{uri}{template}: {}. {description}", resource.name)
             });
             let text = output::cut(lines.collect::<Vec<_>>().join("\n"), config.max_output_bytes);
-            Ok::<_, ToolError>(output::data(&config.name, text))
+            Ok::<_, ToolError>(output::data(&config.name, &text))
         }
     })
 }
@@ -73,7 +73,7 @@ fn read(config: &Arc<Config>, pool: &Arc<Pool>) -> Tool {
                 read_resource(&pool, &config, call.run().principal(), uri).await.map_err(failed)?;
             let blocks: Vec<_> = contents.into_iter().map(ContentBlock::resource).collect();
             let text = output::text_of(&blocks, config.max_output_bytes);
-            Ok::<_, ToolError>(output::data(&config.name, text))
+            Ok::<_, ToolError>(output::data(&config.name, &text))
         }
     })
 }
