@@ -6,7 +6,8 @@ use omniassist_server::Principal;
 use super::McpError;
 use super::config::Config;
 use super::definition::Definition;
-use super::link::{Link, Used, Watcher};
+use super::elicitation::HeldCalls;
+use super::link::{HeldCall, Link, Used, Watcher};
 
 /// The users who are connected at the same time.
 const MAX_CONNECTED: usize = 64;
@@ -19,6 +20,8 @@ pub(super) struct Pool {
     config: Arc<Config>,
     watcher: Weak<dyn Watcher>,
     links: Mutex<Links>,
+    /// The calls that wait for their users.
+    pub(super) held: HeldCalls<HeldCall>,
 }
 
 #[derive(Default)]
@@ -29,7 +32,7 @@ struct Links {
 
 impl Pool {
     pub(super) fn new(config: Arc<Config>, watcher: Weak<dyn Watcher>) -> Self {
-        Self { config, watcher, links: Mutex::default() }
+        Self { config, watcher, links: Mutex::default(), held: HeldCalls::default() }
     }
 
     /// Returns `true` if each user has a link.
@@ -95,6 +98,7 @@ impl Pool {
 
     /// Ends all links.
     pub(super) fn close(&self) {
+        self.held.clear();
         let mut links = self.lock();
         links.is_closed = true;
         for link in std::mem::take(&mut links.by_principal).into_values() {

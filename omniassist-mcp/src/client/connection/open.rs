@@ -1,3 +1,4 @@
+use std::sync::Arc;
 use std::time::Duration;
 
 use rmcp::model::{ProtocolVersion, SubscriptionFilter};
@@ -84,7 +85,7 @@ impl Connection {
             let listening = listen(peer.clone(), handler.clone());
             tokio::spawn(ended.clone().run_until_cancelled_owned(listening));
         }
-        let (doubted, quit) = (Notify::new(), Some(quit));
+        let (doubted, quit) = (Arc::new(Notify::new()), Some(quit));
         Ok(Self { peer, handler, doubted, ended, unusable, quit, _group: group })
     }
 }

@@ -1,6 +1,7 @@
 //! The link to a server, which stays when connections end.
 
 mod backoff;
+mod held_call;
 mod shared;
 mod state;
 mod supervisor;
@@ -14,6 +15,7 @@ use tokio::sync::{Notify, watch};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
+pub(super) use held_call::HeldCall;
 pub(super) use shared::Watcher;
 use shared::{Shared, locked};
 pub(super) use state::Ready;

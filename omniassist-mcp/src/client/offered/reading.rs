@@ -26,7 +26,7 @@ async fn request(
         let link = pool.link(who)?;
         let ready = timeout_at(deadline, link.ready()).await.map_err(|_| McpError::timed_out())?;
         let ready = ready.map_err(McpError::unreachable)?;
-        match ready.connection.request(request.clone(), deadline, None).await {
+        match ready.connection.request(request.clone(), deadline).await {
             Ok(result) => return Ok(result),
             Err(fault) => {
                 let is_lost = matches!(fault, Fault::NotRun(_) | Fault::Gone(_));
