@@ -19,6 +19,8 @@ const MAY_HAVE_ACTED: &str = "The server went away; it may or may not have acted
 const TIMED_OUT: &str = "The server did not answer in time; it may or may not have acted.";
 const UNREACHABLE: &str = "The server cannot be reached now. The call did not run.";
 const CHANGED: &str = "The server has changed or removed this tool. The call did not run.";
+const UNAUTHORIZED: &str = "The user has to authorize the access to this server first. The call did not run.";
+const FORBIDDEN: &str = "The server refuses this user. The call did not run.";
 const BUSY: &str = "Too many users use the server now. The call did not run.";
 const UNUSABLE: &str = "The server's answer cannot be used.";
 const CANCELLED: &str = "The call was cancelled.";
@@ -106,7 +108,7 @@ impl McpTool {
                 () = call.cancelled() => return Err(ToolError::new(CANCELLED)),
             };
             let ready = ready.map_err(|_| failed(UNREACHABLE, McpError::timed_out()))?;
-            let ready = ready.map_err(|error| ToolError::new(UNREACHABLE).with_source(error))?;
+            let ready = ready.map_err(|error| ToolError::new(text_of(&error)).with_source(error))?;
             // The definition that was checked is the one that runs.
             if !ready.listing.has(&self.definition) {
                 return Err(ToolError::new(CHANGED));
@@ -123,6 +125,7 @@ impl McpTool {
                 Fault::Gone(_) if !is_repeated && self.may_repeat() => is_repeated = true,
                 Fault::NotRun(error) => return Err(failed(UNREACHABLE, error)),
                 Fault::Gone(error) => return Err(failed(MAY_HAVE_ACTED, error)),
+                Fault::Forbidden(error) => return Err(failed(text_of(&error), error)),
                 Fault::TimedOut => return Err(failed(TIMED_OUT, McpError::timed_out())),
                 Fault::Cancelled => return Err(ToolError::new(CANCELLED)),
                 Fault::Answer(error) => return Err(failed(UNUSABLE, error)),
@@ -132,6 +135,15 @@ impl McpTool {
                 }
             }
         }
+    }
+}
+
+/// Returns the text for models of an error that kept a call from running.
+fn text_of(error: &McpError) -> &'static str {
+    match error.is_unauthenticated() {
+        true => UNAUTHORIZED,
+        false if error.is_forbidden() => FORBIDDEN,
+        false => UNREACHABLE,
     }
 }
 

@@ -88,8 +88,19 @@ impl Hub {
                 let mut offered = self.offered.subscribe();
                 offered.wait_for(|offered| *offered >= ready.listing.number).await.is_ok()
             }
-            Err(_) => false,
+            Err(error) => {
+                // The next run has no tools of a server that its user cannot call.
+                if error.is_unauthenticated() {
+                    link.forget_listing();
+                }
+                false
+            }
         }
+    }
+
+    /// Returns the links of this attachment.
+    pub(super) fn pool(&self) -> &Pool {
+        &self.pool
     }
 
     /// Offers the tools of all lists. If users have different definitions of one tool, one of them is offered, to those who

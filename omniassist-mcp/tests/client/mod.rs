@@ -14,6 +14,7 @@ mod faults;
 mod http_server;
 mod limits;
 mod modern;
+mod oauth;
 mod official;
 mod pins;
 mod principals;
@@ -22,13 +23,14 @@ mod protocol;
 mod start;
 mod stdio_server;
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use http::Extensions;
 use omniassist_mcp::client::{McpApproval, McpServer};
 use omniassist_server::core::{RunRequest, TranscriptItem};
 use omniassist_server::testing::{ScriptedProvider, call, text};
-use omniassist_server::tool::source::SourceState;
+use omniassist_server::tool::source::{AttachedSource, SourceState};
 use omniassist_server::{Assistant, Principal};
 use serde_json::{Value, json};
 
@@ -40,6 +42,15 @@ pub(crate) struct Desk {
 
 impl Desk {
     pub(crate) fn new(servers: impl IntoIterator<Item = McpServer>) -> Self {
+        Self::of(servers.into_iter().map(AttachedSource::new))
+    }
+
+    /// Returns a desk with a server that the test keeps.
+    pub(crate) fn with(server: Arc<McpServer>) -> Self {
+        Self::of([AttachedSource::new(server)])
+    }
+
+    fn of(servers: impl IntoIterator<Item = AttachedSource>) -> Self {
         let model = ScriptedProvider::new().otherwise(|payload| match payload.transcript.last().unwrap() {
             TranscriptItem::Result(result) => text(serde_json::to_string(result).unwrap()),
             TranscriptItem::User { content } => {

@@ -86,6 +86,19 @@ impl Link {
         }
     }
 
+    /// Ends the connection, and makes another. Calls that are under way end by themselves.
+    pub(super) fn reconnect(&self) {
+        if let Some(ready) = &self.shared.state.borrow().ready {
+            ready.connection.abandon();
+        }
+        self.shared.wanted.notify_one();
+    }
+
+    /// Forgets the last list, so that its tools do not exist for the user.
+    pub(super) fn forget_listing(&self) {
+        *locked(&self.shared.listing) = None;
+    }
+
     /// Ends the link.
     pub(super) fn stop(&self) {
         self.stop.cancel();
@@ -137,6 +150,7 @@ impl Drop for Use {
 #[cfg(test)]
 mod tests {
     use std::future::Future;
+    use std::sync::OnceLock;
     use std::time::Duration;
 
     use omniassist_server::Principal;
@@ -160,6 +174,8 @@ mod tests {
             name: "docs".into(),
             endpoint: Endpoint::Http("http://127.0.0.1:1".into()),
             auth: Some(McpAuth::per_principal(async |_| None)),
+            outbound: None,
+            authorizer: OnceLock::new(),
             pins: Pins::memory(PinPolicy::Trust),
             approval: McpApproval::Never,
             trusts_annotations: false,
