@@ -4,7 +4,7 @@ mod agents;
 mod approvals;
 mod calls;
 mod edge;
-mod host;
+pub(crate) mod host;
 mod leaving;
 mod limits;
 mod lists;

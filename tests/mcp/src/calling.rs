@@ -4,6 +4,7 @@
 use std::env;
 use std::error::Error;
 use std::sync::Arc;
+use std::time::Duration;
 
 use http::Extensions;
 use http::header::LOCATION;
@@ -37,7 +38,9 @@ async fn main() -> Result<(), AnyError> {
         server = server.auth(McpAuth::oauth(oauth(&context)));
     }
     let server = Arc::new(server);
-    let client = Client { assistant: assistant(Arc::clone(&server))?, user: Principal::new("user") };
+    let model = model();
+    let assistant = Assistant::builder(model.clone()).tool_source(Arc::clone(&server)).build()?;
+    let client = Client { assistant, model, user: Principal::new("user") };
     for _ in 0..=MOST_AUTHORIZATIONS {
         if client.call_tools(&context).await? {
             return Ok(());
@@ -60,9 +63,9 @@ fn oauth(context: &Value) -> OAuth {
     }
 }
 
-/// Returns an assistant whose model calls the tool that the user names, with the arguments after the name.
-fn assistant(server: Arc<McpServer>) -> Result<Assistant, AnyError> {
-    let model = ScriptedProvider::new().otherwise(|payload| match payload.transcript.last() {
+/// Returns a model that calls the tool that the user names, with the arguments after the name.
+fn model() -> ScriptedProvider {
+    ScriptedProvider::new().otherwise(|payload| match payload.transcript.last() {
         Some(TranscriptItem::User { content }) => {
             let said = serde_json::to_value(content).unwrap_or_default();
             match said[0]["text"].as_str().and_then(|said| said.split_once(' ')) {
@@ -74,30 +77,31 @@ fn assistant(server: Arc<McpServer>) -> Result<Assistant, AnyError> {
         }
         Some(TranscriptItem::Result(result)) => text(result.output_text().to_string()),
         _ => text(""),
-    });
-    Ok(Assistant::builder(model).tool_source(server).build()?)
+    })
 }
 
 struct Client {
     assistant: Assistant,
+    model: ScriptedProvider,
     user: Principal,
 }
 
 impl Client {
     /// Calls each tool of the server. Returns `false` if the user has to authorize first.
     async fn call_tools(&self, context: &Value) -> Result<bool, AnyError> {
-        // The first run waits for the connection of the user. That of a server without users is made beside it.
+        // A run waits for the connection of its user. That of a server without users is made beside the start.
         for _ in 0..100 {
             self.run("hello").await?;
             if self.state().await != "connecting" {
                 break;
             }
-            tokio::time::sleep(std::time::Duration::from_millis(100)).await;
+            tokio::time::sleep(Duration::from_millis(100)).await;
         }
+        self.run("hello").await?;
         if self.state().await == "authorization_needed" {
             return Ok(false);
         }
-        let offered = self.assistant.visible_tools(&self.extensions());
+        let offered = self.model.payloads().pop().map(|payload| payload.tools.clone()).unwrap_or_default();
         let calls: Vec<(String, Value)> = match context["toolCalls"].as_array() {
             Some(calls) => calls
                 .iter()
@@ -106,14 +110,19 @@ impl Client {
                     (format!("suite_{name}"), call["arguments"].clone())
                 })
                 .collect(),
-            None => offered
-                .registered()
-                .map(|tool| (tool.spec().name.to_string(), arguments(&tool.spec().input_schema)))
-                .collect(),
+            None => {
+                offered.iter().map(|tool| (tool.name.to_string(), arguments(&tool.input_schema))).collect()
+            }
         };
         for (tool, arguments) in calls {
-            let told = self.run(&format!("{tool} {arguments}")).await?;
+            let mut told = self.run(&format!("{tool} {arguments}")).await?;
             println!("{tool} {arguments}: {told}");
+            if told.contains("null is not of type") {
+                // A model that reads this leaves the argument out.
+                let arguments = without_nulls(arguments);
+                told = self.run(&format!("{tool} {arguments}")).await?;
+                println!("{tool} {arguments}: {told}");
+            }
             if self.state().await == "authorization_needed" {
                 return Ok(false);
             }
@@ -137,6 +146,13 @@ impl Client {
         let mut extensions = Extensions::new();
         extensions.insert(self.user.clone());
         extensions
+    }
+}
+
+fn without_nulls(arguments: Value) -> Value {
+    match arguments {
+        Value::Object(arguments) => arguments.into_iter().filter(|(_, value)| !value.is_null()).collect(),
+        arguments => arguments,
     }
 }
 

@@ -4,7 +4,7 @@ use http::StatusCode;
 use http::header::{CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
 use reqwest::Response;
 use rmcp::ErrorData;
-use rmcp::model::{ClientJsonRpcMessage, ClientRequest, ServerJsonRpcMessage};
+use rmcp::model::{ClientJsonRpcMessage, ClientRequest, ServerJsonRpcMessage, ServerResult};
 use rmcp::transport::streamable_http_client::{
     AuthRequiredError, HttpStatusError, InsufficientScopeError, SseError, StreamableHttpError, StreamableHttpPostResponse,
 };
@@ -41,7 +41,15 @@ pub(super) async fn answer(response: Response, message: &ClientJsonRpcMessage) -
         return Err(StreamableHttpError::UnexpectedContentType(None));
     }
     let body = read(response, MAX_MESSAGE).await?;
-    let answer = serde_json::from_slice(&body)?;
+    let answer = match serde_json::from_slice(&body)? {
+        // A server of an earlier version, which answers each request that it does not know with nothing.
+        ServerJsonRpcMessage::Response(answer)
+            if is_discovery(message) && !matches!(answer.result, ServerResult::DiscoverResult(_)) =>
+        {
+            ServerJsonRpcMessage::error(ErrorData::invalid_request("not a discovery", None), Some(answer.id))
+        }
+        answer => answer,
+    };
     Ok(StreamableHttpPostResponse::Json(for_request(answer, message), session))
 }
 
@@ -66,13 +74,17 @@ pub(super) async fn refusal(response: Response, message: &ClientJsonRpcMessage, 
             Ok(StreamableHttpPostResponse::Json(for_request(error, message), None))
         }
         // A server of an earlier version of the protocol, which does not know the request.
-        None if status.is_client_error() && matches!(request.request, ClientRequest::DiscoverRequest(_)) => {
+        None if status.is_client_error() && is_discovery(message) => {
             let error = ErrorData::invalid_request(format!("HTTP {status}"), None);
             let error = ServerJsonRpcMessage::error(error, Some(request.id.clone()));
             Ok(StreamableHttpPostResponse::Json(error, None))
         }
         None => failed(),
     }
+}
+
+fn is_discovery(message: &ClientJsonRpcMessage) -> bool {
+    matches!(message, ClientJsonRpcMessage::Request(request) if matches!(request.request, ClientRequest::DiscoverRequest(_)))
 }
 
 /// Gives an error without an id the id of the request that was posted: nothing else can be meant.

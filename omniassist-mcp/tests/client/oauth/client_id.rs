@@ -4,7 +4,7 @@ use omniassist_server::Principal;
 use serde_json::{Value, json};
 
 use super::accounts::form;
-use super::{Accounts, Office, REDIRECT};
+use super::{Office, REDIRECT};
 
 const METADATA: &str = "https://app.example.com/client.json";
 
@@ -51,16 +51,4 @@ async fn a_client_that_is_set_is_used_everywhere() {
     let sent = office.accounts.received("/token");
     assert!(sent.len() >= 2 && sent.iter().all(|sent| sent["authorization"] == "Basic a25vd246cw=="), "{sent:?}");
     assert!(office.accounts.received("/register").is_empty());
-}
-
-#[tokio::test]
-async fn another_authorization_server_receives_a_registration_of_its_own() {
-    let office = Office::open().await;
-    office.authorize("ann").await;
-    let next = Accounts::start().await;
-    office.accounts.say("authorization_servers", json!([next.url]));
-    let error = office.docs.authorization_url(&Principal::new("ann")).await;
-    // The settings allow the port of the first only.
-    assert!(error.unwrap_err().is_authorization_failed());
-    assert!(next.received("/register").is_empty());
 }

@@ -55,10 +55,14 @@ impl Site {
 
     /// Lets ann authorize the application.
     async fn authorize(&self, policy: OutboundPolicy) -> Result<(), McpError> {
-        let (server, ann) = (self.server(policy), Principal::new("ann"));
-        let url = server.authorization_url(&ann).await?;
-        let query = self.accounts.allow(&url, "ann").await;
-        server.finish_authorization(&ann, &query).await
+        self.authorize_at(&self.server(policy), "ann").await
+    }
+
+    async fn authorize_at(&self, server: &McpServer, user: &str) -> Result<(), McpError> {
+        let principal = Principal::new(user);
+        let url = server.authorization_url(&principal).await?;
+        let query = self.accounts.allow(&url, user).await;
+        server.finish_authorization(&principal, &query).await
     }
 }
 
@@ -79,10 +83,12 @@ async fn no_document_or_header_leads_to_an_internal_address() {
     for member in MEMBERS {
         let site = Site::open().await;
         site.authorize(site.policy(port)).await.unwrap();
+        let server = site.server(site.policy(port));
         for host in HOSTS {
             for scheme in ["http", "https"] {
                 site.accounts.say(member, naming(member, &format!("{scheme}://{host}:{port}/x")));
-                let outcome = site.authorize(site.policy(port)).await;
+                // A user whom the server has not refused before.
+                let outcome = site.authorize_at(&server, &format!("user-{forms}")).await;
                 // The document has another place too, on the server itself.
                 assert!(member == "resource_metadata" || outcome.is_err(), "{member} {host}");
                 forms += 1;

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex};
 use futures_util::future::join_all;
 use omniassist_mcp::client::{McpAuth, McpServer};
 use omniassist_server::Principal;
+use omniassist_server::outbound::OutboundPolicy;
 use serde_json::json;
 
 use super::accounts::form;
@@ -102,14 +103,21 @@ async fn processes_that_share_a_store_share_the_renewal() {
 
 #[tokio::test]
 async fn another_authorization_server_receives_no_token_of_the_first() {
-    let office = Office::open().await;
     let next = super::Accounts::start().await;
+    // Both are allowed.
+    let policy = (1024..=u16::MAX).fold(OutboundPolicy::new(), OutboundPolicy::allow_port);
+    let policy = policy.allow_internal_host("127.0.0.1");
+    let office = Office::open_with(["look"], |oauth| oauth.outbound(policy.clone())).await;
     office.accounts.expire_in(0);
     office.authorize("ann").await;
     office.accounts.say("authorization_servers", json!([next.url]));
     assert!(office.call("ann", "docs_look").await.contains("There is no"));
     assert_eq!(office.state("ann").await, "authorization_needed");
     assert!(renewals(&office).is_empty() && next.received("/token").is_empty());
+    // The user can authorize there, where the application is registered again.
+    let url = office.docs.authorization_url(&Principal::new("ann")).await.unwrap();
+    assert!(url.starts_with(&next.url));
+    assert_eq!((office.accounts.received("/register").len(), next.received("/register").len()), (1, 1));
 }
 
 #[tokio::test]
@@ -179,6 +187,7 @@ async fn no_secret_is_logged() {
     assert!(office.call("ann", "docs_look").await.contains(NEEDED));
     let log = String::from_utf8(log.0.lock().unwrap().clone()).unwrap();
     assert!(log.contains("rmcp"), "the log has what the protocol crate writes elsewhere");
+    assert!(log.contains("the user has to authorize the access to the server"), "operators read why a call failed");
     let sent = office.accounts.received("/token");
     assert_eq!(sent.len(), 3);
     let secrets = ["code", "code_verifier", "refresh_token", "authorization"];

@@ -110,9 +110,9 @@ fn model() -> ScriptedProvider {
 /// Replaces the name of a tool, and the ids of calls, which differ each time.
 fn without_name(text: &str, tool: &str) -> String {
     let text = text.replace(tool, "x");
-    let mut parts = text.split("\"id\":\"");
+    let mut parts = text.split("call_");
     let first = parts.next().unwrap().to_owned();
-    parts.fold(first, |text, part| text + part.split_once('"').unwrap().1)
+    parts.fold(first, |text, part| text + "call_" + part.trim_start_matches(|c: char| c.is_ascii_digit() || c == '_'))
 }
 
 #[tokio::test]
