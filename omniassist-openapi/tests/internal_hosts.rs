@@ -28,11 +28,9 @@ pub(crate) async fn look_up(host: String) -> io::Result<Vec<IpAddr>> {
     match host.trim_end_matches('.') {
         "internal.test" => Ok(vec![INTERNAL]),
         "localhost" => Ok(vec![IpAddr::V4(Ipv4Addr::LOCALHOST)]),
-        "mixed.test" => Ok(vec![
-            "::ffff:127.0.0.1".parse().unwrap(),
-            "10.0.0.1".parse().unwrap(),
-            "::1".parse().unwrap(),
-        ]),
+        "mixed.test" => {
+            Ok(vec!["::ffff:127.0.0.1".parse().unwrap(), "10.0.0.1".parse().unwrap(), "::1".parse().unwrap()])
+        }
         _ => Ok(tokio::net::lookup_host((host, 0)).await?.map(|address| address.ip()).collect()),
     }
 }

@@ -16,6 +16,10 @@ pub(super) async fn ensure_challenge(config: &Config, authorizer: &Authorizer, p
     let credentials = Credentials::of_user(user, None);
     let asked = async { Connection::open(config, Some(&credentials), Era::Unknown).await?.list().await };
     if let Err(error) = asked.await {
-        tracing::debug!(source = config.name.as_str(), ?error, "an MCP server refuses a user without a token");
+        tracing::debug!(
+            source = config.name.as_str(),
+            ?error,
+            "an MCP server refuses a user without a token"
+        );
     }
 }

@@ -11,8 +11,8 @@ use tokio::time::timeout;
 
 use super::config::{Config, Endpoint};
 use super::hub::Hub;
-use super::stdio::Program;
 use super::oauth::Authorizer;
+use super::stdio::Program;
 use super::{McpApproval, McpAuth, McpError, PinPolicy, Pins, authorization};
 
 /// The time in which the store of credentials answers for the manifest.
@@ -210,9 +210,9 @@ impl ToolSource for McpServer {
             match timeout(STATE_TIMEOUT, authorized).await {
                 Ok(Ok(true)) => None,
                 Ok(Ok(false)) => Some(SourceState::AuthorizationNeeded),
-                Ok(Err(_)) | Err(_) => {
-                    Some(SourceState::Unavailable { reason: "the store of credentials cannot be used".into() })
-                }
+                Ok(Err(_)) | Err(_) => Some(SourceState::Unavailable {
+                    reason: "the store of credentials cannot be used".into(),
+                }),
             }
         })
     }

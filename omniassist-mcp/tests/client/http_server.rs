@@ -110,8 +110,12 @@ impl HttpServer {
         let (session, authorization) = (header("mcp-session-id"), header("authorization"));
         let accounts = self.shared.accounts.lock().unwrap().clone();
         let path = request.uri().path().to_owned();
-        let refusal = |method: &str| accounts.as_ref().and_then(|accounts| accounts.gate(&path, &authorization, method));
-        if request.method() != Method::POST && let Some(refusal) = refusal("") {
+        let refusal = |method: &str| {
+            accounts.as_ref().and_then(|accounts| accounts.gate(&path, &authorization, method))
+        };
+        if request.method() != Method::POST
+            && let Some(refusal) = refusal("")
+        {
             return Ok(refusal);
         }
         if request.method() != Method::POST {

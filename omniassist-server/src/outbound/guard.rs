@@ -18,7 +18,8 @@ impl OutboundPolicy {
     ///
     /// Returns an error if the host cannot be looked up, or the policy allows none of its addresses.
     pub async fn resolve(&self, host: &str) -> Result<Vec<IpAddr>, OutboundError> {
-        let found = panics::catch_async("the resolver of an outbound policy", self.look_up(host.to_owned())).await;
+        let found =
+            panics::catch_async("the resolver of an outbound policy", self.look_up(host.to_owned())).await;
         let found = found.unwrap_or_else(|| Err(io::Error::other("the resolver panicked")));
         let mut found = found.map_err(OutboundError::look_up)?;
         found.retain(|address| self.allows_address(host, *address));

@@ -1,6 +1,8 @@
 //! `omniassist-mcp-calling URL` is the client of the official suite: an assistant whose model calls each tool of the server at
 //! the URL. It authorizes itself as a user with a browser would. The suite sets the scenario in the environment.
 
+#![expect(clippy::print_stdout, reason = "the suite keeps what its client prints")]
+
 use std::env;
 use std::error::Error;
 use std::sync::Arc;
@@ -68,7 +70,7 @@ fn model() -> ScriptedProvider {
     ScriptedProvider::new().otherwise(|payload| match payload.transcript.last() {
         Some(TranscriptItem::User { content }) => {
             let said = serde_json::to_value(content).unwrap_or_default();
-            match said[0]["text"].as_str().and_then(|said| said.split_once(' ')) {
+            match said.pointer("/0/text").and_then(Value::as_str).and_then(|said| said.split_once(' ')) {
                 Some((tool, arguments)) => {
                     call(tool.to_owned(), serde_json::from_str::<Value>(arguments).unwrap_or_default())
                 }
@@ -159,11 +161,12 @@ fn without_nulls(arguments: Value) -> Value {
 /// Returns arguments that fit a schema, for the parameters that it requires.
 fn arguments(schema: &Value) -> Value {
     let required = schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str);
-    let argument = |name: &str| match schema["properties"][name]["type"].as_str() {
-        Some("number" | "integer") => json!(1),
-        Some("boolean") => json!(true),
-        _ => json!("value"),
-    };
+    let argument =
+        |name: &str| match schema.pointer(&format!("/properties/{name}/type")).and_then(Value::as_str) {
+            Some("number" | "integer") => json!(1),
+            Some("boolean") => json!(true),
+            _ => json!("value"),
+        };
     Value::Object(required.map(|name| (name.to_owned(), argument(name))).collect::<Map<_, _>>())
 }
 

@@ -47,7 +47,8 @@ impl Connection {
                     Ok((service.map_err(McpError::unreachable)?, Some(group)))
                 }
                 Endpoint::Http(url) => {
-                    let client = HttpClient::new(url, credentials, config.outbound.as_ref(), CONNECT_TIMEOUT)?;
+                    let client =
+                        HttpClient::new(url, credentials, config.outbound.as_ref(), CONNECT_TIMEOUT)?;
                     let settings = StreamableHttpClientTransportConfig::with_uri(&**url)
                         .reinit_on_expired_session(false);
                     let transport = StreamableHttpClientTransport::with_client(client, settings);

@@ -6,7 +6,8 @@ use reqwest::Response;
 use rmcp::ErrorData;
 use rmcp::model::{ClientJsonRpcMessage, ClientRequest, ServerJsonRpcMessage, ServerResult};
 use rmcp::transport::streamable_http_client::{
-    AuthRequiredError, HttpStatusError, InsufficientScopeError, SseError, StreamableHttpError, StreamableHttpPostResponse,
+    AuthRequiredError, HttpStatusError, InsufficientScopeError, SseError, StreamableHttpError,
+    StreamableHttpPostResponse,
 };
 use sse_stream::{Sse, SseStream};
 
@@ -100,7 +101,8 @@ fn for_request(answer: ServerJsonRpcMessage, message: &ClientJsonRpcMessage) -> 
 /// Returns the header that names the credentials which a server needs: that of bearer tokens, if there are several.
 pub(super) fn challenge(response: &Response) -> &str {
     let headers = response.headers().get_all(WWW_AUTHENTICATE).iter().filter_map(|value| value.to_str().ok());
-    let is_bearer = |header: &str| header.get(..6).is_some_and(|scheme| scheme.eq_ignore_ascii_case("bearer"));
+    let is_bearer =
+        |header: &str| header.get(..6).is_some_and(|scheme| scheme.eq_ignore_ascii_case("bearer"));
     headers.min_by_key(|header| !is_bearer(header)).unwrap_or_default()
 }
 

@@ -82,7 +82,10 @@ impl Authorizer {
     /// # Errors
     ///
     /// Returns an error if the user has to authorize, and if the store or the authorization server cannot be used.
-    pub(in crate::client) async fn token(self: &Arc<Self>, principal: &Principal) -> Result<SecretString, McpError> {
+    pub(in crate::client) async fn token(
+        self: &Arc<Self>,
+        principal: &Principal,
+    ) -> Result<SecretString, McpError> {
         let (this, principal) = (Arc::clone(self), principal.clone());
         // A renewal that has begun must be stored: the server may accept the old refresh token only once.
         let token = tokio::spawn(async move { this.current(&principal).await });
@@ -154,10 +157,11 @@ impl Authorizer {
             received.load().await
         };
         // The protocol crate logs what it receives.
-        let received = renewal.with_subscriber(NoSubscriber::default()).await.map_err(|error| match error {
-            AuthError::TokenRefreshRejected(_) | AuthError::AuthorizationRequired => Failure::Rejected,
-            error => Failure::Other(McpError::authorization(error)),
-        })?;
+        let received =
+            renewal.with_subscriber(NoSubscriber::default()).await.map_err(|error| match error {
+                AuthError::TokenRefreshRejected(_) | AuthError::AuthorizationRequired => Failure::Rejected,
+                error => Failure::Other(McpError::authorization(error)),
+            })?;
         received
             .and_then(|received| {
                 Tokens::new(old.client.clone(), &received, old.requested.clone(), old.challenge.clone())

@@ -27,14 +27,17 @@ impl Discovered {
     ) -> Result<Self, McpError> {
         let manager = AuthorizationManager::new_with_oauth_http_client(server.clone(), requests).await;
         let mut manager = manager.map_err(McpError::authorization)?;
-        let found = manager.resolve_metadata_from_challenge(challenge).await.map_err(McpError::authorization)?;
+        let found =
+            manager.resolve_metadata_from_challenge(challenge).await.map_err(McpError::authorization)?;
         if !found.source.is_discovered() {
             return Err(McpError::authorization("the server names no authorization server"));
         }
         let metadata = found.metadata;
         let methods = metadata.code_challenge_methods_supported.iter().flatten();
         if !methods.into_iter().any(|method| method == "S256") {
-            return Err(McpError::authorization("the authorization server does not say that it has PKCE with S256"));
+            return Err(McpError::authorization(
+                "the authorization server does not say that it has PKCE with S256",
+            ));
         }
         let Some(issuer) = metadata.issuer.clone() else {
             return Err(McpError::authorization("the metadata of the authorization server names no issuer"));

@@ -6,7 +6,9 @@ use std::time::Duration;
 use omniassist_server::Principal;
 use reqwest::Url;
 use rmcp::transport::auth::OAuthClientConfig;
-use rmcp::transport::{AuthError, CredentialStore as _, InMemoryCredentialStore, InMemoryStateStore, StateStore};
+use rmcp::transport::{
+    AuthError, CredentialStore as _, InMemoryCredentialStore, InMemoryStateStore, StateStore,
+};
 use secrecy::ExposeSecret;
 use sha2::{Digest, Sha256};
 use tracing::instrument::WithSubscriber;
@@ -56,7 +58,8 @@ impl Authorizer {
         let user = self.user(principal);
         let _flight = user.flight.lock().await;
         let key = self.key(principal, CredentialKind::Authorization);
-        let begun = |pending: &Pending| Sha256::digest(&pending.state.csrf_token) == Sha256::digest(&redirect.state);
+        let begun =
+            |pending: &Pending| Sha256::digest(&pending.state.csrf_token) == Sha256::digest(&redirect.state);
         let unknown = || McpError::authorization("no authorization with this state was begun by this user");
         if !self.read::<Pending>(&key).await?.as_ref().is_some_and(begun) {
             return Err(unknown());
@@ -67,7 +70,7 @@ impl Authorizer {
             return Err(McpError::authorization("the authorization took more than 10 minutes"));
         }
         let code = redirect.outcome.map_err(|error| {
-            McpError::authorization(format!("the authorization server answered {:?}", error))
+            McpError::authorization(format!("the authorization server answered {error:?}"))
         })?;
         let tokens = Self::within_time(self.exchange(pending, &code, redirect.issuer.as_deref())).await;
         let tokens = tokens.inspect_err(|_| self.forget_registration())?;
@@ -94,7 +97,8 @@ impl Authorizer {
             received.load().await
         };
         // The protocol crate logs the code and what it receives.
-        let received = exchange.with_subscriber(NoSubscriber::default()).await.map_err(McpError::authorization)?;
+        let received =
+            exchange.with_subscriber(NoSubscriber::default()).await.map_err(McpError::authorization)?;
         received
             .and_then(|received| Tokens::new(client, &received, requested, challenge))
             .ok_or_else(|| McpError::authorization("the authorization server gave no token"))
@@ -131,11 +135,14 @@ impl Authorizer {
         let registration = async {
             // Sets the kind of the application, which a registration has no parameter for.
             let (redirect, kind) = (self.settings.redirect.as_str(), self.application_type());
-            found.manager.configure_client(OAuthClientConfig::new("", redirect).with_application_type(kind))?;
+            found
+                .manager
+                .configure_client(OAuthClientConfig::new("", redirect).with_application_type(kind))?;
             let scopes: Vec<&str> = scopes.iter().map(String::as_str).collect();
             found.manager.register_client(&self.settings.application, redirect, &scopes).await
         };
-        let config = registration.with_subscriber(NoSubscriber::default()).await.map_err(McpError::authorization)?;
+        let config =
+            registration.with_subscriber(NoSubscriber::default()).await.map_err(McpError::authorization)?;
         let client = Client { issuer, id: config.client_id, secret: config.client_secret };
         *self.registered.lock().unwrap_or_else(PoisonError::into_inner) = Some(client.clone());
         Ok(client)

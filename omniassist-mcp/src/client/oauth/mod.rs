@@ -15,7 +15,5 @@ mod user;
 
 pub(super) use authorizer::Authorizer;
 pub use settings::OAuth;
-pub use store::{
-    CredentialFuture, CredentialKey, CredentialKind, CredentialStore, MemoryCredentialStore,
-};
+pub use store::{CredentialFuture, CredentialKey, CredentialKind, CredentialStore, MemoryCredentialStore};
 pub(super) use user::{Refusal, User};

@@ -22,7 +22,8 @@ impl Redirect {
         let mut url = Url::parse("https://invalid.invalid").map_err(McpError::authorization)?;
         url.set_query(Some(query));
         let one = |name: &str| {
-            let mut values = url.query_pairs().filter(|(key, _)| key == name).map(|(_, value)| value.into_owned());
+            let mut values =
+                url.query_pairs().filter(|(key, _)| key == name).map(|(_, value)| value.into_owned());
             match (values.next(), values.next()) {
                 (value, None) => Ok(value),
                 _ => Err(unreadable()),

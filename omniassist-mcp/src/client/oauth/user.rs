@@ -66,7 +66,6 @@ impl User {
         self.state().refused.filter(|(refused, _)| *refused == hash(token)).map(|(_, refusal)| refusal)
     }
 
-
     /// Takes the token that the next connection uses.
     pub(super) fn uses(&self, requested: &[String]) {
         self.state().requested = requested.to_vec();
@@ -119,7 +118,8 @@ impl State {
             return None;
         }
         let required = parameters.scope.unwrap_or_default();
-        let missing = required.split_whitespace().filter(|scope| !self.requested.iter().any(|one| one == scope));
+        let missing =
+            required.split_whitespace().filter(|scope| !self.requested.iter().any(|one| one == scope));
         self.missing = missing.map(str::to_owned).collect();
         Some(if self.missing.is_empty() { Refusal::Forbidden } else { Refusal::MissingScope })
     }

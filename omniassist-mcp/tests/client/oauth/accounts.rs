@@ -137,7 +137,12 @@ impl Accounts {
     }
 
     /// Answers a request to the MCP server in its place: with its metadata, or with the refusal of its token.
-    pub(crate) fn gate(&self, path: &str, authorization: &str, method: &str) -> Option<Response<Full<Bytes>>> {
+    pub(crate) fn gate(
+        &self,
+        path: &str,
+        authorization: &str,
+        method: &str,
+    ) -> Option<Response<Full<Bytes>>> {
         let mut state = self.state();
         if state.resource.is_empty() {
             return None;
@@ -153,13 +158,17 @@ impl Accounts {
                 "scopes_supported": ["read"],
             })));
         }
-        let metadata = state.overrides.get("resource_metadata").cloned().unwrap_or_else(|| {
-            format!("{origin}/.well-known/oauth-protected-resource/mcp").into()
-        });
+        let metadata = state
+            .overrides
+            .get("resource_metadata")
+            .cloned()
+            .unwrap_or_else(|| format!("{origin}/.well-known/oauth-protected-resource/mcp").into());
         let refusal = |status: StatusCode, error: &str, scope: &str| {
             let scope = if scope.is_empty() { String::new() } else { format!(r#", scope="{scope}""#) };
-            let challenge =
-                format!(r#"Bearer error="{error}", resource_metadata="{}"{scope}"#, metadata.as_str().unwrap());
+            let challenge = format!(
+                r#"Bearer error="{error}", resource_metadata="{}"{scope}"#,
+                metadata.as_str().unwrap()
+            );
             let response = Response::builder().status(status).header("www-authenticate", challenge);
             Some(response.body(Full::default()).unwrap())
         };
@@ -167,8 +176,10 @@ impl Accounts {
         match state.access.get(token) {
             None => refusal(StatusCode::UNAUTHORIZED, "invalid_token", "read"),
             Some((_, scopes)) => {
-                let is_enough =
-                    state.scopes.split(' ').all(|scope| scope.is_empty() || scopes.split(' ').any(|one| one == scope));
+                let is_enough = state
+                    .scopes
+                    .split(' ')
+                    .all(|scope| scope.is_empty() || scopes.split(' ').any(|one| one == scope));
                 match method == "tools/call" && !is_enough {
                     true => refusal(StatusCode::FORBIDDEN, "insufficient_scope", &state.scopes),
                     false => None,
@@ -180,7 +191,8 @@ impl Accounts {
     async fn handle(&self, request: Request<Incoming>) -> Response<Full<Bytes>> {
         let user = request.headers().get("cookie").map(|user| user.to_str().unwrap().to_owned());
         let basic = request.headers().get("authorization").map(|value| value.to_str().unwrap().to_owned());
-        let (path, query) = (request.uri().path().to_owned(), request.uri().query().unwrap_or_default().to_owned());
+        let (path, query) =
+            (request.uri().path().to_owned(), request.uri().query().unwrap_or_default().to_owned());
         let is_json = request.headers().get("content-type").is_some_and(|kind| kind == "application/json");
         let body = request.into_body().collect().await.unwrap().to_bytes();
         let sent = if body.is_empty() { query } else { String::from_utf8(body.to_vec()).unwrap() };
@@ -213,12 +225,16 @@ impl Accounts {
                 }
                 answer(&metadata)
             }
-            "/register" => answer(&json!({"client_id": "registered", "redirect_uris": ["http://app.test/back"]})),
+            "/register" => {
+                answer(&json!({"client_id": "registered", "redirect_uris": ["http://app.test/back"]}))
+            }
             "/authorize" => {
                 state.issued += 1;
                 let code = format!("code-{}", state.issued);
-                let issuer = state.overrides.get("iss").and_then(Value::as_str).unwrap_or(&self.url).to_owned();
-                let target = format!("{}?code={code}&state={}&iss={issuer}", sent["redirect_uri"], sent["state"]);
+                let issuer =
+                    state.overrides.get("iss").and_then(Value::as_str).unwrap_or(&self.url).to_owned();
+                let target =
+                    format!("{}?code={code}&state={}&iss={issuer}", sent["redirect_uri"], sent["state"]);
                 state.codes.insert(code, (user.unwrap(), sent));
                 Response::builder().status(302).header("location", target).body(Full::default()).unwrap()
             }
@@ -251,7 +267,8 @@ impl State {
         };
         let scopes = self.overrides.get("grants").and_then(Value::as_str).map_or(scopes, str::to_owned);
         self.issued += 1;
-        let (access, refresh) = (format!("{user}-{}", self.issued), format!("refresh-{user}-{}", self.issued));
+        let (access, refresh) =
+            (format!("{user}-{}", self.issued), format!("refresh-{user}-{}", self.issued));
         self.access.insert(access.clone(), (user.clone(), scopes.clone()));
         self.refresh.insert(refresh.clone(), (user, scopes.clone()));
         answer(&json!({

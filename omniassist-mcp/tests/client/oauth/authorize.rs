@@ -28,7 +28,10 @@ async fn a_user_authorizes_and_then_has_the_tools() {
     let url = office.docs.authorization_url(&ann).await.unwrap();
     let asked = query_of(&url);
     assert_eq!(asked["code_challenge_method"], "S256");
-    assert_eq!((asked["resource"].as_str(), asked["redirect_uri"].as_str()), (office.server.url.as_str(), REDIRECT));
+    assert_eq!(
+        (asked["resource"].as_str(), asked["redirect_uri"].as_str()),
+        (office.server.url.as_str(), REDIRECT)
+    );
     assert_eq!(asked["scope"], "read", "the server has said what it requires");
     let query = office.accounts.allow(&url, "ann").await;
     office.docs.finish_authorization(&ann, &query).await.unwrap();

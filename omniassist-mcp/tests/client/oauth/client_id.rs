@@ -41,7 +41,9 @@ async fn a_document_is_the_client_where_it_is_accepted() {
 
 #[tokio::test]
 async fn a_client_that_is_set_is_used_everywhere() {
-    let office = Office::open_with(["look"], |oauth| oauth.client_metadata(METADATA).client_with_secret("known", "s")).await;
+    let office =
+        Office::open_with(["look"], |oauth| oauth.client_metadata(METADATA).client_with_secret("known", "s"))
+            .await;
     office.accounts.say("client_id_metadata_document_supported", true.into());
     let url = office.docs.authorization_url(&Principal::new("ann")).await.unwrap();
     assert_eq!(client_of(&url), "known");
@@ -49,6 +51,9 @@ async fn a_client_that_is_set_is_used_everywhere() {
     office.authorize("ann").await;
     assert!(!office.call("ann", "docs_look").await.is_empty());
     let sent = office.accounts.received("/token");
-    assert!(sent.len() >= 2 && sent.iter().all(|sent| sent["authorization"] == "Basic a25vd246cw=="), "{sent:?}");
+    assert!(
+        sent.len() >= 2 && sent.iter().all(|sent| sent["authorization"] == "Basic a25vd246cw=="),
+        "{sent:?}"
+    );
     assert!(office.accounts.received("/register").is_empty());
 }

@@ -24,7 +24,8 @@ use crate::client::{Desk, open};
 const NAME: &str = "accounts.test";
 
 /// The members of documents and headers that name a URL.
-const MEMBERS: [&str; 4] = ["resource_metadata", "authorization_servers", "registration_endpoint", "token_endpoint"];
+const MEMBERS: [&str; 4] =
+    ["resource_metadata", "authorization_servers", "registration_endpoint", "token_endpoint"];
 
 struct Site {
     accounts: Accounts,
@@ -41,7 +42,8 @@ impl Site {
 
     /// Returns a policy that allows the authorization server, and the port of a canary.
     fn policy(&self, port: u16) -> OutboundPolicy {
-        let policy = OutboundPolicy::new().allow_http().allow_internal_host(NAME).timeout(Duration::from_secs(5));
+        let policy =
+            OutboundPolicy::new().allow_http().allow_internal_host(NAME).timeout(Duration::from_secs(5));
         policy.allow_port(self.accounts.port).allow_port(port).resolver(async |host: String| match &*host {
             NAME => Ok(vec![IpAddr::V4(Ipv4Addr::LOCALHOST)]),
             _ => look_up(host).await,
@@ -119,7 +121,9 @@ async fn redirects_lead_nowhere() {
     for path in paths {
         let site = Site::open().await;
         for status in [301, 302, 303, 307, 308] {
-            for target in [format!("http://localhost:{port}/"), format!("//127.0.0.2:{port}/"), "/elsewhere".to_owned()] {
+            for target in
+                [format!("http://localhost:{port}/"), format!("//127.0.0.2:{port}/"), "/elsewhere".to_owned()]
+            {
                 site.accounts.redirect(path, status, &target);
                 assert!(site.authorize(site.policy(port)).await.is_err(), "{path} {status} {target}");
             }
@@ -185,7 +189,8 @@ async fn a_server_behind_the_guard_is_not_internal_in_any_form() {
 async fn the_guard_of_a_server_allows_what_it_is_told_to() {
     let server = HttpServer::start(Protocol::new(["look"]), Lost::NotFound).await;
     let port = server.url.trim_end_matches("/mcp").rsplit(':').next().unwrap().parse().unwrap();
-    let resolver = async |_: String| -> io::Result<Vec<IpAddr>> { Ok(vec![INTERNAL, Ipv4Addr::LOCALHOST.into()]) };
+    let resolver =
+        async |_: String| -> io::Result<Vec<IpAddr>> { Ok(vec![INTERNAL, Ipv4Addr::LOCALHOST.into()]) };
     let policy = OutboundPolicy::new().allow_port(port).resolver(resolver);
     let url = format!("http://tools.test:{port}/mcp");
     let allowed = policy.clone().allow_http().allow_address(Ipv4Addr::LOCALHOST);

@@ -9,8 +9,8 @@ mod users;
 
 use std::sync::Arc;
 
-use http::Extensions;
 pub(crate) use accounts::Accounts;
+use http::Extensions;
 use omniassist_mcp::client::{CredentialStore, McpAuth, McpServer, MemoryCredentialStore, OAuth};
 use omniassist_server::Principal;
 use omniassist_server::outbound::OutboundPolicy;

@@ -178,7 +178,8 @@ async fn no_secret_is_logged() {
         .with_writer(move || writer.clone())
         .finish();
     let _guard = tracing_subscriber::util::SubscriberInitExt::set_default(subscriber);
-    let office = Office::open_with(["look"], |oauth| oauth.client_with_secret("known", "secret-of-client")).await;
+    let office =
+        Office::open_with(["look"], |oauth| oauth.client_with_secret("known", "secret-of-client")).await;
     office.accounts.expire_in(0);
     office.authorize("ann").await;
     office.accounts.expire_in(3600);
@@ -187,7 +188,10 @@ async fn no_secret_is_logged() {
     assert!(office.call("ann", "docs_look").await.contains(NEEDED));
     let log = String::from_utf8(log.0.lock().unwrap().clone()).unwrap();
     assert!(log.contains("rmcp"), "the log has what the protocol crate writes elsewhere");
-    assert!(log.contains("the user has to authorize the access to the server"), "operators read why a call failed");
+    assert!(
+        log.contains("the user has to authorize the access to the server"),
+        "operators read why a call failed"
+    );
     let sent = office.accounts.received("/token");
     assert_eq!(sent.len(), 3);
     let secrets = ["code", "code_verifier", "refresh_token", "authorization"];

@@ -27,7 +27,14 @@ async fn ten_thousand_calls_of_two_users_never_cross() {
     };
     for _ in 0..CALLS / 8 {
         tokio::join!(
-            call("ann"), call("bob"), call("bob"), call("ann"), call("bob"), call("ann"), call("ann"), call("bob"),
+            call("ann"),
+            call("bob"),
+            call("bob"),
+            call("ann"),
+            call("bob"),
+            call("ann"),
+            call("ann"),
+            call("bob"),
         );
     }
     let authorizations = office.server.authorizations();
@@ -81,7 +88,8 @@ async fn seen_after(assistant: &Assistant, model: &ScriptedProvider, user: &str,
     let mut answer = Message::user("m2", "");
     (answer.role, answer.parts) = (Role::Assistant, vec![Part::Tool(past)]);
     let before = model.payloads().len();
-    run(assistant, user, vec![Message::user("m1", "look"), answer, Message::user("m3", tool.to_owned())]).await;
+    run(assistant, user, vec![Message::user("m1", "look"), answer, Message::user("m3", tool.to_owned())])
+        .await;
     let sent: Vec<_> = model.payloads().split_off(before);
     let sent: Vec<Value> = sent
         .iter()
@@ -112,7 +120,9 @@ fn without_name(text: &str, tool: &str) -> String {
     let text = text.replace(tool, "x");
     let mut parts = text.split("call_");
     let first = parts.next().unwrap().to_owned();
-    parts.fold(first, |text, part| text + "call_" + part.trim_start_matches(|c: char| c.is_ascii_digit() || c == '_'))
+    parts.fold(first, |text, part| {
+        text + "call_" + part.trim_start_matches(|c: char| c.is_ascii_digit() || c == '_')
+    })
 }
 
 #[tokio::test]
@@ -150,7 +160,11 @@ async fn a_search_does_not_find_a_tool_of_another_user() {
     let found = async |user: &str| run(&assistant, user, vec![Message::user("m1", asked)]).await;
     assert!(found("ann").await.contains("docs_look"));
     let of_bob = found("bob").await;
-    let alone = Assistant::builder(model.clone()).state(Ran::default()).tool(echo_tool()).defer_tools_above(0).build();
+    let alone = Assistant::builder(model.clone())
+        .state(Ran::default())
+        .tool(echo_tool())
+        .defer_tools_above(0)
+        .build();
     let without = run(&alone.unwrap(), "bob", vec![Message::user("m1", asked)]).await;
     assert_eq!(without_name(&of_bob, "-"), without_name(&without, "-"));
 }

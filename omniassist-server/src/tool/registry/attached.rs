@@ -9,8 +9,8 @@ use super::{Inner, Tools};
 use crate::tool::Tool;
 use crate::tool::registered::RegisteredTool;
 use crate::tool::source::{
-    AttachedSource, Attachment, Filter, OfferedTools, SourceSlot, SourceState, SourceStatus, ToolSource, WithheldTool,
-    check_source_name, source_tool_name,
+    AttachedSource, Attachment, Filter, OfferedTools, SourceSlot, SourceState, SourceStatus, ToolSource,
+    WithheldTool, check_source_name, source_tool_name,
 };
 use crate::{CancellationToken, Error, Result, RunContext, panics, sync};
 
