@@ -58,7 +58,7 @@
 //! | no answer within 3 s ([`timeout`](PostgresOptions::timeout)): a lock, or more writes than the database takes | `is_unavailable` |
 //! | the disk is full | `is_full` |
 //! | the database is a standby, or the user may not write | `is_read_only` |
-//! | the tables are missing, or of a newer version | `is_incompatible` |
+//! | the tables are missing, or need a newer version of this crate | `is_incompatible` |
 //! | a page of the database is damaged | `is_corrupt` |
 //!
 //! A write whose answer was lost may have been committed. Each method can be repeated with the same values, and then tells
@@ -67,8 +67,8 @@
 //! # Versions
 //!
 //! `connect` raises the tables to the version of this crate, under a lock, so that many servers can start at once. The steps of
-//! a release leave the tables such that the release before can use them: during a rolling deployment, servers of release N-1
-//! go on. A server of release N-1 that starts after the migration is refused as
+//! a release leave the tables such that the release before can use them. During a rolling deployment, servers of release N-1
+//! go on and can be started again, and a deployment can be rolled back. A server that is too old for the tables is refused as
 //! [incompatible](omniassist_server::store::StoreError::is_incompatible). [`PostgresStore::migrations`] returns the SQL for
 //! applications that migrate with a tool of their own.
 //!

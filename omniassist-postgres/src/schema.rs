@@ -10,7 +10,8 @@ use crate::{rows, sql};
 /// The statements that lead from each version to the next; the first ones create the tables.
 ///
 /// A released entry never changes. Each one leaves the tables such that the version before can use them, and inserts its
-/// number into `schema_version`.
+/// number into `schema_version`. A program of an older version starts beside newer tables, until a migration raises
+/// `usable_from`.
 const MIGRATIONS: [&str; 2] = [include_str!("schema/1.sql"), include_str!("schema/2.sql")];
 
 /// The key of the lock under which tables are migrated: "omniassi" in ASCII.
@@ -30,10 +31,10 @@ fn create_schema(schema: &str) -> String {
     format!("create schema if not exists \"{schema}\";\n")
 }
 
-/// Brings the tables to the latest version, in one transaction.
+/// Brings the tables to the latest version, in one transaction. Newer tables stay as they are.
 pub(crate) async fn migrate(pool: &Pool) -> Result<(), Failure> {
     let transaction = pool.transaction().await?;
-    if Found::look(&transaction).await?.version == MIGRATIONS.len() {
+    if Found::look(&transaction).await?.version >= MIGRATIONS.len() {
         transaction.end();
         return Ok(());
     }
@@ -75,8 +76,13 @@ impl Found {
         let version = "select coalesce(max(version), 0) from omniassist.schema_version";
         let version = rows::int(&transaction.query_one(version, values![]).await?, 0)?;
         let version = usize::try_from(version).unwrap_or(usize::MAX);
+        // Tables of version 1 do not have the column.
         if version > MIGRATIONS.len() {
-            return Err(Failure::Incompatible("the tables were made by a newer version of OmniAssist"));
+            let usable_from = "select max(usable_from) from omniassist.schema_version";
+            let usable_from = rows::int(&transaction.query_one(usable_from, values![]).await?, 0)?;
+            if usize::try_from(usable_from).is_ok_and(|oldest| oldest > MIGRATIONS.len()) {
+                return Err(Failure::Incompatible("the tables were made by a newer version of OmniAssist"));
+            }
         }
         Ok(Self { has_schema, version })
     }

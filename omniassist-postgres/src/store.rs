@@ -47,7 +47,7 @@ impl PostgresStore {
     /// - [unavailable](StoreError::is_unavailable): the database cannot be reached, or has no connection left;
     /// - [full](StoreError::is_full): the disk has no room for the tables;
     /// - [read-only](StoreError::is_read_only): the database is a standby, or the user may not create the tables;
-    /// - [incompatible](StoreError::is_incompatible): the tables were made by a newer version or by another program, or the
+    /// - [incompatible](StoreError::is_incompatible): the tables need a newer version or are of another program, or the
     ///   encoding of the database is not UTF-8;
     /// - [invalid](StoreError::is_invalid): the URL, the name of the schema or a root certificate is not valid, or the URL
     ///   demands TLS in a build without it.

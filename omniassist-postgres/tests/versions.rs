@@ -31,10 +31,12 @@ async fn the_default_schema_has_the_name_of_the_project() {
 }
 
 #[tokio::test]
-async fn tables_of_a_newer_version_are_refused() {
+async fn tables_of_a_newer_version_are_used_until_they_lack_something() {
     let schema = new_schema();
     drop(connect(&schema).await);
-    execute(&schema, "insert into schema_version (version) values (3)");
+    execute(&schema, "insert into schema_version (version) values (99)");
+    assert_eq!(save(&connect(&schema).await, "").await, Saved::Version(1));
+    execute(&schema, "update schema_version set usable_from = 3 where version = 99");
     let refused = PostgresStore::options().schema(schema.as_str()).connect(shared()).await.unwrap_err();
     assert!(refused.is_incompatible(), "{refused:?}");
 }

@@ -8,15 +8,16 @@ use crate::time;
 
 /// The statements that lead from each version to the next; the first ones create the tables.
 ///
-/// A released entry never changes. Each one leaves the tables such that the version before can use them.
+/// A released entry never changes. Each one leaves the tables such that the version before can use them. A program of an older
+/// version opens newer tables, until a migration raises `usable_from`.
 const MIGRATIONS: [&str; 2] = [include_str!("schema/1.sql"), include_str!("schema/2.sql")];
 
-/// Brings the tables to the latest version, in one transaction.
+/// Brings the tables to the latest version, in one transaction. Newer tables stay as they are.
 pub(crate) fn migrate(connection: &mut Connection) -> Result<(), Failure> {
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     let version =
         version(&transaction)?.ok_or(Failure::Incompatible("the database was not made by OmniAssist"))?;
-    if version > MIGRATIONS.len() {
+    if version > MIGRATIONS.len() && usable_from(&transaction)? > MIGRATIONS.len() {
         return Err(Failure::Incompatible("the database was made by a newer version of OmniAssist"));
     }
     for (at, migration) in MIGRATIONS.iter().enumerate().skip(version) {
@@ -27,6 +28,13 @@ pub(crate) fn migrate(connection: &mut Connection) -> Result<(), Failure> {
         transaction.execute(insert, (number, time::now()))?;
     }
     Ok(transaction.commit()?)
+}
+
+/// Returns the oldest version of the tables whose programs can use them. Tables of version 1 do not have the column.
+fn usable_from(connection: &Connection) -> Result<usize, Failure> {
+    let oldest = "select max(usable_from) from schema_version";
+    let oldest: i64 = connection.query_row(oldest, [], |row| row.get(0))?;
+    Ok(usize::try_from(oldest).unwrap_or(usize::MAX))
 }
 
 /// Returns the version of the tables: 0 for an empty database, and `None` for that of another program.

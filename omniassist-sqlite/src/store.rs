@@ -42,7 +42,7 @@ impl SqliteStore {
     /// - [full](StoreError::is_full): the disk has no room for the tables;
     /// - [read-only](StoreError::is_read_only): the file or its folder cannot be written to;
     /// - [corrupt](StoreError::is_corrupt): the file is not a database, or is damaged;
-    /// - [incompatible](StoreError::is_incompatible): the file belongs to another program or to a newer version, or is on
+    /// - [incompatible](StoreError::is_incompatible): the file is of another program or needs a newer version, or is on
     ///   a network file system (which Linux alone tells), or on one without the shared memory of a write-ahead log.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, StoreError> {
         Self::options().open(path)

@@ -150,6 +150,11 @@ async fn a_newer_version_does_not_stop_an_open_store() {
     assert!(matches!(store.begin(&other).await.unwrap(), Begun::Started(_)));
     assert!(store.find(&alice(), Which::Chat("d")).await.unwrap().is_some());
 
+    // A process of this version starts again, until a migration removes what it needs.
+    let again = SqliteStore::open(store.path()).unwrap();
+    assert!(again.find(&alice(), Which::Chat("c")).await.unwrap().is_some());
+    let contract = "update schema_version set usable_from = 3 where version = 99";
+    Connection::open(store.path()).unwrap().execute_batch(contract).unwrap();
     let refused = SqliteStore::open(store.path()).unwrap_err();
     assert!(refused.is_incompatible());
     let reason = refused.source().unwrap().to_string();

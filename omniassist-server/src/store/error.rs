@@ -100,7 +100,7 @@ impl StoreError {
         self.kind == Kind::Corrupt
     }
 
-    /// Returns `true` if the store was made by something else, or by a newer version of the crate.
+    /// Returns `true` if the store was made by something else, or needs a newer version of the crate.
     #[must_use]
     pub fn is_incompatible(&self) -> bool {
         self.kind == Kind::Incompatible
