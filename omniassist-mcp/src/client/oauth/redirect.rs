@@ -2,7 +2,7 @@ use reqwest::Url;
 
 use crate::client::McpError;
 
-/// What the authorization server sends with the user's browser.
+/// The parameters that the authorization server sends with the user's browser.
 pub(super) struct Redirect {
     pub(super) state: String,
     pub(super) issuer: Option<String>,

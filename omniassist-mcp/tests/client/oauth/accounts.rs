@@ -27,7 +27,7 @@ pub(crate) struct Accounts {
 struct State {
     /// The URL of the MCP server.
     resource: String,
-    /// What a member of the metadata says instead.
+    /// The members of the metadata that have another value.
     overrides: HashMap<&'static str, Value>,
     /// The requests of the authorization endpoint, by code, with the user.
     codes: HashMap<String, (String, Query)>,

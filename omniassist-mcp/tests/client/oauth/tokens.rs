@@ -125,7 +125,7 @@ async fn a_scope_that_is_missing_is_asked_for_with_those_before() {
     let office = Office::open().await;
     office.authorize("ann").await;
     assert!(office.call("ann", "docs_look").await.contains("look ran"));
-    office.accounts.require("read write");
+    office.accounts.require("write");
     let result = office.call("ann", "docs_look").await;
     assert!(result.contains(NEEDED), "{result}");
     assert_eq!(office.state("ann").await, "authorization_needed");
