@@ -27,4 +27,7 @@ pub mod client;
 mod server;
 
 #[cfg(feature = "server")]
-pub use server::Expose;
+pub use server::{
+    Attachments, CompletionRequest, Content, Expose, Prompt, PromptMessage, PromptRequest, Resource,
+    ResourceContent, ResourceRequest,
+};

@@ -20,6 +20,8 @@ enum Kind {
     Missing(PathBuf),
     Version { path: PathBuf, found: Option<Box<str>>, needed: &'static str },
     Busy(Duration),
+    Stale,
+    Waiting,
     Worker,
 }
 
@@ -32,6 +34,19 @@ impl PythonError {
     #[must_use]
     pub fn busy(waited: Duration) -> Self {
         Self::new(Kind::Busy(waited))
+    }
+
+    /// Creates the error of a runner that cannot go on with a program that waited for the user, because it was suspended by
+    /// another version, or with other limits.
+    #[must_use]
+    pub fn stale() -> Self {
+        Self::new(Kind::Stale)
+    }
+
+    /// Creates the end of a program that waits for the user; see [`Session::call_waiting`](crate::Session::call_waiting).
+    #[must_use]
+    pub fn waiting() -> Self {
+        Self::new(Kind::Waiting)
     }
 
     /// Creates the error of a worker that cannot be started, limited or reached.
@@ -69,6 +84,19 @@ impl PythonError {
         matches!(self.inner.kind, Kind::Version { .. })
     }
 
+    /// Returns `true` if a program that waited for the user cannot go on, because it was suspended by another version of the
+    /// interpreter, or with other limits.
+    #[must_use]
+    pub fn is_stale(&self) -> bool {
+        matches!(self.inner.kind, Kind::Stale)
+    }
+
+    /// Returns `true` if the program waits for the user.
+    #[must_use]
+    pub fn is_waiting(&self) -> bool {
+        matches!(self.inner.kind, Kind::Waiting)
+    }
+
     /// Returns `true` if no worker became free in time.
     #[must_use]
     pub fn is_busy(&self) -> bool {
@@ -89,6 +117,8 @@ impl fmt::Display for PythonError {
                 write!(f, "install it with `pip install pydantic-monty-runtime=={needed}`")
             }
             Kind::Busy(waited) => write!(f, "no worker became free within {} s", waited.as_secs_f64()),
+            Kind::Stale => f.write_str("the program was suspended by another version, or with other limits"),
+            Kind::Waiting => f.write_str("the program waits for the user"),
             Kind::Worker => f.write_str("the worker failed"),
         }
     }

@@ -33,6 +33,17 @@ impl Forks {
         Ok(Self { agent, agents, started: Mutex::default() })
     }
 
+    /// Returns the number of agents that were started. `None` if the program has not waited for all of them.
+    pub(crate) fn all_waited_for(&self) -> Option<u64> {
+        let started = self.started();
+        started.running.is_empty().then_some(started.count)
+    }
+
+    /// Counts the agents that the program has started before it waited for the user.
+    pub(crate) fn count_earlier(&self, agents: u64) {
+        self.started().count = agents;
+    }
+
     /// Calls one of the [`NAMES`].
     pub(crate) async fn call(
         &self,

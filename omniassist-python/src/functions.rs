@@ -1,10 +1,13 @@
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use omniassist_server::core::run::{Gate, ToolCatalog};
 use omniassist_server::core::{JsonText, Limits, ToolSide, ToolSpec};
-use omniassist_server::tool::{StateMap, ToolInvocation, ToolSnapshot, Tools};
+use omniassist_server::tool::{RegisteredTool, StateMap, ToolInvocation, ToolSnapshot, Tools};
 use omniassist_server::{Error, Tool, ToolContext, ToolError};
 use serde_json::{Map, Value};
+
+use crate::suspended::Suspended;
 
 /// Host tools as functions of programs.
 #[derive(Debug)]
@@ -40,11 +43,18 @@ impl Functions {
     }
 
     /// Returns the functions that the caller sees.
-    pub(crate) fn of_call(&self, call: &ToolContext) -> CallFunctions {
+    pub(crate) fn of_call(&self, call: &ToolContext, calls: u32) -> CallFunctions {
         let visible = self.0.snapshot().visible_to(|| call.run().clone());
         let visible = visible.for_principal(call.run().principal().clone());
-        CallFunctions { tools: self.0.clone(), visible, calls: AtomicU32::new(0) }
+        CallFunctions { tools: self.0.clone(), visible, calls: AtomicU32::new(calls) }
     }
+}
+
+/// The end of a call of a function.
+pub(crate) enum Called {
+    Returned(Value),
+    /// The user must approve the call.
+    NeedsApproval,
 }
 
 /// The functions of one program.
@@ -60,13 +70,55 @@ impl CallFunctions {
         self.visible.get(name).is_some()
     }
 
+    /// Returns the number of calls so far.
+    pub(crate) fn calls(&self) -> u32 {
+        self.calls.load(Ordering::Relaxed)
+    }
+
+    /// Calls a function. One that the user must approve does not run.
     pub(crate) async fn call(
         &self,
         call: &ToolContext,
         name: &str,
         positional: Vec<Value>,
-        mut named: Map<String, Value>,
+        named: Map<String, Value>,
+    ) -> Result<Called, ToolError> {
+        let (tool, arguments) = self.checked(name, positional, named)?;
+        match self.visible.gate(name, &arguments) {
+            Gate::Open => {}
+            Gate::Refused { reason } => return Err(ToolError::new(reason.to_string())),
+            _ => return Ok(Called::NeedsApproval),
+        }
+        let number = self.calls.fetch_add(1, Ordering::Relaxed);
+        let id = format!("{}.{number}", call.call_id());
+        let invocation = ToolInvocation::within(call, tool, id, arguments);
+        match self.tools.start(tool, invocation).outcome().await.result {
+            Ok(output) => Ok(Called::Returned(output.to()?)),
+            Err(error) if error.is_approval_needed() => Ok(Called::NeedsApproval),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Calls a function that the user must approve. The call waits with this state.
+    pub(crate) async fn call_waiting(
+        &self,
+        call: &ToolContext,
+        name: &str,
+        positional: Vec<Value>,
+        named: Map<String, Value>,
+        state: &Suspended,
     ) -> Result<Value, ToolError> {
+        let (tool, arguments) = self.checked(name, positional, named)?;
+        call.call_registered_tool(tool, arguments.to_value(), state).await
+    }
+
+    /// Returns a function and the arguments of a call, which fit its schema.
+    fn checked(
+        &self,
+        name: &str,
+        positional: Vec<Value>,
+        mut named: Map<String, Value>,
+    ) -> Result<(&Arc<RegisteredTool>, JsonText), ToolError> {
         let Some(tool) = self.visible.get(name) else {
             return Err(ToolError::new(format!("There is no function {name}.")));
         };
@@ -84,20 +136,7 @@ impl CallFunctions {
         }
         let arguments = JsonText::parse(Value::Object(named).to_string())?;
         self.visible.check(name, &arguments).map_err(|reason| ToolError::new(reason.to_string()))?;
-        match self.visible.gate(name, &arguments) {
-            Gate::Open => {}
-            Gate::Refused { reason } => return Err(ToolError::new(reason.to_string())),
-            _ => {
-                let text =
-                    "This call needs the user's approval, for which a program cannot wait. It was not run.";
-                return Err(ToolError::new(text));
-            }
-        }
-        let number = self.calls.fetch_add(1, Ordering::Relaxed);
-        let id = format!("{}.{number}", call.call_id());
-        let invocation = ToolInvocation::within(call, tool, id, arguments);
-        let output = self.tools.start(tool, invocation).outcome().await.result?;
-        Ok(output.to()?)
+        Ok((tool, arguments))
     }
 }
 

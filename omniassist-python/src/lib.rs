@@ -90,6 +90,7 @@ mod output;
 mod python;
 mod runner;
 mod session;
+mod suspended;
 
 pub use error::PythonError;
 pub use limits::Code;

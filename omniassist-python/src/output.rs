@@ -26,6 +26,11 @@ impl Output {
         Self { stdout: String::new(), stderr: String::new(), left: max_bytes, is_full: false }
     }
 
+    /// Returns the text of both streams.
+    pub(crate) fn texts(&self) -> (String, String) {
+        (self.stdout.clone(), self.stderr.clone())
+    }
+
     /// Adds text. Returns `false` if a part of it, or of an earlier text, did not fit.
     pub(crate) fn write(&mut self, stream: Stream, text: &str) -> bool {
         let kept = text.get(..text.floor_char_boundary(self.left)).unwrap_or_default();

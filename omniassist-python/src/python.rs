@@ -1,7 +1,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use omniassist_server::core::Text;
+use omniassist_server::core::{JsonText, Text};
 use omniassist_server::tool::StateMap;
 use omniassist_server::{Error, Tool, ToolContext, ToolError};
 use serde_json::{Value, json};
@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use crate::forks::{self, Forks};
 use crate::functions::Functions;
 use crate::runner::DynRunner;
+use crate::suspended::Suspended;
 use crate::{Code, CodeRunner, Session};
 
 const DESCRIPTION: &str = "Runs a Python program in a sandbox and returns what it printed and the value of its last expression. \
@@ -47,9 +48,13 @@ impl Python {
     /// too. Default: none.
     ///
     /// Each call passes the checks of the tool: its schema, [visibility](Tool::visible_to), [rate limits](Tool::rate_limit),
-    /// timeout and output cap. It passes the hooks of the assistant, and has records in its audit log. A call that needs an
-    /// approval or a form does not run, and the program gets an exception, because it cannot wait for the user. Progress, data
-    /// and agents of a function are left out.
+    /// timeout and output cap. It passes the hooks of the assistant, and has records in its audit log. Progress, data and agents
+    /// of a function are left out.
+    ///
+    /// A call that the user must approve suspends the program: its state is kept with the call of the tool, at most 32 KiB with
+    /// the output so far. When the user has answered, the program goes on at any server, and what it did before is not
+    /// repeated. A denied call is an exception of the program. So is a call whose client cannot ask, or whose program is too
+    /// large or has agents that it has not waited for.
     pub fn functions(mut self, tools: impl IntoIterator<Item = Tool>) -> Self {
         self.functions.extend(tools);
         self
@@ -124,8 +129,10 @@ impl Program {
     async fn run(&self, arguments: &Value, call: ToolContext) -> Result<Value, ToolError> {
         let code = arguments.get("code").and_then(Value::as_str).unwrap_or_default();
         let forks = self.agent.clone().map(|agent| Forks::new(agent, &call)).transpose()?;
-        let (functions, cancelled) = (self.functions.of_call(&call), call.cancelled());
-        let session = Session::new(call, self.limits.clone(), functions, forks);
+        let suspended: Option<Suspended> = call.resumed_state().map(JsonText::to).transpose()?;
+        let calls = suspended.as_ref().map_or(0, |suspended| suspended.calls);
+        let (functions, cancelled) = (self.functions.of_call(&call, calls), call.cancelled());
+        let session = Session::new(call, self.limits.clone(), functions, forks, suspended);
         let outcome = tokio::select! {
             outcome = self.runner.run_boxed(code, &session) => outcome,
             () = cancelled => return Err(ToolError::new("The program was stopped.")),
@@ -134,6 +141,11 @@ impl Program {
             Ok(outcome) => Ok(session.end(outcome)),
             Err(error) if error.is_busy() => {
                 let text = "Too many programs run now, so this one did not start. Try again later.";
+                Err(ToolError::new(text).with_source(error))
+            }
+            Err(error) if error.is_stale() => {
+                let text =
+                    "The program cannot go on, because the server was changed while it waited. Run it again.";
                 Err(ToolError::new(text).with_source(error))
             }
             Err(error) => Err(ToolError::internal(error)),

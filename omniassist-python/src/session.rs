@@ -5,9 +5,10 @@ use omniassist_server::{ToolContext, ToolError};
 use serde_json::{Map, Value};
 
 use crate::forks::{self, Forks};
-use crate::functions::CallFunctions;
+use crate::functions::{CallFunctions, Called};
 use crate::output::Output;
-use crate::{Code, CodeOutcome, Stream};
+use crate::suspended::Suspended;
+use crate::{Code, CodeOutcome, PythonError, Stream};
 
 /// The host's side of one program: its limits, its output, and the functions that it may call.
 pub struct Session {
@@ -16,6 +17,8 @@ pub struct Session {
     output: Mutex<Output>,
     functions: CallFunctions,
     forks: Option<Forks>,
+    /// Set for a program that waited for the user.
+    suspended: Option<Suspended>,
 }
 
 impl Session {
@@ -24,9 +27,17 @@ impl Session {
         limits: Code,
         functions: CallFunctions,
         forks: Option<Forks>,
+        suspended: Option<Suspended>,
     ) -> Self {
-        let output = Mutex::new(Output::new(limits.max_output()));
-        Self { call, limits, output, functions, forks }
+        let mut output = Output::new(limits.max_output());
+        if let Some(suspended) = &suspended {
+            output.write(Stream::Stdout, &suspended.stdout);
+            output.write(Stream::Stderr, &suspended.stderr);
+        }
+        if let (Some(forks), Some(suspended)) = (&forks, &suspended) {
+            forks.count_earlier(suspended.agents);
+        }
+        Self { call, limits, output: Mutex::new(output), functions, forks, suspended }
     }
 
     /// Returns the limits of the program.
@@ -56,7 +67,23 @@ impl Session {
         self.forks.is_some() && forks::NAMES.contains(&name) || self.functions.has(name)
     }
 
-    /// Calls a function for the program. Dropping the future cancels the call.
+    /// Returns the state of a program that waited for the user, as the runner of this name and version gave it to
+    /// [`call_waiting`](Self::call_waiting). `None` for a program that begins.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if another version has suspended the program, or with other limits
+    /// ([`is_stale`](PythonError::is_stale)).
+    pub fn resumed(&self, runner: &str) -> Result<Option<Vec<u8>>, PythonError> {
+        let Some(suspended) = &self.suspended else { return Ok(None) };
+        let dump = suspended.dump(&self.limits).filter(|_| suspended.runner == runner);
+        dump.map(Some).ok_or_else(PythonError::stale)
+    }
+
+    /// Calls a function for the program. Dropping the future cancels the call. A function that the user must approve does not
+    /// run: the error is [`is_approval_needed`](ToolError::is_approval_needed), and a runner that can suspend its program then
+    /// uses [`call_waiting`](Self::call_waiting).
+    ///
     ///
     /// # Errors
     ///
@@ -70,8 +97,40 @@ impl Session {
     ) -> Result<Value, ToolError> {
         match &self.forks {
             Some(forks) if forks::NAMES.contains(&name) => forks.call(name, positional, named).await,
-            _ => self.functions.call(&self.call, name, positional, named).await,
+            _ => match self.functions.call(&self.call, name, positional, named).await? {
+                Called::Returned(value) => Ok(value),
+                Called::NeedsApproval => Err(ToolError::approval_needed()),
+            },
         }
+    }
+
+    /// Calls a function that the user must approve. `dump` is the state of the program during this call, for a runner of this
+    /// name and version.
+    ///
+    /// If the error is [`is_waiting`](ToolError::is_waiting), the runner stops the program and returns
+    /// [`PythonError::waiting`]. When the user has answered, the tool runs again: [`resumed`](Self::resumed) returns the state,
+    /// and the runner makes the same call once more, which then has its end.
+    ///
+    /// # Errors
+    ///
+    /// Returns the text of the exception that the program gets if the user denies the call, the client cannot ask, the state
+    /// is too large, the program has agents that it has not waited for, or the function fails.
+    pub async fn call_waiting(
+        &self,
+        name: &str,
+        positional: Vec<Value>,
+        named: Map<String, Value>,
+        runner: &str,
+        dump: &[u8],
+    ) -> Result<Value, ToolError> {
+        let mut state = Suspended::new(&self.limits, runner, dump);
+        if let Some(forks) = &self.forks {
+            let text = "This call needs the user's approval. Wait for all agents before it. It was not run.";
+            state.agents = forks.all_waited_for().ok_or_else(|| ToolError::new(text))?;
+        }
+        (state.stdout, state.stderr) = self.output().texts();
+        state.calls = self.functions.calls();
+        self.functions.call_waiting(&self.call, name, positional, named, &state).await
     }
 
     /// Returns the output of the tool.

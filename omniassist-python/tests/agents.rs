@@ -4,28 +4,33 @@ use std::time::{Duration, Instant};
 
 use futures_util::StreamExt;
 use omniassist_python::Python;
+use omniassist_server::agents::{AgentSession, Status};
 use omniassist_server::core::event::AgentStatus;
-use omniassist_server::core::{RunEvent, RunRequest};
+use omniassist_server::core::{RunEvent, RunRequest, TranscriptItem};
 use omniassist_server::testing::{ScriptedProvider, Turn, call, text};
 use omniassist_server::{Agent, Assistant};
 use serde_json::{Value, json};
 
 use crate::setup::pool;
 
-/// Runs a program in an assistant with an agent that answers after a while. Returns its output, and the names and states of
-/// the agents.
-async fn run(code: &str, pause: Duration) -> (Value, Vec<AgentStatus>) {
-    let model = ScriptedProvider::new().turn(call("python", json!({ "code": code }))).turn(text("Done."));
+/// Returns an assistant whose programs start an agent that answers after a while.
+async fn assistant(model: ScriptedProvider, pause: Duration) -> Assistant {
     let worker = ScriptedProvider::new().otherwise(move |payload| {
         let task = format!("{payload:?}");
         let part = ["lamps", "desks", "chairs"].into_iter().find(|part| task.contains(part)).unwrap_or("?");
         Turn::delay(pause).then(text(format!("about {part}")))
     });
-    let assistant = Assistant::builder(model)
+    Assistant::builder(model)
         .agent(Agent::new("researcher", "Researches.").provider(worker))
         .tool(Python::pool(pool(1).await).fork("researcher").tool("python").unwrap())
         .build()
-        .unwrap();
+        .unwrap()
+}
+
+/// Runs a program. Returns its output, and the states of the agents.
+async fn run(code: &str, pause: Duration) -> (Value, Vec<AgentStatus>) {
+    let model = ScriptedProvider::new().turn(call("python", json!({ "code": code }))).turn(text("Done."));
+    let assistant = assistant(model, pause).await;
     let mut run = assistant.run(RunRequest::prompt("Go"));
     let handle = run.handle();
     let mut output = Value::Null;
@@ -65,5 +70,38 @@ async fn an_agent_is_waited_for_once() {
     ] {
         let (output, _) = run(code, Duration::ZERO).await;
         assert_eq!(output["error"], error, "{code}");
+    }
+}
+
+/// The main agent of a tree runs a program, whose agents are nodes of the tree.
+#[tokio::test(flavor = "multi_thread")]
+async fn a5_19_the_main_agent_of_a_tree_forks_and_waits() {
+    let code = "print('begun')\n\
+                ids = [fork('Compare ' + part) for part in ['lamps', 'desks']]\n\
+                ', '.join([wait(started)['result'] for started in ids])";
+    let model = ScriptedProvider::new().otherwise(move |payload| {
+        let schema = payload.options.response_schema.as_ref().map(|(name, _)| name.to_string());
+        match (schema.as_deref(), payload.transcript.last()) {
+            (Some("question"), _) => text(r#"{"ask": null}"#),
+            (Some(_), _) => text(r#"{"questions": []}"#),
+            (None, Some(TranscriptItem::Result(result))) => {
+                text(result.output.to_value()["result"].as_str().unwrap().to_owned())
+            }
+            (None, _) => call("python", json!({ "code": code })),
+        }
+    });
+    let session = AgentSession::new(assistant(model, Duration::ZERO).await);
+    let frames: Vec<_> = session.agent("Compare").map(|frame| frame.bare().to_json()).collect().await;
+    assert_eq!(frames.last().unwrap(), r#"{"type":"agent-completed"}"#, "{frames:?}");
+    let tree = session.get_agent_tree();
+    let [root, forked @ ..] = &*tree else { panic!("{tree:?}") };
+    assert_eq!(root.result.as_deref(), Some("about lamps, about desks"));
+    let ran = serde_json::to_string(&root.messages).unwrap();
+    assert!(ran.contains(r#""toolName":"python""#) && ran.contains(r#""stdout":"begun\n""#), "{ran}");
+    let mut results: Vec<_> = forked.iter().filter_map(|agent| agent.result.as_deref()).collect();
+    results.sort_unstable();
+    assert_eq!(results, ["about desks", "about lamps"], "{forked:?}");
+    for agent in forked {
+        assert_eq!((agent.parent_id.as_ref(), agent.status), (Some(&root.agent_id), Status::Completed));
     }
 }

@@ -92,7 +92,7 @@ async fn a_call_passes_the_checks_of_its_tool() {
         ("double()", "RuntimeError"),
         ("join('a', 'b')", "RuntimeError: Call it with keyword arguments: join(left: string"),
         ("join(left='fail')", "RuntimeError: It cannot be joined."),
-        ("guarded()", "RuntimeError: This call needs the user's approval"),
+        ("guarded()", "RuntimeError: No call can be made here."),
         ("rare()\nrare()\nrare()", "RuntimeError: This tool was called too often"),
         ("hidden()", "NameError"),
         ("for i in range(2000):\n    double(i)", "RuntimeError: "),
@@ -103,7 +103,7 @@ async fn a_call_passes_the_checks_of_its_tool() {
     }
     assert_eq!((approvals.load(Ordering::Relaxed), rares.load(Ordering::Relaxed)), (0, 2));
     let caught =
-        "try:\n    guarded()\nexcept RuntimeError as error:\n    caught = 'approval' in str(error)\ncaught";
+        "try:\n    guarded()\nexcept RuntimeError as error:\n    caught = 'call' in str(error)\ncaught";
     assert_eq!(result(&tools, caught).await, true);
 }
 
@@ -134,4 +134,13 @@ async fn state_is_given_and_bad_functions_are_refused() {
         let error = Python::pool(pool.clone()).functions([tool]).fork("worker").tool("python").unwrap_err();
         assert!(error.is_invalid_tool(), "{name}: {error}");
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn large_integers_are_exact() {
+    let expected = json!([i64::MIN, i64::MAX, u64::MAX]);
+    let tool = Tool::new("ids", "Ids", move || std::future::ready(Ok::<_, ToolError>(expected.clone())));
+    let tools = with([tool]).await;
+    let texts = result(&tools, "[str(value) for value in ids()]").await;
+    assert_eq!(texts, json!(["-9223372036854775808", "9223372036854775807", "18446744073709551615"]));
 }

@@ -48,7 +48,8 @@ async fn calls_of_a_program_pass_hooks_and_are_recorded() {
     }
     drop(run);
     assistant.shutdown().await;
-    let approval = "This call needs the user's approval. It was not run.";
+    let approval =
+        "This call needs the user's approval, and the user's client cannot ask for it. It was not run.";
     assert_eq!(output["result"], json!(["allowed", "Not today.", approval]), "{output}");
     let records = fs::read_to_string(&path).unwrap();
     let records = records.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
@@ -58,6 +59,12 @@ async fn calls_of_a_program_pass_hooks_and_are_recorded() {
         .collect();
     assert_eq!(
         calls,
-        ["call_started python", "call_started allowed", "call_ended allowed", "call_ended python"]
+        [
+            "call_started python",
+            "call_started allowed",
+            "call_ended allowed",
+            "call_refused asked",
+            "call_ended python"
+        ]
     );
 }

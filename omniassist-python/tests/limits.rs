@@ -136,3 +136,12 @@ async fn the_kernel_limits_each_worker() {
     assert_eq!((soft("Max processes"), soft("Max core file size")), ("0".to_owned(), "0".to_owned()));
     assert_eq!(soft("Max cpu time"), "2");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_longest_times_are_not_too_long() {
+    use omniassist_python::MontyPool;
+    let pool = MontyPool::at(crate::setup::runtime()).workers(1).wait(Duration::MAX).start().await.unwrap();
+    let limits = Code::new().time(Duration::MAX).memory(usize::MAX).output(usize::MAX);
+    let tools = registry(Python::pool(pool).limits(limits).tool("python").unwrap());
+    assert_eq!(result(&tools, "1 + 1").await, 2);
+}

@@ -18,3 +18,4 @@ mod runner;
 mod runtime;
 mod setup;
 mod speed;
+mod suspended;

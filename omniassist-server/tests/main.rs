@@ -16,6 +16,7 @@ mod agents;
 #[cfg(feature = "anthropic")]
 mod anthropic;
 mod approvals;
+mod asking_user;
 mod audit;
 mod bridge;
 mod budget;

@@ -38,7 +38,9 @@ pub(crate) fn run(report: &mut Report) {
             let name = format!("official suite, {version}, {adapter}");
             report.step(&name, || conformance(&folder, &server.url, version, adapter));
         }
-        report.step(&format!("official clients, Node.js, {adapter}"), || clients(&folder, &server.url));
+        report.step(&format!("official clients, Node.js, {adapter}"), || {
+            clients(&folder, &server.url, &program)
+        });
         report.step(&format!("official client, Python, {adapter}"), || python_client(&server.url));
     }
 }
@@ -76,8 +78,10 @@ fn suite(folder: &Path) -> Command {
     suite
 }
 
-fn clients(folder: &Path, url: &str) -> Outcome {
-    execute(node(folder).args(["--test", "--test-reporter=spec", "clients.test.mjs"]).env("MCP_URL", url))
+fn clients(folder: &Path, url: &str, program: &Path) -> Outcome {
+    let mut tests = node(folder);
+    tests.args(["--test", "--test-reporter=spec", "clients.test.mjs"]);
+    execute(tests.env("MCP_URL", url).env("MCP_SERVER", program))
 }
 
 fn python_client(url: &str) -> Outcome {

@@ -57,12 +57,13 @@ const AXUM: &str = "axum";
 const ADAPTER: &str = "OMNIASSIST_ADAPTER";
 
 /// The packages of the programs that the suites start, and the variables that name their binaries.
-const PROGRAMS: [(&str, &str); 7] = [
+const PROGRAMS: [(&str, &str); 8] = [
     ("quickstart", "QUICKSTART_BIN"),
     ("runtime-events", "RUNTIME_EVENTS_BIN"),
     ("back-office", "BACK_OFFICE_BIN"),
     ("cluster", "CLUSTER_BIN"),
     ("ledger", "LEDGER_BIN"),
+    ("omniassist-mcp-served", "MCP_SERVED_BIN"),
     ("research-desk", "RESEARCH_DESK_BIN"),
     ("shared-cart", "SHARED_CART_BIN"),
 ];
@@ -175,12 +176,12 @@ impl Suites {
         let browser = has(&[Part::Browser, Part::RealModel])
             && report.step("npm ci in tests/browser", || self.npm_ci("browser")).is_some();
         if has(&[Part::Clients]) {
-            if clients {
+            let servers = || npm_ci(&root().join(MCP_SERVERS));
+            if clients && report.step("npm ci for the MCP servers of the clients", servers).is_some() {
                 self.clients(report);
             }
-            for adapter in ADAPTERS {
-                let name = format!("client suite, Python, {adapter}");
-                report.step(&name, || self.python("openai-python", adapter));
+            for suite in ["openai-python", "agents-python"] {
+                self.python(suite, report);
             }
         }
         if browser && has(&[Part::Browser]) {
@@ -250,13 +251,23 @@ impl Suites {
         command.env(ADAPTER, adapter).envs(&self.programs);
     }
 
-    /// Runs a Python suite over an adapter.
-    fn python(&self, suite: &str, adapter: &str) -> Outcome {
+    /// Runs a Python suite over all adapters at the same time.
+    fn python(&self, suite: &str, report: &mut Report) {
         let folder = self.folder.join(suite);
-        let python = python::environment(suite, &folder)?;
-        let mut tests = Command::new(&python);
-        tests.args(["-m", "pytest"]).current_dir(folder).env("PYTHONDONTWRITEBYTECODE", "1");
-        self.serve(adapter, &mut tests);
-        execute(&mut tests)
+        let name = format!("packages of tests/{suite}");
+        let ready = report.step(&name, || Ok((target_folder()?, python::environment(suite, &folder)?)));
+        let Some((target, python)) = ready else { return };
+        let (python, folder) = (&python, &folder);
+        let suites = ADAPTERS.map(|adapter| {
+            let run = move |log: &Path| {
+                let mut tests = Command::new(python);
+                tests.args(["-m", "pytest"]).current_dir(folder).env("PYTHONDONTWRITEBYTECODE", "1");
+                self.serve(adapter, &mut tests);
+                run_into(log, &mut tests)
+            };
+            let log = target.join(format!("client-suites/{suite}-{adapter}.log"));
+            (format!("client suite, {suite}, {adapter}"), log, run)
+        });
+        report.beside(suites.into());
     }
 }

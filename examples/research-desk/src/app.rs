@@ -5,7 +5,10 @@ use axum::Router;
 use axum::http::header::CONTENT_TYPE;
 use axum::routing::get;
 use omniassist_axum::agents::Explore;
-use omniassist_axum::{Assistant, AssistantBuilder, Error, LlmProvider, OpenAiChatProvider, TreeLimits};
+use omniassist_axum::store::StoreError;
+use omniassist_axum::{
+    Assistant, AssistantBuilder, Error, LlmProvider, OpenAiChatProvider, Principal, SqliteStore, TreeLimits,
+};
 
 use crate::agents;
 use crate::demo::Demo;
@@ -44,18 +47,32 @@ pub fn model() -> Result<Arc<dyn LlmProvider>, Error> {
     Ok(Arc::new(builder.constrained_tools(is_constrained).build()?))
 }
 
-/// Returns the assistant. Its users need no login, as it listens on this machine only.
+/// Opens the file of the chats that `RESEARCH_DESK_CHATS` names. Returns `None` if it names none.
+///
+/// # Errors
+///
+/// Returns an error if the file cannot be opened.
+pub fn chats() -> Result<Option<SqliteStore>, StoreError> {
+    let path = std::env::var_os("RESEARCH_DESK_CHATS").filter(|path| !path.is_empty());
+    path.map(SqliteStore::open).transpose()
+}
+
+/// Returns the assistant. Its users need no login, as it listens on this machine only. With a store, there is one user, and the
+/// trees of a connection with `?chat=` stay readable.
 ///
 /// # Errors
 ///
 /// Returns an error if the limits allow nothing.
-pub fn assistant(model: Arc<dyn LlmProvider>) -> Result<Assistant, Error> {
+pub fn assistant(model: Arc<dyn LlmProvider>, chats: Option<SqliteStore>) -> Result<Assistant, Error> {
     let builder = Assistant::builder(model)
         .system_prompt("You research questions. Answer in a few sentences.")
         .tree(TreeLimits::new().tokens(200_000).model_calls(60))
         .prepare_step(agents::prepare_step)
-        .explore(Explore::new().depth(1))
-        .allow_anonymous();
+        .explore(Explore::new().depth(1));
+    let builder = match chats {
+        Some(store) => builder.store(store).authenticate(async |_| Ok(Some(Principal::new("local")))),
+        None => builder.allow_anonymous(),
+    };
     agents::all().into_iter().fold(builder, AssistantBuilder::agent).build()
 }
 

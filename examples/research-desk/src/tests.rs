@@ -12,7 +12,7 @@ use crate::demo::Demo;
 
 #[tokio::test(start_paused = true)]
 async fn the_demo_asks_divides_and_summarises() {
-    let assistant = assistant(Arc::new(Demo { pace: Duration::from_millis(40) })).unwrap();
+    let assistant = assistant(Arc::new(Demo { pace: Duration::from_millis(40) }), None).unwrap();
     let session = AgentSession::new(assistant);
     let mut stream = session.agent("Compare lamps and candles");
     let mut asked = 0;
@@ -48,7 +48,7 @@ async fn the_editor_asks_two_researchers_before_it_answers() {
         .otherwise(|payload| {
             Turn::text(if payload.tools.is_empty() { "Light." } else { "Both give light." })
         });
-    let assistant = assistant(Arc::new(model.clone())).unwrap();
+    let assistant = assistant(Arc::new(model.clone()), None).unwrap();
     let editor = assistant.agent("editor").unwrap();
     let answer = editor.run(RunRequest::prompt("Compare lamps and candles")).text().await.unwrap();
     assert_eq!(answer, "Both give light.");

@@ -25,6 +25,8 @@ impl Head {
     pub const UI_INSTANCE: u64 = 2;
     /// The key of the id of a stored file. No record has it yet.
     pub const FILE: u64 = 3;
+    /// The key of the id of a call whose tool makes another call. The records of the other one have an agent's id too.
+    pub const ASKED_BY: u64 = 4;
 
     /// Sets a field.
     #[must_use]
@@ -43,6 +45,12 @@ impl Head {
     #[must_use]
     pub fn agent(&self) -> Option<&str> {
         self.field(Self::AGENT).and_then(|id| std::str::from_utf8(id).ok())
+    }
+
+    /// Returns the id of the call whose tool makes the call that the record belongs to.
+    #[must_use]
+    pub fn asked_by(&self) -> Option<&str> {
+        self.field(Self::ASKED_BY).and_then(|id| std::str::from_utf8(id).ok())
     }
 
     /// Returns `true` for a record of the run itself.

@@ -39,7 +39,9 @@ pub fn due_approvals(request: &RunRequest, tools: &dyn ToolCatalog) -> Vec<DueAp
     if step.is_open() {
         return Vec::new();
     }
-    let approved = step.answered.iter().filter(|part| answer(part).is_some_and(Approval::is_approved));
+    // A call that waited again after its approval has used it up.
+    let answered = step.answered.iter().filter(|part| !request.resumed_calls.contains(&part.call_id));
+    let approved = answered.filter(|part| answer(part).is_some_and(Approval::is_approved));
     let due = |part: &&&ToolPart| DueApproval {
         call_id: part.call_id.clone(),
         name: part.name.clone(),
@@ -90,11 +92,11 @@ impl<'a> LastStep<'a> {
                     step.unanswered.push(tool);
                 }
                 (Some(ToolSide::Server), ToolState::ApprovalResponded { .. }) => step.answered.push(tool),
-                (Some(ToolSide::Server), ToolState::InputAvailable { .. })
-                    if resumed.contains(&tool.call_id) =>
-                {
-                    step.resumed.push(tool);
-                }
+                // The client may have shown its progress.
+                (
+                    Some(ToolSide::Server),
+                    ToolState::InputAvailable { .. } | ToolState::OutputAvailable { preliminary: true, .. },
+                ) if resumed.contains(&tool.call_id) => step.resumed.push(tool),
                 _ => {}
             }
         }

@@ -3,15 +3,28 @@ use serde_json::Value;
 /// The bytes of a description that models receive.
 const MAX_DESCRIPTION: usize = 2048;
 
+/// The characters of a name within a sentence.
+const MAX_NAME: usize = 128;
+
 /// Removes what people do not see from a text of a server, and cuts it off.
 pub(super) fn description(text: &str) -> String {
-    let mut cleaned: String = text.chars().filter(|letter| !is_hidden(*letter)).collect();
+    let mut cleaned = self::text(text);
     if cleaned.len() > MAX_DESCRIPTION {
         let end = (0..=MAX_DESCRIPTION - '…'.len_utf8()).rev().find(|end| cleaned.is_char_boundary(*end));
         cleaned.truncate(end.unwrap_or_default());
         cleaned.push('…');
     }
     cleaned
+}
+
+/// Returns a name as it can stand in a sentence, between backticks.
+pub(super) fn name(name: &str) -> String {
+    name.chars().filter(|letter| (' '..='~').contains(letter) && *letter != '`').take(MAX_NAME).collect()
+}
+
+/// Removes what people do not see from a text of a server.
+pub(super) fn text(text: &str) -> String {
+    text.chars().filter(|letter| !is_hidden(*letter)).collect()
 }
 
 /// Cleans the descriptions and titles of a JSON Schema. Names and values stay as they are.
@@ -28,6 +41,18 @@ pub(super) fn schema(schema: &mut Value) {
         }
         Value::Array(items) => items.iter_mut().for_each(self::schema),
         _ => {}
+    }
+}
+
+/// Returns `true` if a name or a text within a value has hidden characters.
+pub(super) fn has_hidden(value: &Value) -> bool {
+    match value {
+        Value::String(text) => text.chars().any(is_hidden),
+        Value::Array(items) => items.iter().any(has_hidden),
+        Value::Object(members) => {
+            members.iter().any(|(name, member)| name.chars().any(is_hidden) || has_hidden(member))
+        }
+        _ => false,
     }
 }
 

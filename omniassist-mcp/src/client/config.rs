@@ -25,6 +25,7 @@ pub(super) struct Config {
     pub(super) approval: McpApproval,
     pub(super) trusts_annotations: bool,
     pub(super) is_required: bool,
+    pub(super) offers_resources: bool,
     pub(super) call_timeout: Duration,
     pub(super) max_output_bytes: usize,
 }
@@ -36,6 +37,25 @@ pub(super) enum Endpoint {
 }
 
 impl Config {
+    /// Returns the settings of a server that cannot be reached.
+    #[cfg(test)]
+    pub(super) fn unreachable(auth: McpAuth) -> Self {
+        Self {
+            name: "docs".into(),
+            endpoint: Endpoint::Http("http://127.0.0.1:1".into()),
+            auth: Some(auth),
+            outbound: None,
+            authorizer: OnceLock::new(),
+            pins: Pins::memory(super::PinPolicy::Trust),
+            approval: McpApproval::Never,
+            trusts_annotations: false,
+            is_required: false,
+            offers_resources: false,
+            call_timeout: Duration::from_secs(1),
+            max_output_bytes: 1,
+        }
+    }
+
     /// Returns the credentials, if the transport can send them.
     pub(super) fn auth(&self) -> Option<&McpAuth> {
         match self.endpoint {

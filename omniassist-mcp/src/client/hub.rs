@@ -15,6 +15,7 @@ use super::call;
 use super::config::Config;
 use super::definition::{Definition, PinDigest};
 use super::link::{Link, Watcher};
+use super::offered;
 use super::pins::Checked;
 use super::pool::Pool;
 
@@ -61,10 +62,14 @@ impl Hub {
         }
         runtime.spawn(offer_changes(Arc::clone(self)));
         if self.pool.is_per_principal() {
-            self.slot.offer([]);
+            self.slot.set_state(SourceState::Ready);
         } else if let Err(error) = self.pool.link(&Default::default()) {
             self.failed(&error);
         }
+    }
+
+    pub(super) fn pool(&self) -> &Pool {
+        &self.pool
     }
 
     pub(super) fn is_detached(&self) -> bool {
@@ -77,7 +82,6 @@ impl Hub {
             return true;
         }
         let Ok(link) = self.pool.link(caller.principal()) else { return !self.config.is_required };
-        let _use = link.begin_use();
         let is_ready = timeout(READY_TIMEOUT, self.is_offered(&link)).await.unwrap_or(false);
         is_ready || !self.config.is_required
     }
@@ -96,11 +100,6 @@ impl Hub {
                 false
             }
         }
-    }
-
-    /// Returns the links of this attachment.
-    pub(super) fn pool(&self) -> &Pool {
-        &self.pool
     }
 
     /// Offers the tools of all lists. If users have different definitions of one tool, one of them is offered, to those who
@@ -123,23 +122,29 @@ impl Hub {
         }
         let tools: Vec<_> = tools.into_values().cloned().collect();
         let checked = self.config.pins.check(&self.config.name, &tools);
-        let mut offered = Vec::new();
+        let mut offered_tools = Vec::new();
         for (definition, checked) in tools.iter().zip(checked) {
             match checked {
-                Checked::Offered => offered.push(definition),
+                Checked::Offered => offered_tools.push(definition),
                 Checked::Withheld(reason) => {
                     withheld.push(WithheldTool::new(definition.name.clone(), reason));
                 }
             }
         }
-        let offer = Offer { digests: offered.iter().map(|tool| tool.digest).collect(), withheld };
+        let offer = Offer { digests: offered_tools.iter().map(|tool| tool.digest).collect(), withheld };
         let last = self.offer.lock().unwrap_or_else(PoisonError::into_inner).replace(offer.clone());
         match last.is_some_and(|last| last == offer) {
             // The registry need not check thousands of schemas again.
             true => self.slot.set_state(SourceState::Ready),
             false => {
-                let tools = offered.into_iter().map(|tool| call::tool(tool, &self.config, &self.pool));
-                self.slot.offer_with(tools, offer.withheld);
+                let resources = match self.config.offers_resources {
+                    true => offered::tools(&self.config, &self.pool, |name| {
+                        tools.iter().any(|tool| *tool.name == *name)
+                    }),
+                    false => Vec::new(),
+                };
+                let own = offered_tools.into_iter().map(|tool| call::tool(tool, &self.config, &self.pool));
+                self.slot.offer_with(own.chain(resources), offer.withheld);
             }
         }
         self.offered.send_modify(|offered| *offered = newest.max(*offered));
@@ -176,8 +181,18 @@ impl Drop for Hub {
     }
 }
 
+/// The end of [`offer_changes`]. If its runtime has ended, the next run starts it again in another.
+struct Ended(Arc<Hub>);
+
+impl Drop for Ended {
+    fn drop(&mut self) {
+        self.0.is_started.store(false, Ordering::Relaxed);
+    }
+}
+
 /// Offers the tools of a hub when they change, until it is detached.
 async fn offer_changes(hub: Arc<Hub>) {
+    let _ended = Ended(Arc::clone(&hub));
     let mut accepted = hub.config.pins.accepted();
     let detached = hub.slot.detached();
     tokio::pin!(detached);

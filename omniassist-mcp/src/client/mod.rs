@@ -28,9 +28,29 @@
 //! - Descriptions have no hidden characters, and at most 2 KiB. [`Pins`] find definitions that have changed, and can withhold
 //!   them. A tool that a server changes during a run cannot be called in this run.
 //! - The model receives results as an object that tells whose data they are, of at most
-//!   [`max_output_bytes`](McpServer::max_output_bytes). Images and sounds become a line that tells that they exist.
+//!   [`max_output_bytes`](McpServer::max_output_bytes). Images, sounds and embedded files become
+//!   [files](omniassist_server::files) of the user, if the assistant has a store of them. Otherwise they become a line that tells
+//!   that they exist. Links are never followed.
 //! - A list is refused as a whole if it has more than 10,000 tools, 64 pages or 8 MiB, or takes more than 30 s.
-//! - A server cannot ask: elicitation, sampling and roots are declined.
+//! - A server can ask the user during a call only. Sampling and roots are not offered.
+//!
+//! # Questions
+//!
+//! A server can ask the user during a call (elicitation). The user sees a [form](omniassist_server::tool::UserForm) whose first
+//! line names the server; hidden characters are removed, and a form of more than 16 KiB is refused. A page that the server wants
+//! opened is a form without fields, with the host and the URL. It must be `https`, or `http` on this machine, and is never
+//! fetched. A call asks at most 8 times.
+//!
+//! With the version 2026-07-28, the call goes on at any server of the application with the same keys or the same store. Earlier
+//! servers hold the call open while they wait. It is held in this process for 5 minutes, 64 calls at a time and 8 of a user.
+//! After that, or at another server, the call is made again if the tool's annotations are trusted and allow it; its questions
+//! then have the answers that the user gave. Otherwise the model reads that the call was lost. On one connection without streams,
+//! such as that of a process, a question is declined if it cannot be told which user's call it belongs to.
+//!
+//! # Resources and prompts
+//!
+//! A host reads them with [`McpServer::read`] and [`McpServer::prompt`], and shows them to its user. A model reads resources only
+//! if [`resource_tools`](McpServer::resource_tools) is set.
 //!
 //! # Users with accounts
 //!
@@ -80,11 +100,14 @@ mod cleaned;
 mod config;
 mod connection;
 mod definition;
+mod elicitation;
 mod error;
 mod http;
 mod hub;
 mod link;
+mod media;
 mod oauth;
+mod offered;
 mod output;
 mod pins;
 mod pool;
@@ -97,5 +120,6 @@ pub use error::McpError;
 pub use oauth::{
     CredentialFuture, CredentialKey, CredentialKind, CredentialStore, MemoryCredentialStore, OAuth,
 };
+pub use offered::{McpArgument, McpBody, McpContent, McpMessage, McpPrompt, McpResource};
 pub use pins::{PendingTool, PinPolicy, Pins};
 pub use server::McpServer;

@@ -1,7 +1,7 @@
 use std::fmt::Write;
 
 use rmcp::model::{CallToolResult, ContentBlock, ResourceContents};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::cleaned;
 use super::definition::{Definition, Misfit};
@@ -9,7 +9,7 @@ use super::definition::{Definition, Misfit};
 /// The result of a call as the model receives it.
 pub(super) enum Output {
     /// An object that tells whose data it contains. A text within JSON cannot end it.
-    Data(Value),
+    Data(Map<String, Value>),
     /// The server says that the call failed.
     Failed(String),
 }
@@ -26,25 +26,37 @@ impl Output {
         result: CallToolResult,
         max_bytes: usize,
     ) -> Result<Self, Misfit> {
-        let mut text = String::new();
-        for block in &result.content {
-            // The rest of a large result is not copied.
-            if text.len() > max_bytes {
-                break;
-            }
-            write_block(&mut text, block);
-        }
+        let text = text_of(&result.content, max_bytes);
         if result.is_error == Some(true) {
-            return Ok(Self::Failed(cut(text, max_bytes)));
+            return Ok(Self::Failed(text));
         }
         tool.check_output(result.structured_content.as_ref())?;
         let (name, content) = match result.structured_content {
             Some(content) if content.to_string().len() <= max_bytes => ("structured", content),
             Some(content) => ("text", cut(content.to_string(), max_bytes).into()),
-            None => ("text", cut(text, max_bytes).into()),
+            None => ("text", text.into()),
         };
-        Ok(Self::Data(json!({"untrusted_data_of": server, name: content})))
+        let data = [("untrusted_data_of".to_owned(), server.into()), (name.to_owned(), content)];
+        Ok(Self::Data(data.into_iter().collect()))
     }
+}
+
+/// Returns the text of contents, cut off after `max` bytes.
+pub(super) fn text_of<'a>(blocks: impl IntoIterator<Item = &'a ContentBlock>, max: usize) -> String {
+    let mut text = String::new();
+    for block in blocks {
+        // The rest of a large result is not copied.
+        if text.len() > max {
+            break;
+        }
+        write_block(&mut text, block);
+    }
+    cut(text, max)
+}
+
+/// Returns a text as data of a server.
+pub(super) fn data(server: &str, text: String) -> Value {
+    json!({"untrusted_data_of": server, "text": text})
 }
 
 fn write_block(text: &mut String, block: &ContentBlock) {
@@ -76,7 +88,7 @@ fn media(text: &mut String, what: &str, kind: &str, encoded: usize) -> std::fmt:
 }
 
 /// Cuts a text off that has more than `max` bytes.
-fn cut(mut text: String, max: usize) -> String {
+pub(super) fn cut(mut text: String, max: usize) -> String {
     if text.len() > max {
         let end = (0..=max).rev().find(|end| text.is_char_boundary(*end)).unwrap_or_default();
         text.truncate(end);

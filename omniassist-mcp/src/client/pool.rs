@@ -6,7 +6,8 @@ use omniassist_server::Principal;
 use super::McpError;
 use super::config::Config;
 use super::definition::Definition;
-use super::link::{Link, Watcher};
+use super::elicitation::HeldCalls;
+use super::link::{HeldCall, Link, Used, Watcher};
 
 /// The users who are connected at the same time.
 const MAX_CONNECTED: usize = 64;
@@ -19,6 +20,8 @@ pub(super) struct Pool {
     config: Arc<Config>,
     watcher: Weak<dyn Watcher>,
     links: Mutex<Links>,
+    /// The calls that wait for their users.
+    pub(super) held: HeldCalls<HeldCall>,
 }
 
 #[derive(Default)]
@@ -29,7 +32,7 @@ struct Links {
 
 impl Pool {
     pub(super) fn new(config: Arc<Config>, watcher: Weak<dyn Watcher>) -> Self {
-        Self { config, watcher, links: Mutex::default() }
+        Self { config, watcher, links: Mutex::default(), held: HeldCalls::default() }
     }
 
     /// Returns `true` if each user has a link.
@@ -37,27 +40,42 @@ impl Pool {
         self.config.is_per_principal()
     }
 
-    /// Returns the link for a user, and starts it in this runtime if there is none.
+    /// Returns the link for a user, which is in use until the result is dropped. It is started in this runtime if there is none,
+    /// or if the runtime of the earlier one has ended.
     ///
     /// # Errors
     ///
     /// Returns an error if too many users have calls under way, or the pool is closed.
-    pub(super) fn link(&self, principal: &Principal) -> Result<Arc<Link>, McpError> {
+    pub(super) fn link(&self, principal: &Principal) -> Result<Used, McpError> {
         let key = self.key(principal);
         let mut links = self.lock();
         if links.is_closed {
             return Err(McpError::disconnected());
         }
-        let known = links.by_principal.get(&key).cloned();
-        if let Some(link) = known.as_ref().filter(|link| link.is_connected()) {
-            return Ok(Arc::clone(link));
+        let known = links.by_principal.get(&key).filter(|link| !link.is_stopped()).cloned();
+        if let Some(link) = known.as_ref().filter(|link| !link.is_at_rest()) {
+            return Ok(Used::new(Arc::clone(link)));
         }
-        let connected = links.by_principal.values().filter(|link| link.is_connected()).count();
-        if connected >= MAX_CONNECTED || (known.is_none() && links.by_principal.len() >= MAX_LINKS) {
-            links.remove_oldest().ok_or_else(McpError::busy)?;
+        links.by_principal.retain(|_, link| !link.is_stopped());
+        if links.by_principal.values().filter(|link| !link.is_at_rest()).count() >= MAX_CONNECTED {
+            links.remove_oldest(|link| !link.is_at_rest()).ok_or_else(McpError::busy)?;
         }
-        let start = || Arc::new(Link::start(Arc::clone(&self.config), key.clone(), self.watcher.clone()));
-        Ok(Arc::clone(links.by_principal.entry(key.clone()).or_insert_with(start)))
+        if known.is_none() && links.by_principal.len() >= MAX_LINKS {
+            links.remove_oldest(|_| true).ok_or_else(McpError::busy)?;
+        }
+        let link = match known {
+            Some(link) => {
+                link.wake();
+                link
+            }
+            None => {
+                let (config, watcher) = (Arc::clone(&self.config), self.watcher.clone());
+                let link = Arc::new(Link::start(config, key.clone(), watcher));
+                links.by_principal.insert(key, Arc::clone(&link));
+                link
+            }
+        };
+        Ok(Used::new(link))
     }
 
     /// Returns all links.
@@ -85,8 +103,15 @@ impl Pool {
         listing.is_some_and(|listing| listing.has(tool))
     }
 
+    /// Returns `true` if the server has offered its tools to a user.
+    pub(super) fn is_listed(&self, principal: &Principal) -> bool {
+        let links = self.lock();
+        links.by_principal.get(&self.key(principal)).is_some_and(|link| link.listing().is_some())
+    }
+
     /// Ends all links.
     pub(super) fn close(&self) {
+        self.held.clear();
         let mut links = self.lock();
         links.is_closed = true;
         for link in std::mem::take(&mut links.by_principal).into_values() {
@@ -104,11 +129,48 @@ impl Pool {
 }
 
 impl Links {
-    /// Removes the link that was not used for the longest time.
-    fn remove_oldest(&mut self) -> Option<Arc<Link>> {
-        let unused = self.by_principal.iter().filter(|(_, link)| !link.is_in_use());
+    /// Removes one of these links: the one that was not used for the longest time.
+    fn remove_oldest(&mut self, is_one: impl Fn(&Link) -> bool) -> Option<Arc<Link>> {
+        let unused = self.by_principal.iter().filter(|(_, link)| !link.is_in_use() && is_one(link));
         let oldest =
             unused.min_by_key(|(_, link)| link.last_used()).map(|(principal, _)| principal.clone())?;
         self.by_principal.remove(&oldest)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use tokio::time::sleep;
+
+    use super::*;
+    use crate::client::McpAuth;
+
+    struct Nobody;
+
+    impl Watcher for Nobody {
+        fn listed(&self) {}
+        fn lost(&self) {}
+        fn failed(&self, _: &McpError) {}
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_user_who_is_being_connected_counts() {
+        let auth = McpAuth::per_principal(async |user: Principal| match user.id() {
+            "eve" => None,
+            _ => std::future::pending().await,
+        });
+        let pool = Pool::new(Arc::new(Config::unreachable(auth)), Weak::<Nobody>::new());
+        // This user has no connection, and gets none.
+        drop(pool.link(&Principal::new("eve")).ok().unwrap());
+        sleep(Duration::from_secs(1)).await;
+        let user = |number: usize| Principal::new(format!("user-{number}"));
+        let mut used: Vec<_> =
+            (0..MAX_CONNECTED).map(|number| pool.link(&user(number)).ok().unwrap()).collect();
+        assert!(pool.link(&user(64)).is_err());
+        used.pop();
+        assert!(pool.link(&user(64)).is_ok(), "one makes way");
+        assert_eq!(pool.links().len(), MAX_CONNECTED + 1);
     }
 }

@@ -12,8 +12,15 @@ use tokio::time::timeout;
 use super::config::{Config, Endpoint};
 use super::hub::Hub;
 use super::oauth::Authorizer;
+use super::offered;
 use super::stdio::Program;
-use super::{McpApproval, McpAuth, McpError, PinPolicy, Pins, authorization};
+use super::{
+    McpApproval, McpAuth, McpContent, McpError, McpMessage, McpPrompt, McpResource, PinPolicy, Pins,
+    authorization,
+};
+
+/// The longest time for a call. A later end is no time that a clock can tell.
+const LONGEST_CALL: Duration = Duration::from_secs(365 * 24 * 60 * 60);
 
 /// The time in which the store of credentials answers for the manifest.
 const STATE_TIMEOUT: Duration = Duration::from_secs(2);
@@ -57,6 +64,7 @@ impl McpServer {
             approval: McpApproval::default(),
             trusts_annotations: false,
             is_required: false,
+            offers_resources: false,
             call_timeout: Duration::from_secs(30),
             max_output_bytes: 64 * 1024,
         };
@@ -109,9 +117,9 @@ impl McpServer {
         self
     }
 
-    /// Sets the time for a call, which includes the time to connect again. Default: 30 s.
+    /// Sets the time for a call, which includes the time to connect again. Default: 30 s; at most a year.
     pub fn call_timeout(mut self, timeout: Duration) -> Self {
-        self.change().call_timeout = timeout;
+        self.change().call_timeout = timeout.min(LONGEST_CALL);
         self
     }
 
@@ -167,6 +175,69 @@ impl McpServer {
     fn authorizer(&self) -> Result<&Arc<Authorizer>, McpError> {
         let authorizer = self.config.authorizer();
         authorizer.ok_or_else(|| McpError::authorization("the server has no settings of OAuth"))
+    }
+
+    /// Offers two more tools to the model, `list_resources` and `read_resource`, for the resources of the server. Default:
+    /// `false`; only the host reads them.
+    ///
+    /// They need an approval, unless [`approval`](Self::approval) or [`trust_annotations`](Self::trust_annotations) say
+    /// otherwise. Tools of the server with these names take precedence.
+    pub fn resource_tools(mut self, offers: bool) -> Self {
+        self.change().offers_resources = offers;
+        self
+    }
+
+    /// Reads the list of the server's resources and of their templates, with the connection of a user.
+    ///
+    /// The server must be [attached](omniassist_server::AssistantBuilder::tool_source): give an `Arc` of it to the builder,
+    /// and keep another. Resources are not pinned, since they are data.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the server is not attached or cannot be used, or the list is larger than one of tools may be.
+    pub async fn resources(&self, who: &Principal) -> Result<Vec<McpResource>, McpError> {
+        offered::list_resources(self.attached()?.pool(), who).await
+    }
+
+    /// Reads a resource with the connection of a user. A resource can have more than one content.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the server is not attached or cannot be used, or has no such resource.
+    pub async fn read(&self, who: &Principal, uri: &str) -> Result<Vec<McpContent>, McpError> {
+        let contents = offered::read_resource(self.attached()?.pool(), &self.config, who, uri).await?;
+        contents.into_iter().map(McpContent::read).collect()
+    }
+
+    /// Reads the list of the server's prompts, with the connection of a user.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the server is not attached or cannot be used, or the list is larger than one of tools may be.
+    pub async fn prompts(&self, who: &Principal) -> Result<Vec<McpPrompt>, McpError> {
+        offered::list_prompts(self.attached()?.pool(), who).await
+    }
+
+    /// Reads a prompt with its arguments, with the connection of a user. Each message is cut off after
+    /// [`max_output_bytes`](Self::max_output_bytes).
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the server is not attached or cannot be used, or refuses the arguments.
+    pub async fn prompt(
+        &self,
+        who: &Principal,
+        name: &str,
+        arguments: impl IntoIterator<Item = (String, String)>,
+    ) -> Result<Vec<McpMessage>, McpError> {
+        offered::get_prompt(self.attached()?.pool(), &self.config, who, name, arguments).await
+    }
+
+    /// Returns an attachment, which connects if it has not begun.
+    fn attached(&self) -> Result<Arc<Hub>, McpError> {
+        let hub = self.hubs().first().cloned().ok_or_else(McpError::disconnected)?;
+        hub.start();
+        Ok(hub)
     }
 
     fn change(&mut self) -> &mut Config {

@@ -3,19 +3,19 @@ use std::collections::BTreeMap;
 use omniassist_server::core::run::ClientAbilities;
 use omniassist_server::core::{Error, JsonText, Message, RunRequest, Text};
 use omniassist_server::{Assistant, Run};
-use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, InputRequests, InputRequiredResult, ProtocolVersion,
-};
+use rmcp::model::{CallToolRequestParams, CallToolResponse, InputRequests, InputRequiredResult};
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer};
 use serde_json::Value;
 
 use super::arguments::WrittenArguments;
+use super::attachments::Attached;
 use super::caller::Caller;
 use super::offer::{MESSAGE, Offer, Target};
 use super::outcome::{Outcome, failed};
 use super::pending::Pending;
 use super::progress::Progress;
+use super::question::asks_with_forms;
 use super::refusal;
 use super::settings::Settings;
 
@@ -35,6 +35,7 @@ pub(super) struct Call {
     continued: Option<Message>,
     abilities: ClientAbilities,
     progress: Progress,
+    attached: Attached,
 }
 
 impl Call {
@@ -78,7 +79,9 @@ impl Call {
         let mut abilities = ClientAbilities::none();
         (abilities.approvals, abilities.forms) = (can_ask, can_ask);
         let progress = Progress::of(context, matches!(target, Target::Agent(_)));
-        Ok(Self { caller, target, arguments, continued, abilities, progress })
+        let attached = Attached::default();
+        caller.extensions.insert(attached.clone());
+        Ok(Self { caller, target, arguments, continued, abilities, progress, attached })
     }
 
     /// Runs the call.
@@ -96,7 +99,7 @@ impl Call {
             return Ok(ask_user(outcome));
         }
         Ok(match self.target {
-            Target::Tool(_) => outcome.of_tool(),
+            Target::Tool(_) => outcome.of_tool(&self.attached),
             Target::Agent(_) => outcome.of_agent(),
         }
         .into())
@@ -123,15 +126,6 @@ impl Call {
     fn message(&self) -> Option<Text> {
         self.arguments.to_value().get(MESSAGE)?.as_str().map(Text::from)
     }
-}
-
-/// Returns `true` for a client that asks its user on behalf of the server, by forms in the answer to a request.
-fn asks_with_forms(context: &RequestContext<RoleServer>) -> bool {
-    let is_modern =
-        context.protocol_version().is_some_and(|version| version >= ProtocolVersion::V_2026_07_28);
-    let elicitation = context.client_capabilities().and_then(|capabilities| capabilities.elicitation);
-    // A client that names no kind of elicitation takes forms.
-    is_modern && elicitation.is_some_and(|kinds| kinds.form.is_some() || kinds.url.is_none())
 }
 
 /// Returns the questions to the user, with the state of the call that waits for them.

@@ -1,5 +1,6 @@
 use http::request::Parts;
-use omniassist_server::Assistant;
+use omniassist_server::core::RunRequest;
+use omniassist_server::{Assistant, RunContext};
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer};
 
@@ -24,5 +25,10 @@ impl Caller {
             .remove::<Assistant>()
             .ok_or_else(|| ErrorData::internal_error("The request has no assistant.", None))?;
         Ok(Self { assistant, extensions })
+    }
+
+    /// Returns the context of the caller, for functions of the host. There is no conversation.
+    pub(super) fn context(self) -> RunContext {
+        RunContext::for_request(RunRequest::default(), self.extensions)
     }
 }

@@ -1,4 +1,6 @@
 use std::fmt;
+use std::future::ready;
+use std::io;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -7,13 +9,16 @@ use http::header::HOST;
 use http::{HeaderValue, Request, Uri};
 use http_body_util::Full;
 use omniassist_server::endpoint::{McpAnswer, McpBody};
-use omniassist_server::{McpEndpoint, ProtectedResource};
+use omniassist_server::{Assistant, McpEndpoint, Principal, ProtectedResource};
 use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 
 use super::arguments::WrittenArguments;
 use super::handler::Handler;
+use super::prompt::{Prompt, Prompts};
+use super::resource::{Resource, Resources};
 use super::settings::Settings;
+use super::{stdio, unread};
 
 /// The part of an assistant that clients of MCP reach at `POST /mcp`.
 ///
@@ -24,7 +29,8 @@ use super::settings::Settings;
 /// | | |
 /// |---|---|
 /// | versions | 2026-07-28 and 2025-11-25, and older ones as far as they need no session |
-/// | methods | `server/discover`, `initialize`, `ping`, `tools/list`, `tools/call` |
+/// | methods | `server/discover`, `initialize`, `ping`, `tools/list`, `tools/call`; with [resources](Self::resource) or [prompts](Self::prompt) also theirs, and `completion/complete` |
+/// | media | of tools with [`Attachments`](super::Attachments), and in resources and prompts |
 /// | approvals and forms | questions to the user (`input_required`), for clients of 2026-07-28 that take elicitation with forms. For others, a call that needs an approval is an error and does not run |
 /// | progress | of a tool's preliminary outputs and an agent's steps, if the client asks for it |
 /// | a client that leaves | cancels the call |
@@ -85,6 +91,8 @@ impl Expose {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             instructions: None,
             agents: Vec::new(),
+            resources: Resources::default(),
+            prompts: Prompts::default(),
             page_size: 200,
             fresh_for: Duration::from_secs(60),
         };
@@ -106,6 +114,20 @@ impl Expose {
         self.set(|settings| settings.agents.push(name.into()))
     }
 
+    /// Exposes data that clients can read, for the callers that [see](Resource::visible_to) it. Default: none.
+    ///
+    /// It replaces the resource of the same URI or template.
+    pub fn resource(self, resource: Resource) -> Self {
+        self.set(|settings| settings.resources.insert(resource))
+    }
+
+    /// Exposes a prompt, for the callers that [see](Prompt::visible_to) it. Default: none.
+    ///
+    /// It replaces the prompt of the same name.
+    pub fn prompt(self, prompt: Prompt) -> Self {
+        self.set(|settings| settings.prompts.insert(prompt))
+    }
+
     /// Sets the name by which clients show the server. Default: `omniassist`.
     pub fn named(self, name: impl Into<String>) -> Self {
         self.set(|settings| settings.name = name.into())
@@ -121,14 +143,14 @@ impl Expose {
         self.set(|settings| settings.instructions = Some(instructions.into()))
     }
 
-    /// Sets the number of tools in one page of the list, at least one. Default: 200.
-    pub fn page_size(self, tools: usize) -> Self {
-        self.set(|settings| settings.page_size = tools.max(1))
+    /// Sets the number of tools, resources or prompts in one page of a list, at least one. Default: 200.
+    pub fn page_size(self, items: usize) -> Self {
+        self.set(|settings| settings.page_size = items.max(1))
     }
 
-    /// Sets how long a client may use the list of tools before it asks again. Default: 60 seconds.
+    /// Sets how long a client may use a list before it asks again. Default: 60 seconds.
     ///
-    /// The list is for one principal. A tool that is hidden meanwhile cannot be called.
+    /// A list is for one principal. A tool that is hidden meanwhile cannot be called.
     pub fn fresh_for(self, time: Duration) -> Self {
         self.set(|settings| settings.fresh_for = time)
     }
@@ -141,6 +163,19 @@ impl Expose {
     pub fn authorization(mut self, resource: ProtectedResource) -> Self {
         self.resource = Some(resource);
         self
+    }
+
+    /// Serves an assistant to the client at the standard input and output of this process, until the input ends.
+    ///
+    /// All requests come from this principal: there is no authentication. The limits of an assistant's
+    /// [bodies](omniassist_server::core::Limits) hold for each line. Nothing else of the process may write to standard output.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the output cannot be written, or the client does not begin as the protocol says.
+    pub async fn serve_stdio(&self, assistant: Assistant, principal: Principal) -> io::Result<()> {
+        let handler = Handler::new(Arc::clone(&self.settings));
+        stdio::serve(handler, assistant, principal, tokio::io::stdin(), tokio::io::stdout()).await
     }
 
     /// Creates the service of `rmcp` for these settings.
@@ -165,6 +200,9 @@ impl Expose {
 
 impl McpEndpoint for Expose {
     fn answer(&self, mut request: Request<Bytes>) -> McpAnswer {
+        if let Some(refusal) = unread::ambiguous(request.headers()) {
+            return Box::pin(ready(refusal));
+        }
         if let Some(arguments) = WrittenArguments::read(request.body()) {
             request.extensions_mut().insert(arguments);
         }
@@ -174,7 +212,7 @@ impl McpEndpoint for Expose {
         let service = self.service.get_or_init(|| Self::service(&self.settings)).clone();
         Box::pin(async move {
             let response = service.handle(request.map(Full::new)).await;
-            response.map(|body| -> McpBody { Box::pin(body) })
+            unread::in_form(response.map(|body| -> McpBody { Box::pin(body) }))
         })
     }
 

@@ -1,16 +1,28 @@
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
+use std::time::Duration;
 
+use futures_util::FutureExt as _;
 use rmcp::model::{
-    CacheScope, CallToolRequestParams, CallToolResponse, Implementation, ListToolsResult,
-    PaginatedRequestParams, ServerCapabilities, ServerConfig,
+    CacheScope, CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult,
+    CustomRequest, CustomResult, GetPromptRequestParams, GetPromptResponse, Implementation,
+    ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult,
+    PaginatedRequestParams, PromptsCapability, ReadResourceRequestParams, ReadResourceResponse,
+    ReadResourceResult, Reference, ResourcesCapability, ServerCapabilities, ServerConfig,
 };
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler};
+use tokio::time::timeout;
 
 use super::call::Call;
 use super::caller::Caller;
 use super::offer::Offer;
+use super::question::asks_with_forms;
+use super::refusal;
 use super::settings::Settings;
+
+/// The time that a client waits for a function of the host.
+const HOST_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// The methods of the protocol.
 #[derive(Debug, Clone)]
@@ -18,16 +30,48 @@ pub(super) struct Handler {
     settings: Arc<Settings>,
 }
 
+/// Sets how long and by whom a list may be used.
+macro_rules! for_one_caller {
+    ($settings:expr, $list:expr, $more:expr) => {{
+        let mut list = $list;
+        list.next_cursor = $more;
+        list.ttl_ms = Some($settings.fresh_ms());
+        list.cache_scope = Some(CacheScope::Private);
+        list
+    }};
+}
+
 impl Handler {
     pub(super) fn new(settings: Arc<Settings>) -> Self {
         Self { settings }
+    }
+
+    /// Requires that a method is offered.
+    fn require(&self, method: &str) -> Result<(), ErrorData> {
+        let Settings { resources, prompts, .. } = &*self.settings;
+        let is_offered = match method {
+            "initialize" | "server/discover" | "tools/list" | "tools/call" => true,
+            "resources/list" | "resources/templates/list" | "resources/read" => !resources.is_empty(),
+            "prompts/list" | "prompts/get" => !prompts.is_empty(),
+            "completion/complete" => self.completes(),
+            _ => false,
+        };
+        if is_offered { Ok(()) } else { Err(refusal::unknown_method(method)) }
+    }
+
+    fn completes(&self) -> bool {
+        self.settings.resources.have_completions() || self.settings.prompts.have_completions()
     }
 }
 
 impl ServerHandler for Handler {
     fn get_info(&self) -> ServerConfig {
-        let Settings { name, version, instructions, .. } = &*self.settings;
-        let mut info = ServerConfig::new(ServerCapabilities::builder().enable_tools().build());
+        let Settings { name, version, instructions, resources, prompts, .. } = &*self.settings;
+        let mut capabilities = ServerCapabilities::builder().enable_tools().build();
+        capabilities.resources = (!resources.is_empty()).then(ResourcesCapability::default);
+        capabilities.prompts = (!prompts.is_empty()).then(PromptsCapability::default);
+        capabilities.completions = self.completes().then(Default::default);
+        let mut info = ServerConfig::new(capabilities);
         info.server_info = Implementation::new(name, version);
         info.instructions.clone_from(instructions);
         info
@@ -38,15 +82,9 @@ impl ServerHandler for Handler {
         request: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        let caller = Caller::of(&context)?;
-        let after = request.and_then(|request| request.cursor);
-        let (tools, more) =
-            Offer::new(&caller, &self.settings).page(after.as_deref(), self.settings.page_size);
-        let mut list = ListToolsResult::with_all_items(tools);
-        list.next_cursor = more;
-        list.ttl_ms = Some(u64::try_from(self.settings.fresh_for.as_millis()).unwrap_or(u64::MAX));
-        list.cache_scope = Some(CacheScope::Private);
-        Ok(list)
+        let (caller, settings) = (Caller::of(&context)?, &self.settings);
+        let (tools, more) = Offer::new(&caller, settings).page(cursor(request.as_ref()), settings.page_size);
+        Ok(for_one_caller!(settings, ListToolsResult::with_all_items(tools), more))
     }
 
     async fn call_tool(
@@ -60,8 +98,120 @@ impl ServerHandler for Handler {
         // Dropping the call stops its run and cancels the tool.
         tokio::select! {
             biased;
-            () = left.cancelled() => Err(ErrorData::internal_error("The client has left.", None)),
+            () = left.cancelled() => Err(refusal::left()),
             answer = call.answer() => answer,
         }
+    }
+
+    async fn list_resources(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ListResourcesResult, ErrorData> {
+        self.require("resources/list")?;
+        let (caller, settings) = (Caller::of(&context)?.context(), &self.settings);
+        let after = cursor(request.as_ref());
+        let list = async { Ok(settings.resources.list(&caller, after, settings.page_size)) };
+        let (resources, more) = guarded(&context, list).await?;
+        Ok(for_one_caller!(settings, ListResourcesResult::with_all_items(resources), more))
+    }
+
+    async fn list_resource_templates(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ListResourceTemplatesResult, ErrorData> {
+        self.require("resources/templates/list")?;
+        let (caller, settings) = (Caller::of(&context)?.context(), &self.settings);
+        let after = cursor(request.as_ref());
+        let list = async { Ok(settings.resources.list_templates(&caller, after, settings.page_size)) };
+        let (templates, more) = guarded(&context, list).await?;
+        Ok(for_one_caller!(settings, ListResourceTemplatesResult::with_all_items(templates), more))
+    }
+
+    async fn read_resource(
+        &self,
+        request: ReadResourceRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ReadResourceResponse, ErrorData> {
+        self.require("resources/read")?;
+        let caller = Caller::of(&context)?.context();
+        let contents = guarded(&context, self.settings.resources.read(request.uri, caller)).await?;
+        // The server does not know how long the content of the host stays as it is.
+        let read = ReadResourceResult::new(vec![contents]).with_ttl_ms(0);
+        Ok(read.with_cache_scope(CacheScope::Private).into())
+    }
+
+    async fn list_prompts(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ListPromptsResult, ErrorData> {
+        self.require("prompts/list")?;
+        let (caller, settings) = (Caller::of(&context)?.context(), &self.settings);
+        let after = cursor(request.as_ref());
+        let list = async { Ok(settings.prompts.list(&caller, after, settings.page_size)) };
+        let (prompts, more) = guarded(&context, list).await?;
+        Ok(for_one_caller!(settings, ListPromptsResult::with_all_items(prompts), more))
+    }
+
+    async fn get_prompt(
+        &self,
+        request: GetPromptRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<GetPromptResponse, ErrorData> {
+        self.require("prompts/get")?;
+        let caller = Caller::of(&context)?.context();
+        let can_ask = asks_with_forms(&context);
+        guarded(&context, self.settings.prompts.answer(request, caller, can_ask)).await
+    }
+
+    async fn complete(
+        &self,
+        request: CompleteRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CompleteResult, ErrorData> {
+        self.require("completion/complete")?;
+        let (caller, settings) = (Caller::of(&context)?.context(), &self.settings);
+        let complete = async {
+            let completers = match &request.r#ref {
+                Reference::Prompt(prompt) => settings.prompts.get(&prompt.name, &caller)?.completers(),
+                Reference::Resource(resource) => settings.resources.get(&resource.uri, &caller)?.completers(),
+                _ => return Err(refusal::unknown_reference()),
+            };
+            completers.complete(request.argument, request.context, caller.clone()).await
+        };
+        guarded(&context, complete).await.map(CompleteResult::new)
+    }
+
+    /// Refuses a method that is not known, and one that is offered but whose parameters `rmcp` cannot read.
+    async fn on_custom_request(
+        &self,
+        request: CustomRequest,
+        _: RequestContext<RoleServer>,
+    ) -> Result<CustomResult, ErrorData> {
+        self.require(&request.method)?;
+        Err(refusal::unreadable())
+    }
+}
+
+fn cursor(request: Option<&PaginatedRequestParams>) -> Option<&str> {
+    request.and_then(|request| request.cursor.as_deref())
+}
+
+/// Runs code of the host until the client leaves. It has a deadline, and a panic is an error.
+async fn guarded<T>(
+    context: &RequestContext<RoleServer>,
+    work: impl Future<Output = Result<T, ErrorData>>,
+) -> Result<T, ErrorData> {
+    let work = timeout(HOST_TIMEOUT, AssertUnwindSafe(work).catch_unwind());
+    tokio::select! {
+        biased;
+        () = context.ct.cancelled() => Err(refusal::left()),
+        answer = work => match answer {
+            Ok(Ok(answer)) => answer,
+            Ok(Err(_)) => Err(refusal::panicked()),
+            Err(_) => Err(refusal::timed_out()),
+        },
     }
 }

@@ -8,6 +8,7 @@ use rmcp::model::{JsonObject, Tool, ToolAnnotations};
 use serde_json::{Value, json};
 
 use super::caller::Caller;
+use super::page::page;
 use super::settings::Settings;
 
 /// The name of the argument of a tool that asks an agent.
@@ -52,13 +53,11 @@ impl Offer {
     /// Returns the tools whose names come after this one, in their order, and the cursor of the next page if there is one.
     pub(super) fn page(&self, after: Option<&str>, size: usize) -> (Vec<Tool>, Option<String>) {
         let specs = self.tools.specs();
-        let of_tools = specs.iter().filter_map(|spec| Some((&spec.name, tool(self.tools.get(&spec.name)?))));
-        let of_agents = self.agents.iter().filter_map(|(name, agent)| Some((name, ask(name, agent)?)));
-        let all: BTreeMap<_, _> = of_tools.chain(of_agents).collect();
-        let mut left = all.into_iter().filter(|(name, _)| after.is_none_or(|after| name.as_str() > after));
-        let page: Vec<_> = left.by_ref().take(size).collect();
-        let more = left.next().and_then(|_| page.last().map(|(name, _)| name.to_string()));
-        (page.into_iter().map(|(_, tool)| tool).collect(), more)
+        let of_tools =
+            specs.iter().filter_map(|spec| Some((spec.name.as_str(), tool(self.tools.get(&spec.name)?))));
+        let of_agents =
+            self.agents.iter().filter_map(|(name, agent)| Some((name.as_str(), ask(name, agent)?)));
+        page(of_tools.chain(of_agents).collect(), after, size)
     }
 }
 

@@ -5,6 +5,7 @@ use omniassist_server::core::{JsonText, Message, RunEvent, Text};
 use rmcp::model::{CallToolResult, ContentBlock};
 use serde_json::Value;
 
+use super::attachments::Attached;
 use super::progress::Progress;
 use super::question::Question;
 
@@ -48,13 +49,15 @@ impl Outcome {
         self.message
     }
 
-    /// Returns the result of the call of a tool, which is the first of the message.
-    pub(super) fn of_tool(&self) -> CallToolResult {
+    /// Returns the result of the call of a tool, which is the first of the message, with its attachments.
+    pub(super) fn of_tool(&self, attached: &Attached) -> CallToolResult {
         if let Some(failure) = &self.failure {
             return failed(failure);
         }
         match self.message.tools().next().map(|call| &call.state) {
-            Some(ToolState::OutputAvailable { output, preliminary: false, .. }) => succeeded(output),
+            Some(ToolState::OutputAvailable { output, preliminary: false, .. }) => {
+                succeeded(output, attached)
+            }
             Some(ToolState::OutputError { error_text, .. }) => failed(error_text),
             Some(ToolState::OutputDenied { approval, .. }) => match approval.reason() {
                 Some(reason) => failed(&format!("This call was denied: {reason} It was not run.")),
@@ -78,11 +81,18 @@ pub(super) fn failed(text: &str) -> CallToolResult {
     CallToolResult::error(vec![ContentBlock::text(text)])
 }
 
-fn succeeded(output: &JsonText) -> CallToolResult {
-    if let Some(text) = output.to_str_value() {
-        return CallToolResult::success(vec![ContentBlock::text(text.to_string())]);
+fn succeeded(output: &JsonText, attached: &Attached) -> CallToolResult {
+    let text = output.to_str_value();
+    let is_text = text.is_some();
+    let text = text.map_or_else(|| output.to_string(), |text| text.to_string());
+    let mut content: Vec<_> = attached.take().collect();
+    // A tool without an output has the attachments alone.
+    if content.is_empty() || text != "null" || is_text {
+        content.insert(0, ContentBlock::text(text));
     }
-    let mut result = CallToolResult::success(vec![ContentBlock::text(output.as_str())]);
-    result.structured_content = Some(output.to_value()).filter(Value::is_object);
+    let mut result = CallToolResult::success(content);
+    if !is_text {
+        result.structured_content = Some(output.to_value()).filter(Value::is_object);
+    }
     result
 }

@@ -1,9 +1,11 @@
 use omniassist_server::core::event::{ApprovalRequest, InputRequest as FormRequest};
 use omniassist_server::core::{JsonText, RunEvent, Text};
+use rmcp::RoleServer;
 use rmcp::model::{
     ElicitRequest, ElicitRequestParams, ElicitResult, ElicitationAction, ElicitationSchema, InputRequest,
-    InputResponses,
+    InputResponses, ProtocolVersion,
 };
+use rmcp::service::RequestContext;
 use serde_json::{Value, json};
 
 /// The field of an approval in the answer of a user.
@@ -11,7 +13,7 @@ const APPROVED: &str = "approve";
 
 /// A question to the user of the client.
 pub(super) struct Question {
-    /// The id of the call that waits for the answer.
+    /// The id of the call that waits for the answer, or another key.
     pub(super) call_id: Text,
     message: String,
     schema: Value,
@@ -31,6 +33,10 @@ impl Question {
             RunEvent::InputRequest(request) => Some(Self::form(request)),
             _ => None,
         }
+    }
+
+    pub(super) fn new(call_id: Text, message: String, schema: Value) -> Self {
+        Self { call_id, message, schema }
     }
 
     fn approval(request: &ApprovalRequest) -> Self {
@@ -86,4 +92,13 @@ impl Answer {
             Self::Declined => None,
         }
     }
+}
+
+/// Returns `true` for a client that asks its user on behalf of the server, by forms in the answer to a request.
+pub(super) fn asks_with_forms(context: &RequestContext<RoleServer>) -> bool {
+    let is_modern =
+        context.protocol_version().is_some_and(|version| version >= ProtocolVersion::V_2026_07_28);
+    let elicitation = context.client_capabilities().and_then(|capabilities| capabilities.elicitation);
+    // A client that names no kind of elicitation takes forms.
+    is_modern && elicitation.is_some_and(|kinds| kinds.form.is_some() || kinds.url.is_none())
 }

@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use futures_util::future::join_all;
 use omniassist_mcp::client::McpServer;
 use rmcp::ServiceExt;
 use rmcp::model::CallToolRequestParams;
@@ -56,7 +57,7 @@ async fn calls_that_meet_a_restart_together_reconnect_once() {
     let desk = Desk::new([open(McpServer::http("docs", &server.url))]).ready().await;
     server.restart().await;
     let calls = (0..20).map(|_| desk.call("docs_look"));
-    for result in futures_util::future::join_all(calls).await {
+    for result in join_all(calls).await {
         assert!(result.to_string().contains("look ran"), "{result}");
     }
     assert_eq!((server.protocol.calls("look"), server.protocol.count("initialize")), (20, 2));
@@ -187,4 +188,21 @@ async fn a_message_of_twenty_megabytes_is_an_error_by_the_deadline() {
         println!("{name}: {result} after {:?}", began.elapsed());
         assert!(desk.call(&format!("{name}_look")).await.to_string().contains("look ran"));
     }
+}
+
+#[tokio::test]
+async fn calls_that_hang_do_not_hold_others() {
+    let server = HttpServer::start(Protocol::new(["hang", "look"]), Lost::NotFound).await;
+    let source = open(McpServer::http("docs", &server.url)).call_timeout(Duration::from_secs(4));
+    let desk = Desk::new([source]).ready().await;
+    let users: Vec<_> = (0..50).map(|number| format!("user-{number}")).collect();
+    let hanging = join_all(users.iter().map(|user| desk.call_as(user, "docs_hang")));
+    let looks = async {
+        desk.until(|_| server.protocol.calls("hang") >= 16).await;
+        let began = Instant::now();
+        let result = desk.call_as("ann", "docs_look").await.to_string();
+        assert!(result.contains("look ran") && began.elapsed() < SOON, "{result} {:?}", began.elapsed());
+    };
+    tokio::join!(hanging, looks);
+    assert_eq!(server.protocol.calls("hang"), 50);
 }

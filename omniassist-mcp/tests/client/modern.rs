@@ -24,6 +24,8 @@ use super::{Desk, open};
 struct Modern {
     tools: Arc<Mutex<Vec<&'static str>>>,
     changed: Arc<Notify>,
+    /// `true` if a subscription ends after each change, as behind a proxy that closes connections.
+    is_interrupted: bool,
     /// The versions of the calls.
     versions: Arc<Mutex<Vec<String>>>,
 }
@@ -64,17 +66,21 @@ impl ServerHandler for Modern {
                 () = context.cancelled() => return Ok(()),
                 () = self.changed.notified() => {}
             }
+            if self.is_interrupted {
+                return Ok(());
+            }
             context.sink().notify_tool_list_changed().await.unwrap();
         }
     }
 }
 
-async fn serve(modern: Modern) -> String {
+/// Serves a handler without sessions, and returns its URL.
+pub(crate) async fn serve<H: ServerHandler + Clone>(handler: H) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}/mcp", listener.local_addr().unwrap());
     let settings = StreamableHttpServerConfig::default().with_legacy_session_mode(false);
     let sessions = Arc::new(NeverSessionManager::default());
-    let service = StreamableHttpService::new(move || Ok(modern.clone()), sessions, settings);
+    let service = StreamableHttpService::new(move || Ok(handler.clone()), sessions, settings);
     tokio::spawn(async move {
         loop {
             let (stream, _) = listener.accept().await.unwrap();
@@ -103,4 +109,14 @@ async fn the_newest_version_is_spoken_and_its_changes_are_heard() {
         let name = format!("docs_{tool}");
         desk.until(|desk| desk.assistant.tools().names().iter().any(|known| **known == *name)).await;
     }
+}
+
+#[tokio::test]
+async fn changes_are_heard_after_the_end_of_a_subscription() {
+    let modern = Modern { is_interrupted: true, ..Modern::default() };
+    let url = serve(modern.clone()).await;
+    let desk = Desk::new([open(McpServer::http("docs", url))]).ready().await;
+    modern.tools.lock().unwrap().push("look");
+    modern.changed.notify_one();
+    desk.until(|desk| desk.assistant.tools().names() == ["docs_look"]).await;
 }

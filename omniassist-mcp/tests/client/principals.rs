@@ -100,3 +100,22 @@ async fn a_token_that_is_refused_is_asked_for_again() {
     assert!(result.contains("look ran"), "{result}");
     assert_eq!((asked.load(Ordering::Relaxed), server.protocol.calls("look")), (2, 2));
 }
+
+#[tokio::test]
+async fn only_a_user_with_a_connection_makes_way_for_another() {
+    let server = HttpServer::start(Protocol::new(["look"]), Lost::NotFound).await;
+    let auth = McpAuth::per_principal(async |user: Principal| {
+        (!user.id().starts_with("eve")).then(|| user.id().to_owned())
+    });
+    let desk = Desk::new([open(McpServer::http("docs", &server.url)).auth(auth)]);
+    // These have no token, so they have no connection.
+    for number in 0..20 {
+        desk.call_as(&format!("eve-{number}"), "docs_look").await;
+    }
+    for number in 0..65 {
+        desk.call_as(&format!("user-{number}"), "docs_look").await;
+    }
+    assert_eq!(server.protocol.count("initialize"), 65);
+    assert!(desk.call_as("user-0", "docs_look").await.to_string().contains("look ran"));
+    assert_eq!(server.protocol.count("initialize"), 66, "user 0 made way for user 64");
+}

@@ -3,12 +3,13 @@
 use std::time::{Duration, Instant};
 
 use http::Extensions;
-use omniassist_mcp::client::McpServer;
+use omniassist_mcp::client::{McpAuth, McpServer};
+use omniassist_server::Principal;
 use omniassist_server::core::RunRequest;
 use tokio::net::TcpListener;
 
 use super::http_server::{HttpServer, Lost};
-use super::protocol::Protocol;
+use super::protocol::{Protocol, tool};
 use super::{Desk, open};
 
 #[tokio::test]
@@ -68,7 +69,32 @@ async fn a_change_of_the_tools_is_in_the_next_run() {
     server.protocol.set_ttl(1);
     let desk = Desk::new([open(McpServer::http("docs", &server.url))]).ready().await;
     let began = Instant::now();
-    server.protocol.set_tools(vec![super::protocol::tool("find")]);
+    server.protocol.set_tools(vec![tool("find")]);
     desk.until(|desk| desk.assistant.tools().names() == ["docs_find"]).await;
     assert!(began.elapsed() > Duration::from_secs(4), "1 ms is too often: {:?}", began.elapsed());
+}
+
+#[test]
+fn a_runtime_that_ends_takes_no_server_with_it() {
+    let runtime = || tokio::runtime::Runtime::new().unwrap();
+    let (of_server, second) = (runtime(), runtime());
+    let server = of_server.block_on(HttpServer::start(Protocol::new(["look"]), Lost::NotFound));
+    let per_principal = McpAuth::per_principal(async |user: Principal| Some(user.id().to_owned()));
+    for auth in [McpAuth::bearer("token"), per_principal] {
+        let first = runtime();
+        let desk = first.block_on(async {
+            let source = open(McpServer::http("docs", &server.url)).auth(auth).required(true);
+            let desk = Desk::new([source]);
+            assert!(desk.call_as("ann", "docs_look").await.to_string().contains("look ran"));
+            desk
+        });
+        first.shutdown_timeout(Duration::from_secs(5));
+        second.block_on(async {
+            server.protocol.set_tools(vec![tool("look"), tool("find")]);
+            for name in ["look", "find"] {
+                let result = desk.call_as("ann", &format!("docs_{name}")).await.to_string();
+                assert!(result.contains(&format!("{name} ran")), "{result}");
+            }
+        });
+    }
 }

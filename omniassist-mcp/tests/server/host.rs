@@ -107,7 +107,7 @@ impl Client {
         if let Value::Object(meta) = meta {
             params["_meta"].as_object_mut().unwrap().extend(meta);
         }
-        let name = params["name"].as_str().map(str::to_owned);
+        let name = params["name"].as_str().or(params["uri"].as_str()).map(str::to_owned);
         let request = self.post(&json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params }));
         let request = request.header("mcp-protocol-version", "2026-07-28").header("mcp-method", method);
         match name {

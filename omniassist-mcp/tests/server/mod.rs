@@ -2,10 +2,14 @@
 
 mod agents;
 mod approvals;
+mod attachments;
+mod attacks;
 mod calls;
 mod edge;
 pub(crate) mod host;
 mod leaving;
 mod limits;
 mod lists;
+mod prompts;
 mod refused_state;
+mod resources;

@@ -19,6 +19,9 @@ use crate::{CodeOutcome, CodeRunner, PythonError, Session};
 /// The time that a worker has, beyond that of its program, to stop the program itself.
 const GRACE: Duration = Duration::from_millis(200);
 
+/// The longest time that a program waits for a worker.
+const LONGEST_WAIT: Duration = Duration::from_secs(24 * 60 * 60);
+
 /// The number of programs after which a worker is replaced, in case it leaks memory.
 const PROGRAMS_OF_A_WORKER: u32 = 1_000;
 
@@ -76,9 +79,9 @@ impl MontyPoolBuilder {
         self
     }
 
-    /// Sets the time that a program waits for a free worker. Default: 10 s.
+    /// Sets the time that a program waits for a free worker. Default: 10 s; at most a day.
     pub fn wait(mut self, time: Duration) -> Self {
-        self.wait = time;
+        self.wait = time.min(LONGEST_WAIT);
         self
     }
 

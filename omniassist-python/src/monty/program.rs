@@ -2,7 +2,9 @@ use std::future::{pending, ready};
 use std::time::Duration;
 
 use monty_pool::{Checkout, OnPrint, PoolError, PrintFuture, ReplConfig, ResumeValue, TurnEvent};
-use monty_types::{ExcType, MontyException, MontyObject, NameLookupResult, PrintStream, ResourceLimits};
+use monty_types::{
+    ExcType, MONTY_VERSION, MontyException, MontyObject, NameLookupResult, PrintStream, ResourceLimits,
+};
 use omniassist_server::ToolError;
 use serde_json::{Map, Value};
 use tokio::sync::Notify;
@@ -50,16 +52,17 @@ pub(super) async fn run(
             let mut left = session.limits().max_output();
             value::to_json(&result, &mut left).map_or_else(|| session.stopped(), CodeOutcome::finished)
         }
-        Err(PoolError::Runtime(raised)) => failed(&raised),
-        Err(PoolError::Timeout { .. }) => {
+        Err(Stop::Program(error)) => return Err(error),
+        Err(Stop::Worker(PoolError::Runtime(raised))) => failed(&raised),
+        Err(Stop::Worker(PoolError::Timeout { .. })) => {
             let most = session.limits().max_time().as_secs_f64();
             return Ok(CodeOutcome::failed(format!("TimeoutError: the program ran longer than {most} s")));
         }
-        Err(error @ PoolError::Crashed { .. }) => {
+        Err(Stop::Worker(error @ PoolError::Crashed { .. })) => {
             tracing::warn!(?error, "a program ended its worker");
             return Ok(CodeOutcome::failed("SystemError: the program ended its interpreter"));
         }
-        Err(error) => return Err(PythonError::worker(error)),
+        Err(Stop::Worker(error)) => return Err(PythonError::worker(error)),
     };
     // A worker that does not return in time is killed, and the pool starts another.
     if let Ok(Err(error)) = timeout(READY, worker.finish()).await {
@@ -68,14 +71,40 @@ pub(super) async fn run(
     Ok(outcome)
 }
 
+/// The reason for which a program did not run to its end.
+enum Stop {
+    Worker(PoolError),
+    Program(PythonError),
+}
+
+impl From<PoolError> for Stop {
+    fn from(error: PoolError) -> Self {
+        Self::Worker(error)
+    }
+}
+
+impl From<PythonError> for Stop {
+    fn from(error: PythonError) -> Self {
+        Self::Program(error)
+    }
+}
+
 /// Answers the questions of a program until it ends.
 async fn turns(
     worker: &mut Checkout,
     code: &str,
     session: &Session,
     print: OnPrint<'_>,
-) -> Result<MontyObject, PoolError> {
-    let mut event = worker.feed(code, Vec::new(), Vec::new(), true, print).await?;
+) -> Result<MontyObject, Stop> {
+    let mut dump = session.resumed(MONTY_VERSION)?;
+    let mut event = match &dump {
+        None => worker.feed(code, Vec::new(), Vec::new(), true, print).await?,
+        Some(dump) => match worker.restore(dump.clone(), Vec::new(), print).await {
+            Ok((Some(event), _)) => event,
+            Ok((None, _)) => return Err(PythonError::stale().into()),
+            Err(error) => return Err(PythonError::stale().with_source(error).into()),
+        },
+    };
     loop {
         event = match event {
             TurnEvent::Complete(value) => return Ok(value),
@@ -89,13 +118,14 @@ async fn turns(
             TurnEvent::FunctionCall { function_name, args, kwargs, object_id: None, .. }
                 if session.has_function(&function_name) =>
             {
-                let answer = match call(session, &function_name, &args, &kwargs).await {
-                    Ok(value) => ResumeValue::Return(value::from_json(value)),
-                    Err(error) => {
-                        let text = Some(error.text().to_owned());
-                        ResumeValue::Error(MontyException::new(ExcType::RuntimeError, text))
-                    }
-                };
+                let answer =
+                    match answer(worker, session, &function_name, &args, &kwargs, dump.take()).await? {
+                        Ok(value) => ResumeValue::Return(value::from_json(value)),
+                        Err(error) => {
+                            let text = Some(error.text().to_owned());
+                            ResumeValue::Error(MontyException::new(ExcType::RuntimeError, text))
+                        }
+                    };
                 worker.resume(answer, print).await?
             }
             TurnEvent::FunctionCall { .. } => worker.resume(ResumeValue::NotFound, print).await?,
@@ -108,12 +138,37 @@ async fn turns(
     }
 }
 
-async fn call(
+/// Calls a function. One that the user must approve waits with the state of the program, `dump` if it has waited already.
+async fn answer(
+    worker: &mut Checkout,
     session: &Session,
     name: &str,
     positional: &[MontyObject],
     named: &[(MontyObject, MontyObject)],
-) -> Result<Value, ToolError> {
+    dump: Option<Vec<u8>>,
+) -> Result<Result<Value, ToolError>, Stop> {
+    let (positional, named) = match arguments(session, positional, named) {
+        Ok(arguments) => arguments,
+        Err(error) => return Ok(Err(error)),
+    };
+    let dump = match dump {
+        Some(dump) => dump,
+        None => match session.call(name, positional.clone(), named.clone()).await {
+            Err(error) if error.is_approval_needed() => worker.dump().await?,
+            end => return Ok(end),
+        },
+    };
+    match session.call_waiting(name, positional, named, MONTY_VERSION, &dump).await {
+        Err(error) if error.is_waiting() => Err(PythonError::waiting().into()),
+        end => Ok(end),
+    }
+}
+
+fn arguments(
+    session: &Session,
+    positional: &[MontyObject],
+    named: &[(MontyObject, MontyObject)],
+) -> Result<(Vec<Value>, Map<String, Value>), ToolError> {
     let mut left = session.limits().max_output();
     let too_large = || ToolError::new("The arguments are too large.");
     let mut read = |value| value::to_json(value, &mut left).ok_or_else(too_large);
@@ -122,7 +177,7 @@ async fn call(
     for (key, value) in named {
         arguments.insert(key.to_string(), read(value)?);
     }
-    session.call(name, positional, arguments).await
+    Ok((positional, arguments))
 }
 
 fn failed(raised: &MontyException) -> CodeOutcome {

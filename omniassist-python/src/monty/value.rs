@@ -83,9 +83,10 @@ pub(super) fn from_json(value: Value) -> MontyObject {
     match value {
         Value::Null => MontyObject::None,
         Value::Bool(value) => MontyObject::Bool(value),
-        Value::Number(number) => match number.as_i64() {
-            Some(value) => MontyObject::Int(value),
-            None => MontyObject::Float(number.as_f64().unwrap_or(f64::NAN)),
+        Value::Number(number) => match (number.as_i64(), number.as_u64()) {
+            (Some(value), _) => MontyObject::Int(value),
+            (None, Some(value)) => MontyObject::BigInt(value.into()),
+            (None, None) => MontyObject::Float(number.as_f64().unwrap_or(f64::NAN)),
         },
         Value::String(value) => MontyObject::String(value),
         Value::Array(values) => MontyObject::List(values.into_iter().map(from_json).collect()),

@@ -20,9 +20,14 @@ pub(crate) struct RunAudit {
 impl RunAudit {
     /// Records that a run begins.
     pub(crate) fn begin(log: AuditLog, run: &RunContext) -> (Self, Ticket) {
-        let audit = Self { log, run: run.clone(), calls: HashMap::new(), due: HashMap::new() };
+        let audit = Self::within_call(log, run);
         let ticket = audit.push(AuditAction::RunStarted);
         (audit, ticket)
+    }
+
+    /// Creates the records of a call that a tool makes in the name of another one.
+    pub(crate) fn within_call(log: AuditLog, run: &RunContext) -> Self {
+        Self { log, run: run.clone(), calls: HashMap::new(), due: HashMap::new() }
     }
 
     /// Records the decision that an event reports. `is_of_client` returns `true` for the names of front-end tools.

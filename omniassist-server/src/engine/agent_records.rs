@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use omniassist_core::event::{AgentState, AgentStatus};
 use omniassist_core::journal::{Content, Record};
 use omniassist_core::message::{Message, MessageCollector};
-use omniassist_core::{RunEvent, Text};
+use omniassist_core::{FinishReason, RunEvent, Text};
 
 /// The agents of a stored run, from the journal of its last leg. Empty for a new run.
 #[derive(Debug, Default)]
@@ -15,6 +15,8 @@ pub(super) struct AgentRecords {
     states: Vec<AgentState>,
     /// The agents that waited for the user before the leg.
     waiting: WaitingAgents,
+    /// The calls that tools have made, in order, each with the call in whose name it was made.
+    inner: Vec<(Text, Text)>,
 }
 
 /// Agents that wait for the user, by the calls that asked them.
@@ -34,6 +36,11 @@ impl AgentRecords {
         let (mut own, mut of_agents) = (Vec::with_capacity(journal.len()), Self::default());
         for Record { head, content } in journal {
             if let Some(agent) = head.agent() {
+                if let Some(asked_by) = head.asked_by()
+                    && !of_agents.inner.iter().any(|(id, _)| id == agent)
+                {
+                    of_agents.inner.push((agent.into(), asked_by.into()));
+                }
                 // The agent reads them as those of a run of its own.
                 of_agents.records.entry(agent.into()).or_default().push(Record::from(content));
                 continue;
@@ -58,10 +65,12 @@ impl AgentRecords {
 
     /// Returns the agents that wait for the user at the end of the leg. Their calls are answered in the message with this id.
     pub(super) fn into_waiting(self, message_id: &Text) -> WaitingAgents {
-        let Self { mut records, states, waiting } = self;
+        let Self { mut records, states, waiting, inner } = self;
         let waits = states.into_iter().filter(|state| state.status == AgentStatus::Waiting);
+        let waits = waits.map(|state| (state.agent_id, state.tool_call_id));
+        let inner: Vec<_> = inner.into_iter().filter(|(id, _)| is_waiting(records.get(id))).collect();
         let mut agents = WaitingAgents::new();
-        for AgentState { agent_id, tool_call_id, .. } in waits {
+        for (agent_id, tool_call_id) in waits.chain(inner) {
             let earlier = waiting.get(&tool_call_id).filter(|earlier| earlier.agent_id == agent_id);
             let mut collector = earlier.map_or_else(MessageCollector::new, |earlier| {
                 MessageCollector::continuing(earlier.message.clone())
@@ -106,6 +115,15 @@ impl AgentRecords {
     pub(super) fn below(&self, parent: Option<&Text>) -> impl Iterator<Item = &AgentState> {
         self.states.iter().filter(move |state| state.parent_id.as_ref() == parent)
     }
+}
+
+/// Returns `true` if the last event of a run is that it waits.
+fn is_waiting(records: Option<&Vec<Record>>) -> bool {
+    let last = records.into_iter().flatten().rev().find_map(|record| match &record.content {
+        Content::Event(event) => Some(event),
+        _ => None,
+    });
+    matches!(last, Some(RunEvent::Finish { reason: FinishReason::ToolCalls, .. }))
 }
 
 /// Returns the end of an agent whose server stopped.

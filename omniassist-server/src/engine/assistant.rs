@@ -19,7 +19,7 @@ use super::preparation::{Preparation, prepare, prepare_scripted};
 use super::run::Run;
 use super::script::Script;
 use super::setup::Setup;
-use super::tree::Branch;
+use super::tree::{Branch, Seed};
 use crate::http_options::HttpOptions;
 use crate::quota::Held;
 use crate::seal::Sealer;
@@ -332,14 +332,26 @@ impl Assistant {
         let posted =
             setup.config.may_have_window().then(|| Box::new(Posted { tools: tools.clone(), carried }));
         let preparation = prepare(Arc::clone(&setup), self.agent.clone(), run.clone(), due, planning, posted);
-        let root = || Branch::root(Arc::new(self.clone()), setup.config.tree, agents);
-        let has_tree = self.has_members() || had_agents || setup.config.limits_spending();
-        let mut branch = branch.or_else(|| has_tree.then(root));
+        let (mut branch, mut seed) = (branch, None);
         if let Some(branch) = &mut branch {
             branch.set_client(request.abilities, suspended);
             config.call_id_suffix = branch.call_id_suffix();
+            if branch.is_inner() {
+                config.max_steps = u32::MAX;
+            }
+        } else {
+            let has_tree = self.has_members() || had_agents || setup.config.limits_spending();
+            if has_tree || !tools.is_empty() {
+                let root = Seed::new(Arc::new(self.clone()), agents, request.abilities, suspended);
+                if has_tree {
+                    branch = Some(root.grow(setup.config.tree));
+                } else {
+                    seed = Some(root);
+                }
+            }
         }
-        let mut driver = Driver::new(setup, run, queue, tools, call, request, config, preparation, branch);
+        let mut driver =
+            Driver::new(setup, run, queue, tools, call, request, config, preparation, branch, seed);
         driver.hand_off_with(handoffs, before.steps);
         (driver, continued, message_id)
     }

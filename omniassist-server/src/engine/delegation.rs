@@ -12,11 +12,12 @@ use super::Assistant;
 use super::agent::Agent;
 use super::assistant::Origin;
 use super::history::Carried;
+use super::inner_call;
 use super::preparation::prepare;
 use super::tree::{Asked, Begin, Branch, Suspended, Work};
 use crate::RunContext;
 use crate::cost::Price;
-use crate::tool::{Agents, Args, FromToolCall, Json, Tool, ToolContext, ToolError};
+use crate::tool::{Agents, Args, FromToolCall, InnerCall, Json, Tool, ToolContext, ToolError};
 
 /// The arguments of a tool that asks an agent.
 #[derive(Deserialize, JsonSchema)]
@@ -102,5 +103,15 @@ impl Begin for Assistant {
         }
         driver.start_asked(&message_id);
         Ok(Box::new(driver))
+    }
+
+    fn begin_call(
+        &self,
+        asked: Asked<'_>,
+        call: &InnerCall,
+        parent: &RunContext,
+        branch: Branch,
+    ) -> Result<Box<dyn Work>, ToolError> {
+        inner_call::begin(self, asked, call, parent, branch)
     }
 }

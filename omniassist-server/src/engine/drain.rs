@@ -39,7 +39,7 @@ impl Assistant {
     /// responses of its viewers are cut, and the lease of this process ends: another process, or the next start of this
     /// one, goes on with the run. With [`Recovery::Interrupt`] it ends like others.
     ///
-    /// Returns when no run is in progress, no tool is running and the functions of
+    /// Returns when no run is in progress, no WebSocket is open, no tool is running and the functions of
     /// [`on_finish`](super::AssistantBuilder::on_finish) have completed, the tokens of a
     /// [budget](crate::throttle::TokenBudget) are settled and the [audit log](crate::audit) is written, at the latest
     /// [`Limits::tool_cancel_grace`](omniassist_core::Limits::tool_cancel_grace) and one second after the deadline. A
@@ -139,9 +139,11 @@ impl Assistant {
 /// The end of a WebSocket.
 #[cfg(feature = "ws")]
 impl Assistant {
-    /// Returns the token that fires when [`drain`](Self::drain) begins.
-    pub(crate) fn closing(&self) -> crate::CancellationToken {
-        self.live.closing.clone()
+    /// Returns the token that fires when [`drain`](Self::drain) begins. The drain waits until the other one is dropped.
+    pub(crate) fn closing(
+        &self,
+    ) -> (crate::CancellationToken, tokio_util::task::task_tracker::TaskTrackerToken) {
+        (self.live.closing.clone(), self.live.trees.token())
     }
 
     /// Refuses a request that comes after that.

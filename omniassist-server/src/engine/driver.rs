@@ -34,7 +34,7 @@ use super::recording::Recording;
 use super::run_metadata::RunMetadata;
 use super::script::Script;
 use super::setup::Setup;
-use super::tree::Branch;
+use super::tree::{Branch, Seed};
 use crate::clock::now_ms;
 use crate::provider::LlmStream;
 use crate::seal::Sealer;
@@ -85,6 +85,8 @@ pub(super) struct Driver {
     gate: Option<Box<Gate>>,
     /// Set for a run whose tools can ask agents.
     branch: Option<Box<Branch>>,
+    /// Set for a run whose tools can make calls.
+    seed: Option<Box<Seed>>,
     /// Set for a run whose agent can hand off.
     handoffs: Option<Box<Handoffs>>,
     /// The model calls since the last user message after which the agent takes no more. Before the run begins, those of the
@@ -118,6 +120,7 @@ impl Driver {
         config: RunConfig,
         preparation: Preparation,
         branch: Option<Branch>,
+        seed: Option<Seed>,
     ) -> Self {
         Self {
             setup,
@@ -150,6 +153,7 @@ impl Driver {
             summary: None,
             gate: None,
             branch: branch.map(Box::new),
+            seed: seed.map(Box::new),
             handoffs: None,
             step_limit: 0,
         }

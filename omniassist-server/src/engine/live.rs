@@ -32,7 +32,7 @@ const RETRY_ANY: Duration = Duration::from_secs(2);
 pub(super) struct LiveRuns {
     table: Mutex<Table>,
     slots: Arc<Quota>,
-    /// The trees of agents in progress, which have no driver of their own.
+    /// The trees of agents in progress, which have no driver of their own, and the WebSockets that are open.
     pub(super) trees: TaskTracker,
     /// Fires when those must end.
     pub(super) ending: CancellationToken,

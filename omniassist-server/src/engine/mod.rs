@@ -23,6 +23,7 @@ mod handoff;
 mod handoff_lookup;
 mod history;
 mod hook;
+mod inner_call;
 mod live;
 mod llm_summariser;
 mod loaded;

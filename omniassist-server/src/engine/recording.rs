@@ -50,6 +50,13 @@ impl Recording {
         Some((Box::new(recording), ticket))
     }
 
+    /// Begins the audit records of a call that a tool makes in the name of another one. It is no run of its own.
+    pub(super) fn of_inner(setup: &Arc<Setup>, run: &RunContext) -> Option<Box<Self>> {
+        let audit = Some(RunAudit::within_call(setup.config.audit.clone()?, run));
+        let (message, posted, runtime) = (None, None, None);
+        Some(Box::new(Self { setup: Arc::clone(setup), run: run.clone(), message, posted, audit, runtime }))
+    }
+
     /// Leaves out the call of `on_finish`, because the host refused the run before it began.
     pub(super) fn refused(&mut self) {
         self.message = None;

@@ -7,17 +7,27 @@ use serde_json::value::RawValue;
 use tokio::sync::oneshot;
 
 use super::ToolError;
+use super::inner_call::{InnerCall, InnerEnd};
 
-/// A question of a tool to an agent. Dropping it answers with an error.
+/// A question of a tool to an agent, or a call that it makes in the name of its own. Dropping it answers with an error.
 #[derive(Debug)]
 pub struct AgentAsk {
     pub(crate) agent: Text,
     pub(crate) task: Text,
+    /// Set for the call of a tool. No agent works then.
+    pub(crate) inner: Option<InnerCall>,
     /// The call whose tool asks.
     pub(crate) call_id: Text,
-    /// `true` if the tool runs again with the same arguments when the agent has waited for the user.
+    /// `true` if the asking tool runs again with the same arguments when the user has answered.
     pub(crate) may_wait: bool,
-    pub(crate) reply: oneshot::Sender<Result<AgentReport, ToolError>>,
+    pub(crate) reply: oneshot::Sender<Result<Answered, ToolError>>,
+}
+
+/// The answer to an [`AgentAsk`].
+#[derive(Debug)]
+pub(crate) enum Answered {
+    Report(AgentReport),
+    Call(InnerEnd),
 }
 
 /// The report of an agent that was asked. Its JSON form, which a model that asks reads, has the fields `status`, `reason`,

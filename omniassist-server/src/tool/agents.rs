@@ -2,7 +2,7 @@ use omniassist_core::Text;
 use serde::Serialize;
 use tokio::sync::oneshot;
 
-use super::agent_ask::{AgentAsk, AgentReport};
+use super::agent_ask::{AgentAsk, AgentReport, Answered};
 use super::{FromToolCall, Json, ToolContext, ToolError};
 
 /// The agents of the assistant, for a tool that asks some of them. It is an extractor.
@@ -57,8 +57,12 @@ impl Agents {
     async fn send(&self, agent: Text, task: Text, may_wait: bool) -> Result<AgentReport, ToolError> {
         let (reply, report) = oneshot::channel();
         let call_id = self.0.call_id().clone();
-        self.0.ask_agent(AgentAsk { agent, task, call_id, may_wait, reply });
-        report.await.unwrap_or_else(|_| Err(ToolError::new("No agent can be asked here.")))
+        self.0.ask_agent(AgentAsk { agent, task, inner: None, call_id, may_wait, reply });
+        match report.await {
+            Ok(Ok(Answered::Report(report))) => Ok(report),
+            Ok(Err(error)) => Err(self.0.noted(error)),
+            _ => Err(ToolError::new("No agent can be asked here.")),
+        }
     }
 }
 

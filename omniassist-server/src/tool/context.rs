@@ -52,6 +52,8 @@ pub(crate) struct CallContext {
     pub(crate) cancel: CancellationToken,
     pub(crate) updates: Arc<Updates>,
     pub(crate) limits: OutputLimits,
+    /// The state of a call that waited for the user.
+    pub(crate) resumed: Option<JsonText>,
     /// The settings that calls of the tool inherit. Only [`run`](super::run) knows their type.
     pub(crate) inherited: Option<Arc<dyn Any + Send + Sync>>,
 }
@@ -167,6 +169,18 @@ impl ToolContext {
     /// Asks an agent; see [`Agents`](super::Agents).
     pub(super) fn ask_agent(&self, ask: AgentAsk) {
         self.inner.updates.asked(ask);
+    }
+
+    /// Returns an error of an answer. One that makes the call wait is its end, also if the tool returns something else.
+    pub(super) fn noted(&self, error: ToolError) -> ToolError {
+        if error.is_waiting() {
+            self.inner.updates.wait();
+        }
+        error
+    }
+
+    pub(super) fn resumed(&self) -> Option<&JsonText> {
+        self.inner.resumed.as_ref()
     }
 
     /// Waits until the call is cancelled: the client left, the run was stopped, or the tool's time is up. The task is
@@ -293,8 +307,18 @@ impl ToolContext {
 
     /// Returns the same call with other arguments.
     pub(super) fn with_arguments(&self, arguments: JsonText) -> Self {
-        let CallContext { call_id, tool, arguments: _, run, state, cancel, updates, limits, inherited } =
-            &*self.inner;
+        let CallContext {
+            call_id,
+            tool,
+            arguments: _,
+            run,
+            state,
+            cancel,
+            updates,
+            limits,
+            resumed,
+            inherited,
+        } = &*self.inner;
         CallContext {
             call_id: call_id.clone(),
             tool: tool.clone(),
@@ -304,6 +328,7 @@ impl ToolContext {
             cancel: cancel.clone(),
             updates: Arc::clone(updates),
             limits: *limits,
+            resumed: resumed.clone(),
             inherited: inherited.clone(),
         }
         .into()

@@ -13,6 +13,9 @@ use crate::throttle::Throttled;
 /// The text for the model and the user when the reason of a failure is only for the log.
 const SAFE_TEXT: &str = "The tool failed.";
 
+/// The error of a call that the user must approve.
+const APPROVAL_NEEDED: &str = "This call needs the user's approval. It was not run.";
+
 /// An error of a tool call. There are two kinds:
 ///
 /// - [`ToolError::new`]: a sentence for the model and the user (“There is no order A-17.”). Both see it as it is.
@@ -56,8 +59,10 @@ enum Kind {
     Cancelled,
     /// The call waits for an approval.
     NeedsApproval,
-    /// The call stays open, because an agent that the tool has asked waits for the user.
+    /// The call stays open: it waits for the user, or an agent does that the tool has asked.
     Waits,
+    /// The state of a call is too large for it to wait.
+    StateTooLarge,
     /// A limit of the tool refused the call.
     RateLimited,
     /// A limit of the tool could not be checked.
@@ -119,19 +124,43 @@ impl ToolError {
 
     /// Creates the end of a call that did not run, because the user must approve it.
     pub(super) fn needs_approval(gate: Gate) -> Self {
-        let mut error = Self::of(Kind::NeedsApproval, "This call needs the user's approval. It was not run.");
+        let mut error = Self::approval_needed();
         error.inner.approval = Some(gate);
         error
     }
 
-    /// Creates the end of a tool whose agent waits for the user.
-    pub(crate) fn waits() -> Self {
-        Self::of(Kind::Waits, "The agent waits for the user.")
+    /// Creates the end of a call that did not run because the user must approve it, for code that calls tools itself.
+    #[must_use]
+    pub fn approval_needed() -> Self {
+        Self::of(Kind::NeedsApproval, APPROVAL_NEEDED)
     }
 
-    /// Returns `true` if the call stays open.
-    pub(crate) fn is_waiting(&self) -> bool {
+    /// Creates the end of a call that waits for the user.
+    pub(crate) fn waits() -> Self {
+        Self::of(Kind::Waits, "The call waits for the user.")
+    }
+
+    pub(crate) fn state_too_large() -> Self {
+        Self::of(Kind::StateTooLarge, "The call cannot wait for the user: its state is too large.")
+    }
+
+    /// Returns `true` if the call cannot wait for the user, because its state is too large.
+    #[must_use]
+    pub fn is_state_too_large(&self) -> bool {
+        self.inner.kind == Kind::StateTooLarge
+    }
+
+    /// Returns `true` if the call waits for the user, and the tool must return this error; see
+    /// [`ask_user`](super::ToolContext::ask_user).
+    #[must_use]
+    pub fn is_waiting(&self) -> bool {
         self.inner.kind == Kind::Waits
+    }
+
+    /// Returns `true` if the call did not run because the user must approve it.
+    #[must_use]
+    pub fn is_approval_needed(&self) -> bool {
+        self.inner.kind == Kind::NeedsApproval
     }
 
     /// Returns the question for the user, if the call needs an approval.
@@ -189,6 +218,7 @@ impl ToolError {
             Kind::Panicked => "panic",
             Kind::NeedsApproval => "needs_approval",
             Kind::Waits => "waits",
+            Kind::StateTooLarge => "state_too_large",
             Kind::RateLimited => "rate_limited",
             Kind::Unchecked => "limits_unavailable",
             _ if self.inner.source.is_some() => "internal",
@@ -213,6 +243,7 @@ impl ToolError {
                 | Kind::Cancelled
                 | Kind::NeedsApproval
                 | Kind::Waits
+                | Kind::StateTooLarge
                 | Kind::RateLimited
                 | Kind::Unchecked,
                 None,

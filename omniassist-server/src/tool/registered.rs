@@ -37,6 +37,8 @@ pub struct RegisteredTool {
     rate_limits: Vec<Arc<dyn RateLimit>>,
     is_always_loaded: bool,
     source: Option<Text>,
+    /// The values of the registry that has checked it.
+    state: Option<Arc<StateMap>>,
     /// Made by the first search.
     search_text: OnceLock<SearchText>,
 }
@@ -50,7 +52,7 @@ pub(super) fn check_name(name: &str) -> Result<(), String> {
 }
 
 impl RegisteredTool {
-    pub(super) fn check(tool: Tool, state: &StateMap, limits: &Limits) -> Result<Self, Error> {
+    pub(super) fn check(tool: Tool, state: &Arc<StateMap>, limits: &Limits) -> Result<Self, Error> {
         let Tool {
             mut spec,
             call,
@@ -113,6 +115,7 @@ impl RegisteredTool {
         }
         let mut tool = Self::new(Arc::new(spec), check, schema_limits, limits);
         tool.timeout = timeout.unwrap_or(tool.timeout);
+        tool.state = Some(Arc::clone(state));
         tool.output.max_bytes = max_output_bytes.unwrap_or(tool.output.max_bytes);
         Ok(Self {
             call,
@@ -165,8 +168,14 @@ impl RegisteredTool {
             rate_limits: Vec::new(),
             is_always_loaded: false,
             source: None,
+            state: None,
             search_text: OnceLock::new(),
         }
+    }
+
+    /// Returns the values of its registry, or these for a tool of none.
+    pub(super) fn state_or(&self, other: &Arc<StateMap>) -> Arc<StateMap> {
+        Arc::clone(self.state.as_ref().unwrap_or(other))
     }
 
     /// Returns the description for models and clients.

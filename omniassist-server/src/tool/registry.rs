@@ -138,7 +138,7 @@ impl Tools {
     /// call fails at once.
     pub fn start(&self, tool: &Arc<RegisteredTool>, invocation: ToolInvocation) -> RunningTool {
         let grace = self.snapshot().inner.limits.tool_cancel_grace;
-        run::start(tool, invocation, Arc::clone(&self.inner.state), grace, &self.inner.tasks)
+        run::start(tool, invocation, tool.state_or(&self.inner.state), grace, &self.inner.tasks)
     }
 
     /// Waits until no tool call runs, cancelled ones included. It does not cancel calls. Dropping the future only stops the
@@ -217,6 +217,11 @@ impl ToolSnapshot {
         let is_conditional = *is_conditional;
         let inner = Snapshot { tools, specs, withheld, hidden, is_conditional, limits, search };
         Self { inner: Arc::new(inner), principal: self.principal.clone() }
+    }
+
+    /// Returns a snapshot of one tool, for a call that another tool makes.
+    pub(crate) fn of_one(tool: Arc<RegisteredTool>, limits: Limits) -> Self {
+        Self::of(BTreeMap::from([(tool.spec().name.clone(), tool)]), Arc::new(limits), None)
     }
 
     /// Sets the principal of the run, which approval policies see.
@@ -301,6 +306,11 @@ impl ToolSnapshot {
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&Arc<RegisteredTool>> {
         self.inner.tools.get(name).or_else(|| self.search_tool().filter(|tool| tool.spec().name == name))
+    }
+
+    /// Returns the form, if there is one.
+    pub(crate) fn form(&self) -> Option<&Arc<RegisteredTool>> {
+        self.inner.tools.values().find(|tool| tool.is_form())
     }
 
     /// Returns the descriptions for the model: the registered tools by name, then those that the client declared, in the

@@ -34,6 +34,7 @@ pub struct ToolInvocation {
     pub run: RunContext,
     /// The token of the run. The call's own token is cancelled with it.
     pub cancel: CancellationToken,
+    resumed: Option<JsonText>,
     trace: ToolTrace,
     /// Boxed, as are the futures of audits and hooks: few calls have them, and every call is moved into its task.
     audit: Option<Box<CallAudit>>,
@@ -49,6 +50,7 @@ impl ToolInvocation {
             arguments,
             run,
             cancel: CancellationToken::new(),
+            resumed: None,
             trace: ToolTrace::none(),
             audit: None,
             hooks: None,
@@ -84,6 +86,12 @@ impl ToolInvocation {
     /// Sets the hooks around the call. `is_approved` is `true` if a user approved it.
     pub(crate) fn hooked(mut self, hooks: Option<&Arc<ToolHooks>>, is_approved: bool) -> Self {
         self.hooks = hooks.map(|hooks| CallHooks { hooks: Arc::clone(hooks), is_approved });
+        self
+    }
+
+    /// Sets the state of a call that waited for the user. Default: none.
+    pub(crate) fn resumed(mut self, state: Option<JsonText>) -> Self {
+        self.resumed = state;
         self
     }
 
@@ -195,7 +203,7 @@ pub(super) fn start(
     grace: Duration,
     tasks: &TaskTracker,
 ) -> RunningTool {
-    let ToolInvocation { call_id, arguments, run, cancel, trace, audit, hooks } = invocation;
+    let ToolInvocation { call_id, arguments, run, cancel, resumed, trace, audit, hooks } = invocation;
     let span = trace.span();
     let cancel = cancel.child();
     let updates = Arc::new(Updates::new(tool.max_unread_bytes()));
@@ -225,9 +233,18 @@ pub(super) fn start(
 
     let name = tool.spec().name.clone();
     let (limits, given) = (tool.output_limits(), cancel.clone());
-    let call =
-        CallContext { call_id, tool: name, arguments, run, state, cancel: given, updates, limits, inherited };
-    let call = ToolContext::from(call);
+    let call = ToolContext::from(CallContext {
+        call_id,
+        tool: name,
+        arguments,
+        run,
+        state,
+        cancel: given,
+        updates,
+        limits,
+        resumed,
+        inherited,
+    });
     let work = {
         let tool = Arc::clone(tool);
         let call = async move {
@@ -308,7 +325,10 @@ impl End {
         self.settle(result);
     }
 
-    fn settle(&self, result: Result<JsonText, ToolError>) {
+    fn settle(&self, mut result: Result<JsonText, ToolError>) {
+        if self.updates.is_waiting() {
+            result = Err(ToolError::waits());
+        }
         let end = result.as_ref().map(JsonText::clone).map_err(ToolError::kind);
         let max_bytes = self.tool.max_output_bytes();
         if self.updates.finish(result.map_err(|error| error.capped(max_bytes))) {

@@ -112,5 +112,5 @@ fn registered(
         .example("Is there a train to Rome at nine?", json!({ "query": "train to Rome at nine" }))
         .always_loaded()
         .read_only();
-    RegisteredTool::check(tool, &StateMap::new(), limits).map(Arc::new)
+    RegisteredTool::check(tool, &Arc::new(StateMap::new()), limits).map(Arc::new)
 }

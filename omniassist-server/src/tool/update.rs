@@ -27,7 +27,7 @@ pub enum ToolUpdate {
     Event(RunEvent),
     /// The tool has changed the state that the run shares with its client.
     SharedStateChanged,
-    /// A question of the tool to an agent. Dropping it answers with an error.
+    /// A question of the tool to an agent, or a call in the name of its own. Dropping it answers with an error.
     AgentAsked(AgentAsk),
     /// The end of the call; the last update.
     Done(ToolOutcome),
@@ -61,6 +61,8 @@ struct Shared {
     state_changed: bool,
     asked: VecDeque<AgentAsk>,
     result: Option<Result<JsonText, ToolError>>,
+    /// `true` if the call waits for the user.
+    waits: bool,
     ended: bool,
     waker: Option<Waker>,
 }
@@ -128,6 +130,16 @@ impl Updates {
             shared.asked.push_back(ask);
             wake(shared);
         }
+    }
+
+    /// Marks a call that waits for the user: its result does not count.
+    pub(crate) fn wait(&self) {
+        self.lock().waits = true;
+    }
+
+    /// Returns `true` if the call waits for the user.
+    pub(crate) fn is_waiting(&self) -> bool {
+        self.lock().waits
     }
 
     pub(crate) fn state_changed(&self) {

@@ -1,6 +1,6 @@
 //! Tests of trees of agents: the program, the controls, and the WebSocket. The frames by bytes are in the tests of
-//! `omniassist-core` (`agent_frames`), each adapter over real sockets in `tests/adapters` (`sockets`), and a browser's client
-//! in `tests/clients` (`agent-tree.test.mjs`).
+//! `omniassist-core` (`agent_frames`), each adapter over real sockets in `tests/adapters` (`sockets`), and clients of others in
+//! `tests/clients` (`agent-tree.test.mjs`, the `WebSocket` of Node) and in `tests/agents-python` (`websockets` of Python).
 //!
 //! | contract A.5 | test |
 //! |---|---|
@@ -12,10 +12,10 @@
 //! | 13 questions to the user | `program::a5_13_a_question_waits_for_its_answer` |
 //! | 14 0 to 4 sub-questions | `program::a5_14_no_to_four_sub_questions` |
 //! | 15 children beside the main agent | `program::a5_15_agents_work_at_the_same_time` |
-//! | 16 main agent, fork and wait | `program::a5_16_the_main_agent_asks_others_and_waits`; Python is not part of it |
+//! | 16 main agent, fork and wait | `program::a5_16_the_main_agent_asks_others_and_waits`; with Python, the row below |
 //! | 17 summary, final question, completed | `program::a5_17_results_are_summarised` |
 //! | 18 exports | `program::a5_18_the_seeds_exports_in_process` |
-//! | 19 Python | left out: another issue |
+//! | 19 Python: isolated, `stdout` and `stderr`, results, fork and wait | the tests of `omniassist-python`: `attacks` and `limits`, `programs`, `agents`; in a tree, `agents::a5_19_the_main_agent_of_a_tree_forks_and_waits` |
 //! | 20 provider and model by configuration | the tests of the provider `anthropic` |
 //! | 21 state | `program::a5_21_the_state_of_an_agent` |
 //! | 22-25 the tree in a page | left out: the widget |

@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use tokio_tungstenite::tungstenite::Message;
 
 use super::{Call, Client, ask, builder, model, prompt, questions, request, written};
+use crate::stored::restart::runtime;
 
 fn quiet(model: &ScriptedProvider) -> Assistant {
     builder(model).explore(Explore::new().asks(false)).build().unwrap()
@@ -235,6 +236,20 @@ async fn draining_closes_idle_connections_and_ends_the_others_at_the_deadline() 
     assert_eq!(busy.closed().await, 1001);
     assert_eq!(model.drops(), 1);
     draining.await.unwrap();
+}
+
+/// A process that ends after the drain has told its clients.
+#[test]
+fn a_drain_waits_until_the_connections_are_closed() {
+    let ends = runtime();
+    let mut client = ends.block_on(async {
+        let assistant = quiet(&model(|_, _, _| None));
+        let client = Client::open(&assistant).await;
+        assistant.drain(Duration::ZERO).await;
+        client
+    });
+    drop(ends);
+    assert_eq!(runtime().block_on(client.closed()), 1001);
 }
 
 /// The time from a piece of the model to the frame of the client. Loopback and a debug build.

@@ -56,7 +56,7 @@ fn answering() -> ScriptedProvider {
 }
 
 /// Sends a request of a user, and returns the status and the body.
-async fn send(
+pub(super) async fn send(
     assistant: &Assistant,
     user: &str,
     method: Method,
@@ -73,7 +73,7 @@ async fn send(
     (status, String::from_utf8(body.into()).unwrap())
 }
 
-async fn get(assistant: &Assistant, user: &str, path: &str) -> Value {
+pub(super) async fn get(assistant: &Assistant, user: &str, path: &str) -> Value {
     let (status, body) = send(assistant, user, Method::GET, path, None).await;
     assert_eq!(status, StatusCode::OK, "{path}: {body}");
     serde_json::from_str(&body).unwrap()

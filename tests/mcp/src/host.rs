@@ -13,7 +13,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::AnyError;
+use crate::{AnyError, media, questions};
 
 #[derive(Deserialize, JsonSchema)]
 struct Sum {
@@ -95,10 +95,16 @@ fn greeter() -> ScriptedProvider {
     })
 }
 
+/// The parts of the assistant that clients reach.
+pub(crate) fn expose() -> Expose {
+    media::prompts(media::resources(Expose::tools().and_agent("greeter").named("omniassist-suite")))
+}
+
 pub(crate) fn assistant() -> Result<Assistant, AnyError> {
     let greeter =
         Agent::new("greeter", "Greets the user by name.").provider(greeter()).tool(Tool::request_input());
-    Ok(Assistant::builder(ScriptedProvider::new().otherwise(|_| text("Hello.")))
+    let builder = Assistant::builder(ScriptedProvider::new().otherwise(|_| text("Hello.")));
+    Ok(questions::agents(media::tools(builder))
         .tool(Tool::new("add", "Adds two numbers", add).read_only())
         .state(Cancelled::default())
         .tool(Tool::new("slow", "Waits until it is cancelled", slow))
@@ -111,7 +117,7 @@ pub(crate) fn assistant() -> Result<Assistant, AnyError> {
         .tool(Tool::new("test_logging_tool", "Returns a text", simple_text))
         .tool(guarded("refund"))
         .tool(guarded("test_streaming_elicitation"))
-        .tool(guarded("test_input_required_result_elicitation"))
+        .tool(guarded("test_input_required_result_request_state"))
         .tool(guarded("test_input_required_result_tampered_state"))
         .tool(Tool::from_fn_with_schema(
             "json_schema_2020_12_tool",
@@ -120,7 +126,7 @@ pub(crate) fn assistant() -> Result<Assistant, AnyError> {
             async |_: Value, _: ToolContext| Ok::<_, ToolError>("ok"),
         ))
         .agent(greeter)
-        .mcp_server(Expose::tools().and_agent("greeter").named("omniassist-suite"))
+        .mcp_server(expose())
         .allow_anonymous()
         .build()?)
 }

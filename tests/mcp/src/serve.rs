@@ -1,4 +1,4 @@
-//! Serves the assistant through one adapter.
+//! Serves the assistant through one adapter, or over standard input and output.
 
 use std::future::pending;
 use std::io::{self, Write};
@@ -7,7 +7,7 @@ use std::net::SocketAddr;
 use actix_web::{App, HttpServer};
 use axum::Router;
 use hyper_util::service::TowerToHyperService;
-use omniassist_server::Assistant;
+use omniassist_server::{Assistant, Principal};
 use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
 
@@ -20,7 +20,8 @@ fn announce(address: SocketAddr) -> io::Result<()> {
     writeln!(io::stdout(), "listening on http://{address}{PATH}/mcp")
 }
 
-async fn bind() -> io::Result<TcpListener> {
+/// Returns a listener on a free port.
+pub(crate) async fn bind() -> io::Result<TcpListener> {
     let listener = TcpListener::bind("127.0.0.1:0").await?;
     announce(listener.local_addr()?)?;
     Ok(listener)
@@ -52,4 +53,9 @@ pub(crate) fn actix(assistant: Assistant) -> Result<(), AnyError> {
         }
         Ok(server.run().await?)
     })
+}
+
+pub(crate) fn stdio(assistant: Assistant) -> Result<(), AnyError> {
+    let user = Principal::new("local");
+    Runtime::new()?.block_on(async { Ok(crate::host::expose().serve_stdio(assistant, user).await?) })
 }

@@ -127,7 +127,8 @@ fn shop() -> Result<Host, AnyError> {
 }
 
 fn desk() -> Result<Host, AnyError> {
-    let mounted = Mounted::Below("/assistant", research_desk::assistant(research_desk::model()?)?);
+    let assistant = research_desk::assistant(research_desk::model()?, research_desk::chats()?)?;
+    let mounted = Mounted::Below("/assistant", assistant);
     Ok(Host { mounted, own: Router::new(), front: Front::Nothing, port: port()?, drain: Duration::ZERO })
 }
 

@@ -1,10 +1,14 @@
 use std::error::Error as StdError;
 use std::io;
 
-use rmcp::ServiceError;
+use rmcp::model::{ElicitRequestParams, ErrorCode};
+use rmcp::{ErrorData, ServiceError};
 
 use crate::client::McpError;
 use crate::client::http::HttpError;
+
+/// The error of a call that needs pages to be opened, in version 2025-11-25.
+const NEEDS_PAGES: ErrorCode = ErrorCode(-32042);
 
 /// The reason for which a request has no result.
 pub(in crate::client) enum Fault {
@@ -20,6 +24,8 @@ pub(in crate::client) enum Fault {
     Forbidden(McpError),
     /// The server refused it with this text.
     Refused(String),
+    /// The server refused it until the user has opened these pages.
+    NeedsPages(Vec<ElicitRequestParams>),
     /// The answer cannot be used.
     Answer(McpError),
 }
@@ -33,7 +39,10 @@ impl Fault {
             return Self::Forbidden(refusal);
         }
         match error {
-            ServiceError::McpError(error) => Self::Refused(error.message.into_owned()),
+            ServiceError::McpError(error) => match pages(&error) {
+                Some(pages) => Self::NeedsPages(pages),
+                None => Self::Refused(error.message.into_owned()),
+            },
             ServiceError::TransportSend(error) if is_too_often(error.error.as_ref()) => {
                 Self::Refused("too many requests; the call did not run".to_owned())
             }
@@ -55,8 +64,18 @@ impl Fault {
             Self::TimedOut => McpError::timed_out(),
             Self::Cancelled => McpError::disconnected(),
             Self::Refused(text) => McpError::answer(text),
+            Self::NeedsPages(_) => McpError::answer("the server needs pages to be opened"),
         }
     }
+}
+
+/// Returns the pages that an error asks to open.
+fn pages(error: &ErrorData) -> Option<Vec<ElicitRequestParams>> {
+    if error.code != NEEDS_PAGES {
+        return None;
+    }
+    let pages: Vec<_> = serde_json::from_value(error.data.as_ref()?.get("elicitations")?.clone()).ok()?;
+    Some(pages).filter(|pages| !pages.is_empty())
 }
 
 /// Returns `true` if the server refused the request because there are too many.

@@ -12,10 +12,10 @@ use super::Fault;
 use crate::client::McpError;
 use crate::client::definition::{Definition, PinDigest};
 
-const MAX_PAGES: usize = 64;
-const MAX_TOOLS: usize = 10_000;
-const MAX_BYTES: usize = 8 * 1024 * 1024;
-const MAX_TIME: Duration = Duration::from_secs(30);
+pub(in crate::client) const MAX_PAGES: usize = 64;
+pub(in crate::client) const MAX_TOOLS: usize = 10_000;
+pub(in crate::client) const MAX_BYTES: usize = 8 * 1024 * 1024;
+pub(in crate::client) const MAX_TIME: Duration = Duration::from_secs(30);
 
 /// The shortest and the longest time that a list is used, however long the server says.
 const FRESH: (Duration, Duration) = (Duration::from_secs(5), Duration::from_secs(60 * 60));
@@ -82,7 +82,10 @@ impl Listing {
                 self.digests.insert(definition.name.clone(), definition.digest);
                 self.tools.push(Arc::new(definition));
             }
-            None => self.unreadable.push(tool.name.as_ref().into()),
+            None => {
+                *bytes += tool.name.len();
+                self.unreadable.push(tool.name.as_ref().into());
+            }
         }
         if *bytes > MAX_BYTES { Err(McpError::over_limit("8 MiB")) } else { Ok(()) }
     }
@@ -117,6 +120,26 @@ mod tests {
         });
         assert!(slow.await.is_err_and(|error| error.is_over_limit()));
         assert_eq!(began.elapsed(), MAX_TIME);
+    }
+
+    /// Returns a tool of a schema with too many levels.
+    fn deep(name: String) -> rmcp::model::Tool {
+        let nested = (0..200).fold(serde_json::json!({}), |schema, _| serde_json::json!({"items": schema}));
+        let schema = nested.as_object().cloned().unwrap_or_default();
+        rmcp::model::Tool::new(name, "", Arc::new(schema))
+    }
+
+    #[tokio::test]
+    async fn names_of_tools_that_cannot_be_read_count() {
+        for (bytes, fits) in [(MAX_BYTES / 8, true), (MAX_BYTES / 8 + 1, false)] {
+            let listing = Listing::read(async |_| {
+                let tools = (0..8).map(|number| deep(format!("{number}{}", "x".repeat(bytes - 1)))).collect();
+                Ok(ListToolsResult::with_all_items(tools))
+            });
+            let read = listing.await;
+            assert_eq!(read.as_ref().is_ok_and(|list| list.unreadable.len() == 8), fits);
+            assert_eq!(read.is_err_and(|error| error.is_over_limit()), !fits);
+        }
     }
 
     #[tokio::test(start_paused = true)]

@@ -1,3 +1,4 @@
+use std::sync::Arc;
 use std::time::Duration;
 
 use rmcp::model::{ProtocolVersion, SubscriptionFilter};
@@ -6,7 +7,7 @@ use rmcp::transport::StreamableHttpClientTransport;
 use rmcp::transport::async_rw::AsyncRwTransport;
 use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
 use tokio::sync::Notify;
-use tokio::time::timeout;
+use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
 
 use super::handler::Handler;
@@ -18,6 +19,15 @@ use crate::client::http::HttpClient;
 
 /// The time for the first messages of a connection.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// The requests of a connection that the server has not begun to answer. One more waits for one of them.
+const MAX_POSTS: usize = 1024;
+
+/// The time between two subscriptions.
+const LISTEN_GAP: Duration = Duration::from_secs(5);
+
+/// The time after a subscription that the server refused.
+const REFUSED_GAP: Duration = Duration::from_secs(60);
 
 /// The bytes of a line of a process.
 const MAX_LINE: usize = 8 * 1024 * 1024;
@@ -50,6 +60,7 @@ impl Connection {
                     let client =
                         HttpClient::new(url, credentials, config.outbound.as_ref(), CONNECT_TIMEOUT)?;
                     let settings = StreamableHttpClientTransportConfig::with_uri(&**url)
+                        .max_concurrent_requests(MAX_POSTS)
                         .reinit_on_expired_session(false);
                     let transport = StreamableHttpClientTransport::with_client(client, settings);
                     let service = handler.clone().serve_with_lifecycle(transport, lifecycle).await;
@@ -75,18 +86,30 @@ impl Connection {
             let listening = listen(peer.clone(), handler.clone());
             tokio::spawn(ended.clone().run_until_cancelled_owned(listening));
         }
-        let (doubted, quit) = (Notify::new(), Some(quit));
+        let (doubted, quit) = (Arc::new(Notify::new()), Some(quit));
         Ok(Self { peer, handler, doubted, ended, unusable, quit, _group: group })
     }
 }
 
-/// Listens to changes of the tools, which a server of version 2026-07-28 tells only those who ask.
+/// Listens to changes of the tools, which a server of version 2026-07-28 tells only those who ask. A subscription that ends is
+/// followed by another.
 async fn listen(peer: Peer<RoleClient>, handler: Handler) {
     let mut filter = SubscriptionFilter::default();
     filter.tools_list_changed = Some(true);
-    if let Ok(Ok(mut subscription)) = timeout(CONNECT_TIMEOUT, peer.listen(filter)).await {
+    let mut has_ended = false;
+    loop {
+        let Ok(Ok(mut subscription)) = timeout(CONNECT_TIMEOUT, peer.listen(filter.clone())).await else {
+            sleep(REFUSED_GAP).await;
+            continue;
+        };
+        if has_ended {
+            // There may have been a change between the two.
+            handler.changed.notify_one();
+        }
         while let Ok(Some(_)) = subscription.next().await {
             handler.changed.notify_one();
         }
+        has_ended = true;
+        sleep(LISTEN_GAP).await;
     }
 }

@@ -1,10 +1,12 @@
 //! The link to a server, which stays when connections end.
 
 mod backoff;
+mod held_call;
 mod shared;
 mod state;
 mod supervisor;
 
+use std::ops::Deref;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, Weak};
 
@@ -13,6 +15,7 @@ use tokio::sync::{Notify, watch};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
+pub(super) use held_call::HeldCall;
 pub(super) use shared::Watcher;
 use shared::{Shared, locked};
 pub(super) use state::Ready;
@@ -33,9 +36,9 @@ struct Stopped {
     shared: Arc<Shared>,
 }
 
-/// A call that is under way on a link.
-pub(super) struct Use {
-    shared: Arc<Shared>,
+/// A link that is in use.
+pub(super) struct Used {
+    link: Arc<Link>,
 }
 
 impl Link {
@@ -104,10 +107,10 @@ impl Link {
         self.stop.cancel();
     }
 
-    /// Marks the link as used until the result is dropped.
-    pub(super) fn begin_use(&self) -> Use {
-        self.shared.calls.fetch_add(1, Ordering::Relaxed);
-        Use { shared: Arc::clone(&self.shared) }
+    /// Ends the rest of a link. It counts as one that connects from now on.
+    pub(super) fn wake(&self) {
+        self.shared.set_at_rest(false);
+        self.shared.wanted.notify_one();
     }
 
     pub(super) fn is_in_use(&self) -> bool {
@@ -118,8 +121,14 @@ impl Link {
         *locked(&self.shared.used)
     }
 
-    pub(super) fn is_connected(&self) -> bool {
-        self.shared.state.borrow().ready.is_some()
+    /// Returns `true` if the link has no connection, and makes none until it is wanted.
+    pub(super) fn is_at_rest(&self) -> bool {
+        self.shared.state.borrow().is_at_rest
+    }
+
+    /// Returns `true` if the link was ended, or its runtime has.
+    pub(super) fn is_stopped(&self) -> bool {
+        self.shared.state.borrow().is_stopped
     }
 
     /// Returns the last list of the server's tools.
@@ -140,25 +149,38 @@ impl Drop for Stopped {
     }
 }
 
-impl Drop for Use {
+impl Used {
+    pub(super) fn new(link: Arc<Link>) -> Self {
+        link.shared.calls.fetch_add(1, Ordering::Relaxed);
+        Self { link }
+    }
+}
+
+impl Deref for Used {
+    type Target = Link;
+
+    fn deref(&self) -> &Link {
+        &self.link
+    }
+}
+
+impl Drop for Used {
     fn drop(&mut self) {
-        *locked(&self.shared.used) = Instant::now();
-        self.shared.calls.fetch_sub(1, Ordering::Relaxed);
+        *locked(&self.link.shared.used) = Instant::now();
+        self.link.shared.calls.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
 #[cfg(test)]
 mod tests {
     use std::future::Future;
-    use std::sync::OnceLock;
     use std::time::Duration;
 
     use omniassist_server::Principal;
-    use tokio::time::{advance, timeout};
+    use tokio::time::{advance, sleep, timeout};
 
     use super::*;
-    use crate::client::config::Endpoint;
-    use crate::client::{McpApproval, McpAuth, PinPolicy, Pins};
+    use crate::client::McpAuth;
 
     struct Nobody;
 
@@ -170,20 +192,11 @@ mod tests {
 
     /// Returns a link whose user has no credentials, so that nothing is connected.
     fn link() -> Link {
-        let config = Config {
-            name: "docs".into(),
-            endpoint: Endpoint::Http("http://127.0.0.1:1".into()),
-            auth: Some(McpAuth::per_principal(async |_| None)),
-            outbound: None,
-            authorizer: OnceLock::new(),
-            pins: Pins::memory(PinPolicy::Trust),
-            approval: McpApproval::Never,
-            trusts_annotations: false,
-            is_required: false,
-            call_timeout: Duration::from_secs(1),
-            max_output_bytes: 1,
-        };
-        Link::start(Arc::new(config), Principal::anonymous(), Weak::<Nobody>::new())
+        link_with(McpAuth::per_principal(async |_| None))
+    }
+
+    fn link_with(auth: McpAuth) -> Link {
+        Link::start(Arc::new(Config::unreachable(auth)), Principal::anonymous(), Weak::<Nobody>::new())
     }
 
     async fn is_ready(future: impl Future<Output = ()>) -> bool {
@@ -192,8 +205,8 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_link_is_idle_after_a_time_without_a_call() {
-        let (link, time) = (link(), Duration::from_secs(300));
-        let under_way = link.begin_use();
+        let (link, time) = (Arc::new(link()), Duration::from_secs(300));
+        let under_way = Used::new(Arc::clone(&link));
         advance(time * 2).await;
         assert!(!is_ready(link.shared.idle(time)).await, "a call is under way");
         drop(under_way);
@@ -201,6 +214,24 @@ mod tests {
         assert!(!is_ready(link.shared.idle(time)).await);
         advance(Duration::from_secs(1)).await;
         assert!(is_ready(link.shared.idle(time)).await);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_user_who_has_left_costs_no_attempts() {
+        let tried = Arc::new(AtomicUsize::new(0));
+        let counted = Arc::clone(&tried);
+        // Nothing listens at the address of the server.
+        let link = link_with(McpAuth::per_principal(move |_| {
+            counted.fetch_add(1, Ordering::Relaxed);
+            async { Some("token".to_owned()) }
+        }));
+        assert!(link.ready().await.is_err());
+        sleep(Duration::from_secs(60)).await;
+        let before = tried.load(Ordering::Relaxed);
+        sleep(Duration::from_secs(3600)).await;
+        assert_eq!(tried.load(Ordering::Relaxed), before);
+        assert!(link.ready().await.is_err());
+        assert_eq!(tried.load(Ordering::Relaxed), before + 1, "the next run tries");
     }
 
     #[tokio::test(start_paused = true)]

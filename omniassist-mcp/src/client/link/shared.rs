@@ -64,6 +64,14 @@ impl Shared {
         self.tell(|watcher| watcher.lost());
     }
 
+    pub(super) fn set_at_rest(&self, is_at_rest: bool) {
+        self.state.send_if_modified(|state| {
+            state.is_at_rest = is_at_rest;
+            // Nobody waits for it.
+            false
+        });
+    }
+
     /// Ends the calls that are under way too.
     pub(super) fn stopped(&self) {
         let mut ready = None;

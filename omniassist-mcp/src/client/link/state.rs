@@ -10,6 +10,8 @@ pub(super) struct State {
     /// The attempts that have failed.
     pub(super) failures: u64,
     pub(super) last_failure: Option<Arc<McpError>>,
+    /// The link waits until it is wanted.
+    pub(super) is_at_rest: bool,
     /// The link has ended.
     pub(super) is_stopped: bool,
 }

@@ -46,13 +46,14 @@ pub(super) async fn supervise(shared: Arc<Shared>) {
             Err(error) => {
                 // The server may be another one now.
                 era = Era::Unknown;
-                // Only the next run can bring credentials.
-                let waits = error.is_unauthenticated() || error.is_forbidden();
+                // Only the next run can bring credentials, and a user may have left.
+                let waits = error.is_unauthenticated() || shared.config.is_per_principal();
                 shared.failed(error);
                 waits
             }
         };
         let delay = if is_idle { None } else { Some(backoff.next()) };
+        shared.set_at_rest(is_idle);
         let wanted = async {
             shared.wanted.notified().await;
             sleep_until(began + MIN_GAP).await;
@@ -61,6 +62,7 @@ pub(super) async fn supervise(shared: Arc<Shared>) {
             () = wanted => {}
             () = sleep_if(delay) => {}
         }
+        shared.set_at_rest(false);
     }
 }
 

@@ -2,6 +2,7 @@ use std::io;
 use std::process::Stdio;
 
 use tokio::process::{Child, Command};
+use tokio_util::sync::DropGuard;
 
 /// A group of processes, which ends with this value and with the host.
 ///
@@ -14,6 +15,7 @@ use tokio::process::{Child, Command};
 pub(in crate::client) struct Group {
     /// Kept as long as the group, so that the id of the group is not given to another.
     children: Vec<Child>,
+    _ended: Option<DropGuard>,
 }
 
 impl Group {
@@ -36,7 +38,7 @@ impl Group {
                 Vec::new()
             }
         };
-        let group = Self { children };
+        let group = Self { children, _ended: None };
         let id = group.id().unwrap_or(0);
         let child = command.process_group(id).spawn()?;
         Ok((child, group))
@@ -45,12 +47,13 @@ impl Group {
     /// Starts a process. There are no groups here.
     #[cfg(not(unix))]
     pub(super) fn spawn(command: &mut Command) -> io::Result<(Child, Self)> {
-        Ok((command.spawn()?, Self { children: Vec::new() }))
+        Ok((command.spawn()?, Self { children: Vec::new(), _ended: None }))
     }
 
-    /// Adds a process that was started in the group.
-    pub(super) fn with(mut self, child: Child) -> Self {
+    /// Adds a process that was started in the group. `ended` is dropped with it.
+    pub(super) fn with(mut self, child: Child, ended: DropGuard) -> Self {
         self.children.push(child);
+        self._ended = Some(ended);
         self
     }
 

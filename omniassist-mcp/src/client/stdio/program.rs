@@ -5,6 +5,7 @@ use std::process::{Command, Stdio};
 
 use omniassist_core::Text;
 use tokio::process::{ChildStdin, ChildStdout};
+use tokio_util::sync::CancellationToken;
 
 use super::{group::Group, stderr};
 
@@ -47,13 +48,14 @@ impl Program {
         }
         let (mut child, group) = Group::spawn(&mut command)?;
         let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
+        let ended = CancellationToken::new();
         if let Some(stderr) = stderr {
-            tokio::spawn(stderr::log(source.clone(), stderr));
+            tokio::spawn(stderr::log(source.clone(), stderr, ended.clone()));
         }
         let (Some(stdin), Some(stdout)) = (stdin, stdout) else {
             return Err(io::Error::other("the pipes of the process are missing"));
         };
-        Ok((stdout, stdin, group.with(child)))
+        Ok((stdout, stdin, group.with(child, ended.drop_guard())))
     }
 }
 

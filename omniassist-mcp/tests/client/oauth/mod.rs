@@ -43,7 +43,7 @@ impl Office {
         let store = MemoryCredentialStore::new();
         let oauth = set(settings(&accounts, store.clone()));
         let docs = Arc::new(open(McpServer::http("docs", &server.url)).auth(McpAuth::oauth(oauth)));
-        let desk = Desk::with(Arc::clone(&docs));
+        let desk = Desk::new([Arc::clone(&docs)]);
         Self { accounts, server, store, docs, desk }
     }
 

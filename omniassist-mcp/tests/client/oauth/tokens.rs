@@ -27,7 +27,7 @@ async fn a_token_is_renewed_once_for_all_who_wait() {
     office.authorize("ann").await;
     office.accounts.expire_in(3600);
     // Each has connections of its own, and all have the authorizations of one server.
-    let desks: Vec<_> = (0..8).map(|_| Desk::with(Arc::clone(&office.docs))).collect();
+    let desks: Vec<_> = (0..8).map(|_| Desk::new([Arc::clone(&office.docs)])).collect();
     for renewed in 1..=2 {
         let calls = desks.iter().map(|desk| desk.call_as("ann", "docs_look"));
         for result in join_all(calls).await {

@@ -6,11 +6,12 @@ use omniassist_core::event::{AgentState, RunErrorCode};
 use omniassist_core::journal::Record;
 use omniassist_core::run::{AnswerCheck, Input};
 use omniassist_core::tree::Limit;
-use omniassist_core::{RunEvent, Text};
+use omniassist_core::{JsonText, RunEvent, Text};
 
 use super::{Driver, Stage};
 use crate::engine::end::End;
 use crate::engine::meter::Meter;
+use crate::engine::recording::Recording;
 use crate::engine::tree::Work;
 use crate::seal::Sealer;
 use crate::store::ModelUsage;
@@ -27,13 +28,39 @@ impl Driver {
         }
     }
 
-    /// Takes the question of a tool to an agent.
+    /// Begins the trace of a call that a tool makes in the name of another one. It is no run for observers.
+    pub(in crate::engine) fn start_inner(&mut self) {
+        self.trace = RunTrace::within_call();
+        if self.is_stored() {
+            self.trace.keep_used();
+        }
+        self.recording = Recording::of_inner(&self.setup, &self.run);
+    }
+
+    /// Takes the question of a tool to an agent, or a call that it makes.
     pub(super) fn ask(&mut self, ask: AgentAsk) {
+        if ask.inner.is_some()
+            && let Some(seed) = self.seed.take()
+        {
+            let mut branch = seed.grow(self.setup.config.tree);
+            if let Some(meter) = &self.meter {
+                branch.meter_with(meter);
+            }
+            self.branch = Some(Box::new(branch));
+        }
         if let Some(branch) = &mut self.branch
             && let Some(began) = branch.ask(ask, &self.run, &self.trace, self.sealer.as_deref())
         {
             branch.remember(&began);
             self.events.push(began);
+        }
+    }
+
+    /// Returns the state of the tool of a call that waited for the user.
+    pub(super) fn resumed_state(&self, call_id: &Text) -> Option<JsonText> {
+        match &self.branch {
+            Some(branch) => branch.resumed_state(call_id),
+            None => self.seed.as_ref()?.resumed_state(call_id),
         }
     }
 

@@ -69,7 +69,9 @@ impl Driver {
         if self.ends_at_limit() {
             return;
         }
-        if self.setup.config.step_hooks.is_empty() {
+        // The host has prepared the step whose tool makes the call.
+        let is_inner = self.branch.as_ref().is_some_and(|branch| branch.is_inner());
+        if is_inner || self.setup.config.step_hooks.is_empty() {
             self.call_model(transcript);
         } else {
             self.prepare_step(transcript);

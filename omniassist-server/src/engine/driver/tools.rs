@@ -75,7 +75,9 @@ impl Driver {
             let trace = self.trace.tool(&call);
             let audit = self.recording.as_mut().and_then(|recording| recording.call_due(&call));
             let is_approved = self.run.is_approved(&call.id);
+            let resumed = self.resumed_state(&call.id);
             let invocation = ToolInvocation::new(call.id, call.arguments, self.run.clone())
+                .resumed(resumed)
                 .traced(trace)
                 .audited(audit)
                 .hooked(self.setup.config.tool_hooks.as_ref(), is_approved);

@@ -1,12 +1,14 @@
 //! The calls of an asked agent that wait for the user.
 
-use omniassist_core::message::{Message, MessageCollector, ProviderMetadata, ToolState};
+use omniassist_core::message::{Message, MessageCollector, ProviderMetadata, ToolPart, ToolState};
 use omniassist_core::{Limits, RunEvent, Text};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
+use super::inner::own_call;
 use crate::engine::agent_records::WaitingAgent;
 use crate::seal::Sealer;
+use crate::tool::InnerEnd;
 
 /// The most bytes of the state of an agent that waits.
 const LARGEST: usize = 64 * 1024;
@@ -48,7 +50,8 @@ impl Suspended {
 
 /// An agent that may wait for the user.
 pub(super) struct Asking {
-    sealer: Sealer,
+    /// `None` if nothing may wait.
+    sealer: Option<Sealer>,
     /// `true` if the journal has the state.
     is_stored: bool,
     written: MessageCollector,
@@ -56,18 +59,24 @@ pub(super) struct Asking {
     open: Vec<(Text, Vec<RunEvent>)>,
     /// The calls that waited earlier. The client shows them as those of the run.
     shown: Vec<Text>,
+    /// `true` if the server made an error of a call.
+    has_failed: bool,
 }
 
 impl Asking {
     /// Creates the state of an agent that begins, or that goes on with a message.
-    pub(super) fn new(sealer: Sealer, continued: Option<&Message>, is_stored: bool) -> Self {
+    pub(super) fn new(sealer: Option<Sealer>, continued: Option<&Message>, is_stored: bool) -> Self {
         let (mut open, mut shown) = (Vec::new(), Vec::new());
-        for call in continued.into_iter().flat_map(Message::tools) {
+        let calls = || continued.into_iter().flat_map(Message::tools);
+        // A call that has asked waits with the call that it has asked for.
+        let has_asked = |call: &ToolPart| calls().any(|other| other.asked_by() == Some(&call.call_id));
+        for call in calls().filter(|call| !has_asked(call)) {
             let input = match &call.state {
                 ToolState::InputAvailable { input } | ToolState::ApprovalRequested { input, .. } => {
                     input.clone()
                 }
-                ToolState::ApprovalResponded { .. } => {
+                // An answer may not fit its form.
+                ToolState::ApprovalResponded { .. } | ToolState::OutputAvailable { .. } => {
                     shown.push(call.call_id.clone());
                     continue;
                 }
@@ -87,7 +96,7 @@ impl Asking {
         }
         let written = continued
             .map_or_else(MessageCollector::new, |message| MessageCollector::continuing(message.clone()));
-        Self { sealer, is_stored, written, open, shown }
+        Self { sealer, is_stored, written, open, shown, has_failed: false }
     }
 
     /// Returns `true` if the client shows an event as one of the run: the end of a call that waited.
@@ -103,9 +112,14 @@ impl Asking {
     /// Reads an event of the agent.
     pub(super) fn take(&mut self, event: &RunEvent) {
         self.written.apply(event);
+        self.has_failed |= matches!(
+            event,
+            RunEvent::ToolError { .. } | RunEvent::ToolRefused { .. } | RunEvent::ToolInputError { .. }
+        );
         match event {
-            RunEvent::ToolInputAvailable { call_id, provider_executed: false, .. } => {
-                self.open.retain(|(open, _)| open != call_id);
+            RunEvent::ToolInputAvailable { call_id, provider_executed: false, metadata, .. } => {
+                let asked_by = metadata.as_ref().and_then(asked_by);
+                self.open.retain(|(open, _)| open != call_id && asked_by != Some(open.as_str()));
                 self.open.push((call_id.clone(), vec![event.clone()]));
             }
             RunEvent::ToolApprovalRequest(request) => self.ask(&request.call_id, event),
@@ -126,6 +140,13 @@ impl Asking {
         }
     }
 
+    /// Returns the end of the call of a tool.
+    pub(super) fn into_end(self) -> Option<InnerEnd> {
+        let message = self.written.into_message();
+        let state = own_call(&message)?.state.clone();
+        state.is_answered().then_some(InnerEnd { state, has_failed: self.has_failed })
+    }
+
     /// Returns `true` if a call waits for the user.
     pub(super) fn is_waiting(&self) -> bool {
         !self.open.is_empty()
@@ -136,15 +157,16 @@ impl Asking {
     ///
     /// Returns `None` if the state is too long for a client, or cannot be encrypted.
     pub(super) fn into_questions(self, agent_id: &Text, asked_by: &Text) -> Option<Vec<RunEvent>> {
+        let sealer = self.sealer?;
         let mut token = String::new();
         if !self.is_stored {
             let mut message = self.written.into_message();
             // Its calls are answered in the message of the run.
-            message.id = self.sealer.message_id().clone();
+            message.id = sealer.message_id().clone();
             let messages = serde_json::value::to_raw_value(&[message]).ok()?;
             let kept = Kept { agent_id: agent_id.clone(), messages: &messages };
             let state = serde_json::to_vec(&kept).ok().filter(|state| state.len() <= LARGEST)?;
-            token = self.sealer.seal_state(asked_by, &state)?;
+            token = sealer.seal_state(asked_by, &state)?;
         }
         let mut questions = Vec::new();
         for (_, events) in self.open {
@@ -158,4 +180,9 @@ impl Asking {
         }
         Some(questions)
     }
+}
+
+/// Returns the id of the call that asked for another one.
+fn asked_by(metadata: &ProviderMetadata) -> Option<&str> {
+    metadata.own_text(ProviderMetadata::AGENT)?.split_once(' ').map(|(_, asked_by)| asked_by)
 }

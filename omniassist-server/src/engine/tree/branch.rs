@@ -1,7 +1,6 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll};
-use std::time::Duration;
 
 use omniassist_core::event::AgentState;
 use omniassist_core::journal::Record;
@@ -10,10 +9,10 @@ use omniassist_core::tree::{AgentBudget, Ledger, Limit, NodeId, TreeLimits};
 use omniassist_core::{LlmEvent, LlmPayload, RunEvent, Text, ToolChoice};
 use uuid::Uuid;
 
-use super::asking::{Asking, Suspended};
+use super::asking::Suspended;
 use super::child::{Child, Ended, Work};
 use super::ready::{Ready, bit};
-use super::shown::{Shown, keep_latest};
+use super::shown::keep_latest;
 use super::spending::Spending;
 use crate::RunContext;
 use crate::cost::{Price, Prices};
@@ -22,7 +21,7 @@ use crate::engine::meter::{Meter, estimate};
 use crate::seal::Sealer;
 use crate::sync::lock;
 use crate::telemetry::RunTrace;
-use crate::tool::{AgentAsk, ToolError};
+use crate::tool::{AgentAsk, InnerCall, ToolError};
 
 /// The most bytes of a report.
 const LONGEST_REPORT: usize = 32 * 1024;
@@ -32,9 +31,6 @@ const SHORT_REPORT: usize = 1024;
 
 /// The bytes of an agent's id that its calls have in theirs.
 const SUFFIX: usize = 8;
-
-/// The number of times that an agent asks the same question.
-const REPEATS: usize = 2;
 
 /// The instruction of a call that no other may follow.
 const ANSWER_NOW: &str =
@@ -59,6 +55,19 @@ pub(in crate::engine) trait Begin: Send + Sync {
         parent: &RunContext,
         branch: Branch,
     ) -> Result<Box<dyn Work>, ToolError>;
+
+    /// Begins the run of a call that a tool makes in the name of another one. `asked` has the name of its tool.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error for the model if the call cannot be made.
+    fn begin_call(
+        &self,
+        asked: Asked<'_>,
+        call: &InnerCall,
+        parent: &RunContext,
+        branch: Branch,
+    ) -> Result<Box<dyn Work>, ToolError>;
 }
 
 /// The question to an agent.
@@ -71,20 +80,12 @@ pub(in crate::engine) struct Asked<'a> {
     pub(in crate::engine) sealer: Option<Sealer>,
     /// Set if the agent goes on after the client has answered.
     pub(in crate::engine) suspended: Option<Suspended>,
+    /// The call whose tool asks.
+    pub(in crate::engine) asked_by: &'a Text,
     /// The id of the agent's run.
     pub(in crate::engine) id: Uuid,
     /// The records of an agent that was interrupted. Empty for one that begins, `None` if the run is not stored.
     pub(in crate::engine) journal: Option<Vec<Record>>,
-}
-
-/// An agent whose run has begun.
-struct Opened {
-    node: NodeId,
-    work: Box<dyn Work>,
-    shown: Shown,
-    longest: Duration,
-    asking: Option<Box<Asking>>,
-    journal: Option<Vec<Record>>,
 }
 
 /// The part of a tree that its agents share.
@@ -94,32 +95,43 @@ pub(super) struct Tree {
     pub(super) ledger: Arc<Mutex<Ledger>>,
 }
 
+impl Tree {
+    /// Ends the budget of an agent. A call that a tool makes has none.
+    pub(super) fn close(&self, node: Option<NodeId>) {
+        if let Some(node) = node {
+            lock(&self.ledger).close(node);
+        }
+    }
+}
+
 /// The part of a tree of agents that belongs to one of them: its budget, and the agents that work for it.
 pub(in crate::engine) struct Branch {
     pub(super) tree: Arc<Tree>,
     pub(super) node: NodeId,
     /// `None` for the agent of the run.
     pub(super) agent_id: Option<Text>,
-    depth: u32,
+    pub(super) depth: u32,
     spending: Option<Spending>,
     /// The budget of the host, which the agents spend from too.
-    meter: Option<Meter>,
+    pub(super) meter: Option<Meter>,
     limit: Option<Limit>,
-    asked: Vec<(Text, Text)>,
+    pub(super) asked: Vec<(Text, Text)>,
     waiting: VecDeque<AgentAsk>,
     pub(super) children: Vec<Option<Child>>,
-    ready: Arc<Ready>,
+    pub(super) ready: Arc<Ready>,
     /// The children that were woken and not polled since, and the slot after the last one that was polled.
     pub(super) woken: u64,
     next: usize,
     /// `true` if the agent goes on after this run.
-    is_seated: bool,
+    pub(super) is_seated: bool,
+    /// Set for the call that a tool makes in the name of another one: the agent whose tool it is, `None` for that of the run.
+    pub(super) inner_of: Option<Option<Text>>,
     /// The abilities of the client. None for an agent that cannot wait.
-    abilities: ClientAbilities,
+    pub(super) abilities: ClientAbilities,
     /// `true` if the calls of the agent may be shown among those of the run.
-    may_wait: bool,
+    pub(super) may_wait: bool,
     /// The agents that waited for the user, by the calls that asked them.
-    suspended: BTreeMap<Text, Suspended>,
+    pub(super) suspended: BTreeMap<Text, Suspended>,
     /// The calls of agents that wait for the user, by the calls that asked them.
     questions: Vec<(Text, Vec<RunEvent>)>,
     /// Set for a run that is stored.
@@ -155,7 +167,7 @@ impl Branch {
         branch
     }
 
-    fn new(tree: Arc<Tree>, node: NodeId, agent_id: Option<Text>, depth: u32) -> Self {
+    pub(super) fn new(tree: Arc<Tree>, node: NodeId, agent_id: Option<Text>, depth: u32) -> Self {
         Self {
             tree,
             node,
@@ -171,6 +183,7 @@ impl Branch {
             woken: 0,
             next: 0,
             is_seated: false,
+            inner_of: None,
             abilities: ClientAbilities::none(),
             may_wait: false,
             suspended: BTreeMap::new(),
@@ -210,8 +223,13 @@ impl Branch {
     /// Returns the end of the ids of the agent's calls, if they may be shown among those of the run.
     pub(in crate::engine) fn call_id_suffix(&self) -> Option<Text> {
         // The end of the id is random.
-        let id = self.agent_id.as_ref().filter(|_| self.may_wait)?;
+        let id = self.agent_id.as_ref().filter(|_| self.may_wait || self.is_inner())?;
         id.get(id.len().saturating_sub(SUFFIX)..).map(Text::from)
+    }
+
+    /// Returns `true` for the call that a tool makes in the name of another one.
+    pub(in crate::engine) fn is_inner(&self) -> bool {
+        self.inner_of.is_some()
     }
 
     /// Takes the calls that wait for the user of the agent that a call has asked.
@@ -291,86 +309,6 @@ impl Branch {
         self.start(ask, run, trace, sealer)
     }
 
-    fn start(
-        &mut self,
-        ask: AgentAsk,
-        run: &RunContext,
-        trace: &RunTrace,
-        sealer: Option<&Sealer>,
-    ) -> Option<RunEvent> {
-        if ask.reply.is_closed() {
-            return None;
-        }
-        match trace.enter_scope(|| self.open(&ask, run, sealer)) {
-            Ok(Opened { node, work, shown, longest, asking, journal }) => {
-                let began = shown.began();
-                let slot = self.children.iter().position(Option::is_none).unwrap_or(self.children.len());
-                let waker = self.ready.waker(slot);
-                let mut child = Child::new(node, work, shown, ask.reply, longest, waker, asking);
-                if let Some(earlier) = journal {
-                    child.store_after(earlier);
-                }
-                match self.children.get_mut(slot) {
-                    Some(free) => *free = Some(child),
-                    None => self.children.push(Some(child)),
-                }
-                self.woken |= bit(slot);
-                Some(began)
-            }
-            Err(error) => {
-                // The tool may have ended meanwhile.
-                drop(ask.reply.send(Err(error)));
-                None
-            }
-        }
-    }
-
-    fn open(
-        &mut self,
-        ask: &AgentAsk,
-        run: &RunContext,
-        sealer: Option<&Sealer>,
-    ) -> Result<Opened, ToolError> {
-        let AgentAsk { agent, task, .. } = ask;
-        let budget = self.tree.begin.budget_of(agent);
-        let budget = budget.ok_or_else(|| ToolError::new(format!("There is no agent {agent:?}.")))?;
-        let question = (agent.clone(), task.clone());
-        if self.asked.iter().filter(|asked| **asked == question).count() >= REPEATS {
-            return Err(ToolError::new("This agent was asked the same before. Use its report."));
-        }
-        let refused = |limit: Limit| ToolError::new(format!("The agent was not asked: {limit}."));
-        let node = lock(&self.tree.ledger).open(self.node, budget).map_err(refused)?;
-        self.asked.push(question);
-        let depth = self.depth + 1;
-        let suspended = self.suspended.remove(&ask.call_id).filter(|_| ask.may_wait);
-        // Only a call that does nothing else is made again, so the others write no records.
-        let agents = self.journal.clone().filter(|_| ask.may_wait);
-        let id = agents.as_ref().and_then(|_| self.take_restored(&ask.call_id));
-        let id = id.or_else(|| suspended.as_ref().map(|suspended| suspended.agent_id.clone()));
-        let journal = agents.as_ref().map(|agents| id.as_ref().map(|id| agents.of(id)).unwrap_or_default());
-        let shown = Shown::new(ask, id, self.agent_id.clone(), depth);
-        let mut branch = Self::new(Arc::clone(&self.tree), node, Some(shown.agent_id().clone()), depth);
-        let can_answer = self.abilities.approvals || self.abilities.forms || self.abilities.front_end_tools;
-        let sealer = sealer.filter(|_| ask.may_wait && can_answer);
-        let sealer = sealer.map(|sealer| sealer.for_asked(&ask.call_id));
-        branch.may_wait = sealer.is_some();
-        branch.journal = agents;
-        let asking = sealer.as_ref().map(|sealer| {
-            let continued = suspended.as_ref().map(|suspended| &suspended.message);
-            let sealer = sealer.for_asked(&ask.call_id);
-            Box::new(Asking::new(sealer, continued, branch.journal.is_some()))
-        });
-        let abilities = if sealer.is_some() { self.abilities } else { ClientAbilities::none() };
-        let id = shown.run_id();
-        let asked = Asked { agent, task, abilities, sealer, suspended, id, journal: journal.clone() };
-        let work = self.tree.begin.begin(asked, run, branch);
-        let mut work = work.inspect_err(|_| lock(&self.tree.ledger).close(node))?;
-        if let Some(meter) = &self.meter {
-            work.meter_with(meter.clone());
-        }
-        Ok(Opened { node, work, shown, longest: budget.longest(), asking, journal })
-    }
-
     /// Polls the agents that were woken, in turn, for one event that the client is shown. What an agent has used is added to
     /// the trace of the run.
     pub(in crate::engine) fn poll_event(
@@ -412,10 +350,12 @@ impl Branch {
                         child.take_records(&mut self.last_records);
                         self.recording &= !bit;
                         trace.adopt(child.work.trace());
-                        lock(&self.tree.ledger).close(child.node);
+                        self.tree.close(child.node);
                         let Ended { shown, questions } = child.report(self.room());
                         self.questions.extend(questions);
-                        return Poll::Ready(shown);
+                        if let Some(shown) = shown {
+                            return Poll::Ready(shown);
+                        }
                     }
                 }
             }
@@ -428,6 +368,9 @@ impl Branch {
             // One that is not needed any more, or refused, makes way for the next.
             if let Some(began) = self.start(ask, run, trace, sealer) {
                 return Poll::Ready(began);
+            }
+            if self.woken != 0 {
+                return self.poll_event(cx, run, trace, sealer);
             }
         }
         Poll::Pending
@@ -471,8 +414,8 @@ impl Branch {
             {
                 ends.extend(child.stop());
                 trace.adopt(child.work.trace());
-                lock(&self.tree.ledger).close(child.node);
-                ends.push(child.report(SHORT_REPORT).shown);
+                self.tree.close(child.node);
+                ends.extend(child.report(SHORT_REPORT).shown);
             }
         }
         ends

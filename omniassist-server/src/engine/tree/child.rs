@@ -18,7 +18,7 @@ use crate::engine::meter::Meter;
 use crate::panics;
 use crate::store::ModelUsage;
 use crate::telemetry::RunTrace;
-use crate::tool::{AgentReport, ToolError, cap_text};
+use crate::tool::{AgentReport, Answered, ToolError, cap_text};
 use crate::wake_flag::WakeFlag;
 
 /// The reason for a stop of an agent whose asking tool has ended.
@@ -71,10 +71,11 @@ pub(in crate::engine) trait Work: Send {
 
 /// An agent at work.
 pub(super) struct Child {
-    pub(super) node: NodeId,
+    /// `None` for the call of a tool.
+    pub(super) node: Option<NodeId>,
     pub(super) work: Box<dyn Work>,
     pub(super) shown: Shown,
-    reply: oneshot::Sender<Result<AgentReport, ToolError>>,
+    reply: oneshot::Sender<Result<Answered, ToolError>>,
     deadline: Pin<Box<Sleep>>,
     /// Set by the deadline, and by the end of the asking tool.
     ending: WakeFlag,
@@ -98,7 +99,7 @@ pub(super) struct Child {
 /// The end of an agent's work.
 pub(super) struct Ended {
     /// The event for the client.
-    pub(super) shown: RunEvent,
+    pub(super) shown: Option<RunEvent>,
     /// The call of the asking tool, and the calls of the agent that wait for the user.
     pub(super) questions: Option<(Text, Vec<RunEvent>)>,
 }
@@ -111,10 +112,10 @@ struct End {
 
 impl Child {
     pub(super) fn new(
-        node: NodeId,
+        node: Option<NodeId>,
         work: Box<dyn Work>,
         shown: Shown,
-        reply: oneshot::Sender<Result<AgentReport, ToolError>>,
+        reply: oneshot::Sender<Result<Answered, ToolError>>,
         longest: Duration,
         waker: Waker,
         asking: Option<Box<Asking>>,
@@ -155,7 +156,16 @@ impl Child {
             let shown = self.shown.event(event);
             self.earlier.extend(shown.filter(|shown| matches!(shown, RunEvent::AgentDelta { .. })));
         }
-        self.recorded = Some(Box::new(Recorded::new(self.shown.agent_id())));
+        let asked_by = self.shown.is_inner().then(|| self.shown.call_id());
+        self.recorded = Some(Box::new(Recorded::new(self.shown.agent_id(), asked_by)));
+    }
+
+    /// Keeps an event in the message of the agent that the client is not shown.
+    pub(super) fn keep(&mut self, event: &RunEvent) {
+        if let Some(recorded) = &mut self.recorded {
+            recorded.keep(event);
+        }
+        self.take(event);
     }
 
     /// Returns `true` if there are records for the journal.
@@ -285,6 +295,8 @@ impl Child {
         let waits = self.asking.as_ref().is_some_and(|asking| asking.is_waiting());
         let (status, reason) = match reason {
             FinishReason::ToolCalls if waits => (AgentStatus::Waiting, None),
+            // Its call has the result.
+            _ if self.shown.is_inner() => (AgentStatus::Completed, None),
             _ if self.text.is_empty() && self.last_text.is_empty() => (AgentStatus::Failed, Some("empty")),
             _ if limit.is_some() => (AgentStatus::Incomplete, limit.map(Limit::as_str)),
             FinishReason::Stop => (AgentStatus::Completed, None),
@@ -327,10 +339,21 @@ impl Child {
                 (status, reason) = (AgentStatus::Failed, Some(Text::from_static(TOO_LONG)));
             }
         }
+        if self.shown.is_inner() {
+            let waits = questions.is_some();
+            let answer = match self.asking.and_then(|asking| asking.into_end()) {
+                _ if waits => Err(ToolError::waits()),
+                _ if reason.as_deref() == Some(TOO_LONG) => Err(ToolError::state_too_large()),
+                Some(end) => Ok(Answered::Call(end)),
+                None => Err(ToolError::cancelled()),
+            };
+            drop(self.reply.send(answer));
+            return Ended { shown: None, questions };
+        }
         let (result, is_typed) = (result.into(), self.is_typed);
         let report = AgentReport { status, reason, result, agent_id, usage, is_typed };
-        let shown = self.shown.ended(&report);
-        let answer = if questions.is_some() { Err(ToolError::waits()) } else { Ok(report) };
+        let shown = Some(self.shown.ended(&report));
+        let answer = if questions.is_some() { Err(ToolError::waits()) } else { Ok(Answered::Report(report)) };
         // The tool may have ended meanwhile.
         drop(self.reply.send(answer));
         Ended { shown, questions }

@@ -4,10 +4,13 @@
 mod asking;
 mod branch;
 mod child;
+mod inner;
 mod journaled;
+mod open;
 mod ready;
 mod recorded;
 mod seat;
+mod seed;
 mod shown;
 mod spending;
 
@@ -16,4 +19,5 @@ pub(super) use branch::{Asked, Begin, Branch};
 pub(super) use child::Work;
 pub(super) use ready::MOST;
 pub(super) use seat::Seat;
+pub(super) use seed::Seed;
 pub(super) use shown::{cut, keep_latest};

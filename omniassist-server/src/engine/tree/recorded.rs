@@ -12,8 +12,12 @@ pub(super) struct Recorded {
 }
 
 impl Recorded {
-    pub(super) fn new(agent_id: &Text) -> Self {
-        let head = Head::default().with(Head::AGENT, agent_id.clone().into_bytes());
+    /// Creates the records of an agent, or of the call that a tool makes in the name of another one.
+    pub(super) fn new(agent_id: &Text, asked_by: Option<&Text>) -> Self {
+        let mut head = Head::default().with(Head::AGENT, agent_id.clone().into_bytes());
+        if let Some(asked_by) = asked_by {
+            head = head.with(Head::ASKED_BY, asked_by.clone().into_bytes());
+        }
         Self { head, events: RecordBuffer::new(), is_due: false }
     }
 
@@ -37,6 +41,11 @@ impl Recorded {
             | RunEvent::ToolError { provider_executed: false, .. } => self.is_due = true,
             _ => {}
         }
+        self.events.event(event);
+    }
+
+    /// Keeps an event that the client is not shown.
+    pub(super) fn keep(&mut self, event: &RunEvent) {
         self.events.event(event);
     }
 

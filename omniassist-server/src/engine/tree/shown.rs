@@ -12,8 +12,12 @@ use crate::tool::{AgentAsk, AgentReport, cap_text};
 /// The bytes of a task and of an answer that the client is shown. The call has both.
 const SHOWN: usize = 4 * 1024;
 
-/// An agent at work, as its client sees it.
-pub(super) struct Shown(Box<AgentState>);
+/// An agent at work, as its client sees it. The client does not see the call of a tool that another tool makes, except for
+/// what it sends the client.
+pub(super) struct Shown {
+    state: Box<AgentState>,
+    is_inner: bool,
+}
 
 impl Shown {
     /// Creates an agent that begins, or goes on with its earlier id.
@@ -21,11 +25,11 @@ impl Shown {
         let id = id.unwrap_or_else(new_id);
         let mut state = AgentState::begun(id, ask.agent.clone(), ask.call_id.clone(), cut(&ask.task));
         (state.parent_id, state.depth) = (parent_id, depth);
-        Self(Box::new(state))
+        Self { state: Box::new(state), is_inner: ask.inner.is_some() }
     }
 
     pub(super) fn agent_id(&self) -> &Text {
-        &self.0.agent_id
+        &self.state.agent_id
     }
 
     /// Returns the id of the agent's run. It belongs to the id of the agent, so that the idempotency keys of its calls stay
@@ -41,19 +45,24 @@ impl Shown {
 
     /// Returns the call whose tool asked.
     pub(super) fn call_id(&self) -> &Text {
-        &self.0.tool_call_id
+        &self.state.tool_call_id
+    }
+
+    pub(super) fn is_inner(&self) -> bool {
+        self.is_inner
     }
 
     /// Returns the event of the agent's beginning.
-    pub(super) fn began(&self) -> RunEvent {
-        RunEvent::AgentState(self.0.clone())
+    pub(super) fn began(&self) -> Option<RunEvent> {
+        (!self.is_inner).then(|| RunEvent::AgentState(self.state.clone()))
     }
 
     /// Returns the event of the agent's end.
     pub(super) fn ended(mut self, report: &AgentReport) -> RunEvent {
-        (self.0.status, self.0.reason) = (report.status, report.reason.clone());
-        (self.0.text, self.0.usage) = (Some(cut(&report.result)), Some(report.usage));
-        RunEvent::AgentState(self.0)
+        let state = &mut self.state;
+        (state.status, state.reason) = (report.status, report.reason.clone());
+        (state.text, state.usage) = (Some(cut(&report.result)), Some(report.usage));
+        RunEvent::AgentState(self.state)
     }
 
     /// Returns the event that shows one of the agent's own, if the client is shown it. Data of the host and events of the
@@ -81,6 +90,9 @@ impl Shown {
             }
             _ => return None,
         };
+        if self.is_inner {
+            return None;
+        }
         Some(RunEvent::AgentDelta { agent_id: self.agent_id().clone(), delta })
     }
 }

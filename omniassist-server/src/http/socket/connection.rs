@@ -8,7 +8,7 @@ use futures_core::Stream;
 use futures_util::{Sink, SinkExt};
 use omniassist_core::Limits;
 use omniassist_core::agent_tree::ServerFrame;
-use tokio::io::{AsyncReadExt, sink};
+use tokio::io::{AsyncReadExt, AsyncWriteExt, sink};
 use tokio::time::{Instant, Sleep, sleep, timeout};
 use tokio_tungstenite::WebSocketStream;
 use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
@@ -48,6 +48,7 @@ enum Closed {
     /// The client sends frames faster than the limit.
     TooFast,
     TooBig,
+    NotUtf8,
     Protocol,
     /// The server failed.
     Internal,
@@ -187,7 +188,8 @@ impl Connection {
             Poll::Ready(None) => return Err(Closed::ByClient),
             Poll::Ready(Some(message)) => message.map_err(|error| match error {
                 Error::Capacity(_) => Closed::TooBig,
-                Error::Protocol(_) | Error::Utf8(_) => Closed::Protocol,
+                Error::Protocol(_) => Closed::Protocol,
+                Error::Utf8(_) => Closed::NotUtf8,
                 _ => Closed::ByClient,
             })?,
         };
@@ -309,6 +311,7 @@ impl Connection {
             Closed::TooManyFrames => (CloseCode::Policy, "At most 64 frames, and 1 MiB of them, can wait."),
             Closed::TooFast => (CloseCode::Policy, &*too_fast),
             Closed::TooBig => (CloseCode::Size, "A message has at most 1 MiB."),
+            Closed::NotUtf8 => (CloseCode::Invalid, "A text is UTF-8."),
             Closed::Protocol => (CloseCode::Protocol, ""),
             Closed::Internal => (CloseCode::Error, ""),
         };
@@ -318,12 +321,13 @@ impl Connection {
                 // The client has begun to close the connection, and waits for the answer, which is queued.
                 let _ = self.socket.flush().await;
             }
+            // A client that has the reason waits until the server ends the connection.
+            let _ = self.socket.get_mut().shutdown().await;
             // A connection that is closed with unread input is reset, and the client would not learn the reason.
             let unread = &mut self.socket.get_mut().take(4 * MESSAGE as u64);
             let _ = tokio::io::copy(unread, &mut sink()).await;
         };
         let _ = timeout(GOODBYE, goodbye).await;
-        let _ = timeout(GOODBYE, tokio::io::AsyncWriteExt::shutdown(self.socket.get_mut())).await;
     }
 }
 

@@ -55,13 +55,13 @@ pub(in crate::http) async fn accept(
         Some(chat) => session.chat(chat),
         None => session,
     };
-    let closing = assistant.closing();
+    let (closing, open) = assistant.closing();
     let limits = assistant.limits().clone();
     // The connection belongs to no response, so a task of its own drives it.
     tokio::spawn(async move {
         let Some(socket) = upgrade.socket().await else { return };
         connection::serve(socket, session, is_extended, closing, &limits).await;
-        drop(place);
+        drop((place, open));
     });
     Ok(response)
 }

@@ -1,0 +1,11 @@
+//! What a server offers beside tools: resources and prompts, for the host, and for its model if the host says so.
+
+mod content;
+mod listed;
+mod reading;
+mod tools;
+
+pub use content::{McpBody, McpContent, McpMessage};
+pub use listed::{McpArgument, McpPrompt, McpResource};
+pub(super) use reading::{get_prompt, list_prompts, list_resources, read_resource};
+pub(super) use tools::tools;

@@ -1,0 +1,78 @@
+//! The runs of calls that tools make in the name of their own: a script with one call takes the place of the model.
+
+use std::sync::Arc;
+
+use omniassist_core::RunRequest;
+use omniassist_core::verify::{self, Poster, TrustHistory};
+
+use super::Assistant;
+use super::assistant::Origin;
+use super::history::Carried;
+use super::preparation::prepare_inner;
+use super::script::Script;
+use super::tree::{Asked, Branch, Suspended, Work};
+use crate::RunContext;
+use crate::tool::{InnerCall, InnerTool, RegisteredTool, Tool, ToolError, ToolSnapshot};
+
+/// Begins the run of an inner call, or goes on with one that waited for the user.
+pub(super) fn begin(
+    assistant: &Assistant,
+    asked: Asked<'_>,
+    call: &InnerCall,
+    parent: &RunContext,
+    branch: Branch,
+) -> Result<Box<dyn Work>, ToolError> {
+    let agent = parent.agent().and_then(|name| assistant.member(name)).unwrap_or_else(|| assistant.clone());
+    let tool = match &call.tool {
+        InnerTool::Form => form(&agent)?,
+        InnerTool::Tool(tool) => checked(&agent, Tool::clone(tool))?,
+        InnerTool::Registered(tool) => Arc::clone(tool),
+    };
+    let name = tool.spec().name.clone();
+    let mut request = RunRequest::prompt(name.clone());
+    request.chat_id = parent.chat_id().cloned();
+    request.abilities = asked.abilities;
+    let script = match asked.suspended {
+        Some(_) => Script::after_call(),
+        None => Script::call(asked.asked_by.clone(), name, call.arguments.clone()),
+    };
+    let unaccepted = asked.suspended.map(|Suspended { message, unaccepted, .. }| {
+        request.messages.push(message);
+        unaccepted
+    });
+    let tools = ToolSnapshot::of_one(tool, agent.limits().clone());
+    let tools = tools.for_principal(parent.principal().clone());
+    verify::history(&mut request, Poster::anonymous(0), &tools, &TrustHistory)
+        .map_err(ToolError::internal)?;
+    request.unaccepted = unaccepted.unwrap_or_default();
+    let (mut driver, _, _) = agent.driver(
+        request,
+        parent.extensions().clone(),
+        tools,
+        prepare_inner,
+        Carried::default(),
+        Origin::asked(asked.id, parent.is_answered_by_store(), branch),
+    );
+    driver.follow(script);
+    if let Some(journal) = asked.journal {
+        driver.store_asked(journal);
+    }
+    if let Some(sealer) = asked.sealer {
+        driver.seal_as(sealer);
+    }
+    driver.start_inner();
+    Ok(Box::new(driver))
+}
+
+/// Returns the form that the assistant has registered, under the name that its page expects, or else the built-in one.
+fn form(agent: &Assistant) -> Result<Arc<RegisteredTool>, ToolError> {
+    let tools = agent.tools().snapshot();
+    match tools.form() {
+        Some(form) => Ok(Arc::clone(form)),
+        None => checked(agent, Tool::request_input()),
+    }
+}
+
+fn checked(agent: &Assistant, tool: Tool) -> Result<Arc<RegisteredTool>, ToolError> {
+    agent.tools().check(tool).map(Arc::new).map_err(ToolError::internal)
+}
