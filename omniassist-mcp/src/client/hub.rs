@@ -92,7 +92,13 @@ impl Hub {
                 let mut offered = self.offered.subscribe();
                 offered.wait_for(|offered| *offered >= ready.listing.number).await.is_ok()
             }
-            Err(_) => false,
+            Err(error) => {
+                // The next run has no tools of a server that its user cannot call.
+                if error.is_unauthenticated() {
+                    link.forget_listing();
+                }
+                false
+            }
         }
     }
 
