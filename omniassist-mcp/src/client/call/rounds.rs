@@ -25,7 +25,7 @@ const NOT_HELD: &str = "The call waited for the user too long, or at another ser
 const TOO_MANY_WAIT: &str = "Too many calls wait for users now. The call was cancelled.";
 const NOT_OPENED: &str = "The user did not open the page that the server needs. The call did not run.";
 
-/// What a server does with a call.
+/// The reaction of a server to a call.
 enum Step {
     Result(CallToolResult),
     /// The user is asked, and then the call goes on.

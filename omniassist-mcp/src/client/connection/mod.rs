@@ -33,9 +33,6 @@ use super::stdio::Group;
 /// The time for one page of a list.
 const PAGE_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// The time for the message that a call is cancelled.
-const CANCEL_TIMEOUT: Duration = Duration::from_secs(1);
-
 /// A connection. Dropping it ends it, and the process at its other end.
 pub(super) struct Connection {
     peer: Peer<RoleClient>,

@@ -1,4 +1,5 @@
 use std::sync::Arc;
+use std::time::Duration;
 
 use omniassist_server::tool::ToolContext;
 use rmcp::model::ServerResult;
@@ -7,9 +8,12 @@ use tokio::sync::{Notify, mpsc};
 use tokio::time::{Instant, timeout};
 use tokio_util::sync::CancellationToken;
 
+use super::fault::Fault;
 use super::handler::{Elicitation, Seat};
-use super::{CANCEL_TIMEOUT, Fault};
 use crate::client::McpError;
+
+/// The time for the message that a call is cancelled.
+const CANCEL_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// A request that was sent.
 pub(in crate::client) struct OpenRequest {
@@ -22,7 +26,7 @@ pub(in crate::client) struct OpenRequest {
     pub(super) seat: Option<(Seat, mpsc::Receiver<Elicitation>)>,
 }
 
-/// What a server does next for a request.
+/// The next act of a server for a request.
 pub(in crate::client) enum Turn {
     /// It answers.
     Answer(ServerResult),

@@ -35,7 +35,7 @@ pub(in crate::client) struct Asked {
     answer: Option<ElicitResult>,
 }
 
-/// How a call goes on with its answers.
+/// The way in which a call goes on with its answers.
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(in crate::client) enum Then {
