@@ -13,13 +13,16 @@
 mod arguments;
 mod auth;
 mod http_tool;
+mod hub;
 mod large;
 mod limits;
 mod malformed;
 mod names;
 mod paths;
+mod providers;
 mod responses;
 mod schemas;
+mod search;
 mod server;
 mod skipped;
 mod ssrf;
