@@ -5,6 +5,7 @@
 
 mod callgrind;
 mod filter_latency;
+mod many_tools;
 mod relay;
 #[cfg(feature = "sockets")]
 mod sockets;
@@ -23,6 +24,7 @@ const USAGE: &str = "usage: omniassist-benches table [EVENTS]
        omniassist-benches times [STAGE]...
        omniassist-benches long-conversation
        omniassist-benches filter-latency
+       omniassist-benches many-tools
        omniassist-benches sockets (with the feature `sockets`)
        omniassist-benches stage NAME EVENTS";
 
@@ -48,6 +50,7 @@ fn run(arguments: &[&str]) -> Result<(), Box<dyn Error>> {
         ["counts"] => table::counts(5_000),
         ["times", ref wanted @ ..] => times::print(wanted),
         ["filter-latency"] => filter_latency::print(),
+        ["many-tools"] => many_tools::print(),
         #[cfg(feature = "sockets")]
         ["sockets"] => sockets::print(),
         ["long-conversation"] => times::long_conversation(),

@@ -13,14 +13,17 @@
 mod arguments;
 mod auth;
 mod http_tool;
+mod hub;
 mod internal_hosts;
 mod large;
 mod limits;
 mod malformed;
 mod names;
 mod paths;
+mod providers;
 mod responses;
 mod schemas;
+mod search;
 mod server;
 mod skipped;
 mod ssrf;

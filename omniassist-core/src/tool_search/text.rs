@@ -1,46 +1,94 @@
 use std::collections::BTreeMap;
 
-use super::words::stems;
+use super::words::{stem, words};
+
+/// The increase of a score if the query covers the whole name, or the whole summary.
+const COVERAGE: f32 = 1.2;
+
+/// The increase of a score if the query has the first word of the name or of the summary, which is the verb of most tools.
+const VERB: f32 = 0.5;
 
 /// The indexed words of a tool.
 #[derive(Debug, Clone, Default)]
 pub struct SearchText {
-    /// The stems of the name, each once.
-    pub(super) name: Vec<String>,
-    /// The weight of each stem.
-    pub(super) weights: BTreeMap<String, f32>,
-    /// The sum of the weights.
+    /// The name, the summary, the title and the tags.
+    pub(super) heading: Field,
+    /// The description and the examples.
+    pub(super) body: Field,
+    /// The increase of the tool's score for each stem of the name, and of the summary. The larger increase of both counts.
+    pub(super) increases: [BTreeMap<String, f32>; 2],
+}
+
+/// Texts that are weighted alike. A word that is rare in one field may be in all tools in another one.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Field {
+    /// The number of occurrences of each stem. A heading also has its [exact] words.
+    pub(super) stems: BTreeMap<String, f32>,
+    /// Their sum.
     pub(super) length: f32,
 }
 
 impl SearchText {
-    /// Reads a tool's name and description.
+    /// Reads a tool's name and description. The first sentence of the description is its summary.
     #[must_use]
     pub fn new(name: &str, description: &str) -> Self {
-        let mut name_stems: Vec<_> = stems(name).collect();
-        name_stems.sort();
-        name_stems.dedup();
-        let text = Self { name: name_stems, ..Self::default() };
-        text.with(name, 3.0).with(description, 1.0)
+        let line = description.lines().next().unwrap_or_default();
+        let summary = line.split(". ").next().unwrap_or_default();
+        let mut text = Self::default();
+        for part in [name, summary] {
+            text.heading.add_heading(part);
+        }
+        text.increases = [increases(name), increases(summary)];
+        text.body.add(description);
+        text
     }
 
-    /// Adds a title or a tag, whose words count twice.
+    /// Adds a title or a tag, which counts like the name.
     #[must_use]
-    pub fn label(self, label: &str) -> Self {
-        self.with(label, 2.0)
+    pub fn label(mut self, label: &str) -> Self {
+        self.heading.add_heading(label);
+        self
     }
 
     /// Adds a text that counts like the description, such as an example of a request.
     #[must_use]
-    pub fn text(self, text: &str) -> Self {
-        self.with(text, 1.0)
-    }
-
-    fn with(mut self, text: &str, weight: f32) -> Self {
-        for stem in stems(text) {
-            *self.weights.entry(stem).or_default() += weight;
-            self.length += weight;
-        }
+    pub fn text(mut self, text: &str) -> Self {
+        self.body.add(text);
         self
     }
+}
+
+fn increases(part: &str) -> BTreeMap<String, f32> {
+    let mut stems: Vec<_> = words(part).map(|word| stem(&word)).collect();
+    let verb = stems.first().map(|stem| (stem.clone(), VERB));
+    stems.sort();
+    stems.dedup();
+    let share = COVERAGE / super::count(stems.len()).max(1.0);
+    let mut increases = BTreeMap::new();
+    for (stem, increase) in stems.into_iter().map(|stem| (stem, share)).chain(verb) {
+        *increases.entry(stem).or_default() += increase;
+    }
+    increases
+}
+
+impl Field {
+    fn add(&mut self, text: &str) {
+        for word in words(text) {
+            *self.stems.entry(stem(&word)).or_default() += 1.0;
+            self.length += 1.0;
+        }
+    }
+
+    fn add_heading(&mut self, text: &str) {
+        self.add(text);
+        for word in words(text) {
+            *self.stems.entry(exact(&word)).or_default() += 1.0;
+        }
+    }
+}
+
+/// Returns a word in the form that stands for the word itself in place of its stem. It tells the plural of a list from the
+/// singular of an entry.
+pub(super) fn exact(word: &str) -> String {
+    format!("={word}")
 }

@@ -26,6 +26,7 @@ mod pins;
 mod principals;
 mod processes;
 mod protocol;
+mod pypi;
 mod start;
 mod stdio_server;
 

@@ -1,5 +1,5 @@
 use std::fmt;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 use std::time::Duration;
 
 use omniassist_core::run::{CallLabel, Gate};
@@ -39,8 +39,6 @@ pub struct RegisteredTool {
     source: Option<Text>,
     /// The values of the registry that has checked it.
     state: Option<Arc<StateMap>>,
-    /// Made by the first search.
-    search_text: OnceLock<SearchText>,
 }
 
 pub(super) fn check_name(name: &str) -> Result<(), String> {
@@ -169,7 +167,6 @@ impl RegisteredTool {
             is_always_loaded: false,
             source: None,
             state: None,
-            search_text: OnceLock::new(),
         }
     }
 
@@ -239,13 +236,11 @@ impl RegisteredTool {
     }
 
     /// Returns the words by which a search finds the tool.
-    pub(super) fn search_text(&self) -> &SearchText {
-        self.search_text.get_or_init(|| {
-            let spec = &self.spec;
-            let text = SearchText::new(&spec.name, &spec.description);
-            let text = spec.title.iter().chain(&self.tags).fold(text, |text, label| text.label(label));
-            spec.examples.iter().fold(text, |text, example| text.text(&example.request))
-        })
+    pub(super) fn search_text(&self) -> SearchText {
+        let spec = &self.spec;
+        let text = SearchText::new(&spec.name, &spec.description);
+        let text = spec.title.iter().chain(&self.tags).fold(text, |text, label| text.label(label));
+        spec.examples.iter().fold(text, |text, example| text.text(&example.request))
     }
 
     /// Returns `true` if only some callers see the tool.

@@ -1,15 +1,18 @@
 mod attached;
+mod catalog;
 mod deferred;
+mod indexed;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::future::Future;
-use std::sync::{Arc, Mutex, RwLock};
+use std::sync::{Arc, Mutex, OnceLock, RwLock};
 
-use omniassist_core::run::{CallLabel, ClientAbilities, Gate, ToolCatalog};
+use omniassist_core::run::ClientAbilities;
 use omniassist_core::{JsonText, Limits, Text, ToolSide, ToolSpec};
 use tokio_util::task::TaskTracker;
 
+use self::indexed::IndexedTools;
 use super::Tool;
 use super::registered::{RegisteredTool, check_name};
 use super::run::{self, RunningTool, ToolInvocation};
@@ -58,14 +61,9 @@ impl Tools {
     }
 
     fn with_search(state: impl Into<Arc<StateMap>>, limits: Limits, search: Option<Arc<Search>>) -> Self {
-        Self {
-            inner: Arc::new(Inner {
-                current: RwLock::new(ToolSnapshot::of(BTreeMap::new(), Arc::new(limits), search)),
-                state: state.into(),
-                sources: Mutex::default(),
-                tasks: TaskTracker::new(),
-            }),
-        }
+        let current = RwLock::new(ToolSnapshot::of(ToolMap::new(), Arc::new(limits), search));
+        let (sources, tasks) = (Mutex::default(), TaskTracker::new());
+        Self { inner: Arc::new(Inner { current, state: state.into(), sources, tasks }) }
     }
 
     /// Adds a tool. Runs that have begun do not see it. It takes the place of a tool of a [source](super::source) with the same
@@ -82,12 +80,12 @@ impl Tools {
         let tool = self.check(tool)?;
         let mut current = crate::sync::write(&self.inner.current);
         let name = tool.spec().name.clone();
-        if current.get(&name).is_some_and(|tool| tool.source().is_none()) {
+        if current.inner.tools.get(&name).is_some_and(|tool| tool.source().is_none()) {
             return Err(Error::invalid_tool(name, "a tool of this name is already registered"));
         }
-        let mut tools = current.inner.tools.clone();
-        tools.insert(name, Arc::new(tool));
-        *current = current.with_registered(tools);
+        let is_conditional = tool.is_conditional();
+        current.change(|tools| tools.insert(name, Arc::new(tool)));
+        Arc::make_mut(&mut current.inner).is_conditional |= is_conditional;
         Ok(())
     }
 
@@ -110,12 +108,10 @@ impl Tools {
     #[expect(clippy::must_use_candidate, reason = "callers may ignore whether the tool existed")]
     pub fn unregister(&self, name: &str) -> bool {
         let mut current = crate::sync::write(&self.inner.current);
-        if current.get(name).is_none_or(|tool| tool.source().is_some()) {
+        if current.inner.tools.get(name).is_none_or(|tool| tool.source().is_some()) {
             return false;
         }
-        let mut tools = current.inner.tools.clone();
-        tools.remove(name);
-        *current = current.with_registered(tools);
+        current.change(|tools| tools.remove(name));
         true
     }
 
@@ -169,15 +165,21 @@ pub struct ToolSnapshot {
     principal: Principal,
 }
 
+type ToolMap = BTreeMap<Text, Arc<RegisteredTool>>;
+
 #[derive(Clone, Default)]
 struct Snapshot {
-    tools: BTreeMap<Text, Arc<RegisteredTool>>,
-    specs: Arc<[Arc<ToolSpec>]>,
+    tools: Arc<ToolMap>,
+    /// The descriptions for the model. Unless there is another order, they are sorted by name.
+    specs: OnceLock<Arc<[Arc<ToolSpec>]>>,
+    /// Those that are sent without a search. `None` if all are.
+    eager: OnceLock<Option<Arc<[Arc<ToolSpec>]>>>,
+    registered: Arc<IndexedTools>,
     /// Tools that the conversation may contain calls of, and that cannot be called.
     withheld: BTreeMap<Text, ToolSide>,
     /// Names of `withheld` that must not be revealed to the caller.
     hidden: BTreeSet<Text>,
-    /// `true` if some of the tools are visible to some callers only.
+    /// `false` if each of the tools is visible to all callers.
     is_conditional: bool,
     limits: Arc<Limits>,
     /// The search for deferred tools. `None` in a registry without deferral.
@@ -186,36 +188,42 @@ struct Snapshot {
 
 impl ToolSnapshot {
     /// Creates a snapshot. The tools are sorted by name, so that every instance sends providers the same request.
-    fn of(
-        tools: BTreeMap<Text, Arc<RegisteredTool>>,
-        limits: Arc<Limits>,
-        search: Option<Arc<Search>>,
-    ) -> Self {
-        let specs = tools.values().map(|tool| Arc::clone(tool.spec())).collect();
+    fn of(tools: ToolMap, limits: Arc<Limits>, search: Option<Arc<Search>>) -> Self {
+        let tools = Arc::new(tools);
         let is_conditional = tools.values().any(|tool| tool.is_conditional());
         let withheld =
             search.iter().map(|search| (search.tool.spec().name.clone(), ToolSide::Server)).collect();
-        let hidden = BTreeSet::new();
-        let inner = Snapshot { tools, specs, withheld, hidden, is_conditional, limits, search };
+        let registered = Arc::new(IndexedTools::of(&tools));
+        let inner =
+            Snapshot { tools, registered, withheld, is_conditional, limits, search, ..Snapshot::default() };
         Self { inner: Arc::new(inner), principal: Principal::anonymous() }
     }
 
     /// Returns a snapshot of these tools, with the limits and the search of this one.
-    fn with_registered(&self, tools: BTreeMap<Text, Arc<RegisteredTool>>) -> Self {
+    fn with_registered(&self, tools: ToolMap) -> Self {
         Self::of(tools, Arc::clone(&self.inner.limits), self.inner.search.clone())
+    }
+
+    /// Changes the registered tools. They are copied only if there is another snapshot of them, so that many registrations
+    /// take linear time.
+    fn change<T>(&mut self, change: impl FnOnce(&mut ToolMap) -> T) {
+        let inner = Arc::make_mut(&mut self.inner);
+        (inner.specs, inner.eager) = (OnceLock::new(), OnceLock::new());
+        inner.registered = Arc::default();
+        change(Arc::make_mut(&mut inner.tools));
+        inner.registered = Arc::new(IndexedTools::of(&inner.tools));
     }
 
     /// Returns a snapshot of other tools for the same principal.
     fn holding(
         &self,
-        tools: BTreeMap<Text, Arc<RegisteredTool>>,
+        tools: ToolMap,
         specs: Arc<[Arc<ToolSpec>]>,
         withheld: BTreeMap<Text, ToolSide>,
     ) -> Self {
-        let Snapshot { hidden, is_conditional, limits, search, .. } = &*self.inner;
-        let (hidden, limits, search) = (hidden.clone(), Arc::clone(limits), search.clone());
-        let is_conditional = *is_conditional;
-        let inner = Snapshot { tools, specs, withheld, hidden, is_conditional, limits, search };
+        let mut inner = Snapshot::clone(&self.inner);
+        (inner.tools, inner.withheld) = (Arc::new(tools), withheld);
+        (inner.specs, inner.eager) = (specs.into(), OnceLock::new());
         Self { inner: Arc::new(inner), principal: self.principal.clone() }
     }
 
@@ -260,41 +268,45 @@ impl ToolSnapshot {
     /// Returns the same tools without those that `hides` selects. A hidden tool is answered like one that does not exist;
     /// the outputs that it gave earlier in the conversation stay.
     pub(crate) fn hiding(&self, hides: impl Fn(&RegisteredTool) -> bool) -> Self {
-        let (gone, tools): (BTreeMap<_, _>, BTreeMap<_, _>) =
-            self.inner.tools.clone().into_iter().partition(|(_, tool)| hides(tool));
+        let (gone, tools): (ToolMap, ToolMap) =
+            ToolMap::clone(&self.inner.tools).into_iter().partition(|(_, tool)| hides(tool));
         if gone.is_empty() {
             return self.clone();
         }
-        let specs = self.inner.specs.iter().filter(|spec| tools.contains_key(&spec.name));
-        let (specs, limits) = (specs.map(Arc::clone).collect(), Arc::clone(&self.inner.limits));
-        let search = self.inner.search.clone();
+        let specs = self.specs_where(|spec| tools.contains_key(&spec.name));
         let (mut withheld, mut hidden) = (self.inner.withheld.clone(), self.inner.hidden.clone());
         for (name, tool) in gone {
             hidden.insert(name.clone());
             withheld.insert(name, tool.spec().side);
         }
-        let is_conditional = self.inner.is_conditional;
-        let inner = Snapshot { tools, specs, withheld, hidden, is_conditional, limits, search };
-        Self { inner: Arc::new(inner), principal: self.principal.clone() }
+        let mut left = self.holding(tools, specs, withheld);
+        Arc::make_mut(&mut left.inner).hidden = hidden;
+        left
     }
 
     /// Returns the same tools, with names that belong to the server even where there is no such tool.
     pub(crate) fn reserving(&self, names: impl IntoIterator<Item = Text>) -> Self {
         let mut withheld = self.inner.withheld.clone();
         withheld.extend(names.into_iter().map(|name| (name, ToolSide::Server)));
-        let (tools, specs) = (self.inner.tools.clone(), Arc::clone(&self.inner.specs));
-        self.holding(tools, specs, withheld)
+        self.withholding(withheld)
     }
 
     /// Returns the same tools and another one, which comes last.
     pub(crate) fn with_tool(&self, tool: RegisteredTool) -> Result<Self> {
         let name = tool.spec().name.clone();
-        let mut tools = self.inner.tools.clone();
-        let specs = self.inner.specs.iter().chain([tool.spec()]).map(Arc::clone).collect();
+        let mut tools = ToolMap::clone(&self.inner.tools);
+        let specs = self.specs().iter().chain([tool.spec()]).map(Arc::clone).collect();
         if tools.insert(name.clone(), Arc::new(tool)).is_some() {
             return Err(Error::invalid_tool(name, "the run has a tool of this name already"));
         }
         Ok(self.holding(tools, specs, self.inner.withheld.clone()))
+    }
+
+    /// Returns the same tools with other withheld ones.
+    fn withholding(&self, withheld: BTreeMap<Text, ToolSide>) -> Self {
+        let mut inner = Snapshot::clone(&self.inner);
+        inner.withheld = withheld;
+        Self { inner: Arc::new(inner), principal: self.principal.clone() }
     }
 
     /// Returns `true` if there was a tool of this name, and it is hidden.
@@ -317,7 +329,12 @@ impl ToolSnapshot {
     /// client's order.
     #[must_use]
     pub fn specs(&self) -> Arc<[Arc<ToolSpec>]> {
-        Arc::clone(&self.inner.specs)
+        let sorted = || self.inner.tools.values().map(|tool| Arc::clone(tool.spec())).collect();
+        Arc::clone(self.inner.specs.get_or_init(sorted))
+    }
+
+    fn specs_where(&self, selects: impl Fn(&ToolSpec) -> bool) -> Arc<[Arc<ToolSpec>]> {
+        self.specs().iter().filter(|spec| selects(spec)).map(Arc::clone).collect()
     }
 
     /// Returns the tools, the search included.
@@ -378,7 +395,8 @@ impl ToolSnapshot {
     /// Returns the names of the tools in about 1,000 bytes.
     fn listed_names(&self) -> Text {
         let search = self.search_tool().map(|tool| tool.spec());
-        let specs = search.into_iter().chain(self.inner.specs.iter());
+        let specs = self.specs();
+        let specs = search.into_iter().chain(specs.iter());
         let names: Vec<&str> = specs.map(|spec| spec.name.as_str()).collect();
         let listed = names
             .iter()
@@ -409,8 +427,8 @@ impl ToolSnapshot {
         if declared.is_empty() {
             return Ok(self.clone());
         }
-        let mut tools = self.inner.tools.clone();
-        let mut specs = self.inner.specs.to_vec();
+        let mut tools = ToolMap::clone(&self.inner.tools);
+        let mut specs = self.specs().to_vec();
         for (index, spec) in declared.iter().enumerate() {
             let refuse =
                 |reason: String| omniassist_core::Error::invalid_tool(format!("tools[{index}]"), reason);
@@ -448,8 +466,7 @@ impl ToolSnapshot {
         for name in names.iter().filter(|name| self.side(name).is_none()) {
             withheld.insert(name.clone(), ToolSide::FrontEnd);
         }
-        let (tools, specs) = (self.inner.tools.clone(), Arc::clone(&self.inner.specs));
-        self.holding(tools, specs, withheld)
+        self.withholding(withheld)
     }
 
     /// Returns the same tools without those that the server runs. Their names stay reserved for the server, and a call of
@@ -457,39 +474,11 @@ impl ToolSnapshot {
     #[must_use]
     pub fn without_server_tools(&self) -> Self {
         let is_ours = |side: ToolSide| side == ToolSide::Server;
-        let (gone, tools): (BTreeMap<_, _>, BTreeMap<_, _>) =
-            self.inner.tools.clone().into_iter().partition(|(_, tool)| is_ours(tool.spec().side));
+        let (gone, tools): (ToolMap, ToolMap) =
+            ToolMap::clone(&self.inner.tools).into_iter().partition(|(_, tool)| is_ours(tool.spec().side));
         let mut withheld = self.inner.withheld.clone();
         withheld.extend(gone.into_keys().map(|name| (name, ToolSide::Server)));
-        let specs = self.inner.specs.iter().filter(|spec| !is_ours(spec.side)).map(Arc::clone).collect();
+        let specs = self.specs_where(|spec| !is_ours(spec.side));
         self.holding(tools, specs, withheld)
-    }
-}
-
-impl ToolCatalog for ToolSnapshot {
-    fn side(&self, name: &str) -> Option<ToolSide> {
-        self.side(name)
-    }
-
-    fn check(&self, name: &str, arguments: &JsonText) -> Result<(), Text> {
-        self.check(name, arguments)
-    }
-
-    fn gate(&self, name: &str, arguments: &JsonText) -> Gate {
-        self.get(name).map_or(Gate::Open, |tool| tool.gate(arguments, &self.principal))
-    }
-
-    fn label(&self, name: &str, arguments: Option<&JsonText>) -> CallLabel {
-        self.get(name).map(|tool| tool.label(arguments)).unwrap_or_default()
-    }
-
-    fn check_output(&self, name: &str, arguments: &JsonText, output: &JsonText) -> Result<(), Text> {
-        self.get(name).map_or(Ok(()), |tool| tool.check_output(arguments, output))
-    }
-}
-
-impl fmt::Debug for ToolSnapshot {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("ToolSnapshot").field(&self.inner.tools.keys()).finish()
     }
 }

@@ -8,6 +8,7 @@ mod loaded;
 mod ranking;
 #[cfg(feature = "openai")]
 mod real_model;
+mod scale;
 
 use omniassist_server::Tool;
 use omniassist_server::core::Limits;

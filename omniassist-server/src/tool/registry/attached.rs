@@ -5,7 +5,7 @@ use std::sync::{Arc, Weak};
 
 use omniassist_core::Text;
 
-use super::{Inner, Tools};
+use super::{Inner, ToolMap, Tools};
 use crate::tool::Tool;
 use crate::tool::registered::RegisteredTool;
 use crate::tool::source::{
@@ -116,9 +116,9 @@ impl Tools {
 
 impl Inner {
     /// Replaces the tools of a source.
-    fn replace(&self, source: &str, offered: BTreeMap<Text, Arc<RegisteredTool>>) {
+    fn replace(&self, source: &str, offered: ToolMap) {
         let mut current = sync::write(&self.current);
-        let mut tools = current.inner.tools.clone();
+        let mut tools = ToolMap::clone(&current.inner.tools);
         tools.retain(|_, tool| tool.source().is_none_or(|of| of != source));
         for (name, tool) in offered {
             // A tool of the application may have been registered meanwhile.
@@ -134,7 +134,7 @@ impl Inner {
         filter: &Filter,
         tools: Vec<Tool>,
         mut withheld: Vec<WithheldTool>,
-    ) -> (BTreeMap<Text, Arc<RegisteredTool>>, Vec<WithheldTool>) {
+    ) -> (ToolMap, Vec<WithheldTool>) {
         let current = sync::read(&self.current).clone();
         let mut offered = BTreeMap::new();
         for tool in tools {

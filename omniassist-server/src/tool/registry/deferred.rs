@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use omniassist_core::tool_search::rank;
 use omniassist_core::{Limits, Message, Text, ToolChoice, ToolSide, ToolSpec};
 
 use super::{Snapshot, ToolSnapshot, Tools};
@@ -27,10 +26,22 @@ impl Tools {
 impl ToolSnapshot {
     /// Returns the search, if there are enough server tools to defer them.
     fn deferral(&self) -> Option<&Search> {
-        let Snapshot { search, tools, .. } = &*self.inner;
-        let search = search.as_deref().filter(|search| tools.len() > search.above)?;
-        let ours = || tools.values().filter(|tool| tool.spec().side == ToolSide::Server);
-        (ours().count() > search.above && ours().any(|tool| !tool.is_eager())).then_some(search)
+        let search = self.inner.search.as_deref()?;
+        self.eager(search).map(|_| search)
+    }
+
+    /// Returns the descriptions that are sent without a search, if the others are deferred.
+    fn eager(&self, search: &Search) -> Option<&[Arc<ToolSpec>]> {
+        let find = || {
+            let tools = &self.inner.tools;
+            let ours = || tools.values().filter(|tool| tool.spec().side == ToolSide::Server);
+            let is_deferred = tools.len() > search.above
+                && ours().count() > search.above
+                && ours().any(|tool| !tool.is_eager());
+            let is_eager = |spec: &ToolSpec| tools.get(&spec.name).is_none_or(|tool| tool.is_eager());
+            is_deferred.then(|| self.specs_where(is_eager))
+        };
+        self.inner.eager.get_or_init(find).as_deref()
     }
 
     /// Returns the tool that searches, if tools are deferred and it is not hidden.
@@ -71,9 +82,7 @@ impl ToolSnapshot {
     /// titles, tags, descriptions and examples.
     #[must_use]
     pub fn search(&self, query: &str) -> Vec<&Arc<RegisteredTool>> {
-        let tools: Vec<_> = self.inner.tools.values().collect();
-        let texts: Vec<_> = tools.iter().map(|tool| tool.search_text()).collect();
-        rank(query, &texts).into_iter().filter_map(|index| tools.get(index).copied()).collect()
+        self.inner.registered.search(query, &self.inner.tools)
     }
 
     /// Returns the loaded tools of a conversation, if tools are deferred.
@@ -85,16 +94,15 @@ impl ToolSnapshot {
     /// then comes first and the loaded tools of the conversation come last, in that order. The beginning therefore
     /// stays the same, and a provider can cache it.
     pub(crate) fn offered(&self, loaded: Option<&Loaded>, choice: &ToolChoice) -> Arc<[Arc<ToolSpec>]> {
-        let Some(loaded) = loaded.filter(|_| self.deferral().is_some()) else { return self.specs() };
-        let (eager, deferred): (Vec<_>, Vec<_>) =
-            self.inner.specs.iter().partition(|spec| self.get(&spec.name).is_none_or(|tool| tool.is_eager()));
+        let eager = self.inner.search.as_deref().and_then(|search| self.eager(search));
+        let Some((loaded, eager)) = loaded.zip(eager) else { return self.specs() };
         let mut names: Vec<_> = loaded.names().collect();
         if let ToolChoice::Tool(name) = choice {
             names.extend(Some(name).filter(|name| !names.contains(name)));
         }
-        let find = |name: &Text| deferred.iter().copied().find(|spec| spec.name == *name);
+        let deferred = |name: &Text| self.inner.tools.get(name).filter(|tool| !tool.is_eager());
+        let deferred = names.into_iter().filter_map(deferred).map(|tool| tool.spec());
         let search = self.search_tool().map(|tool| tool.spec());
-        let specs = search.into_iter().chain(eager).chain(names.into_iter().filter_map(find));
-        specs.map(Arc::clone).collect()
+        search.into_iter().chain(eager).chain(deferred).map(Arc::clone).collect()
     }
 }

@@ -1,0 +1,11 @@
+#!/usr/bin/env bash
+# Installs the two servers and the official client below examples/mcp/servers, and starts the assistant. It needs Node.js
+# and Python 3.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")"
+[ -d servers/node_modules ] || npm ci --no-fund --no-audit --prefix servers >&2
+if [ ! -d servers/.python ]; then
+  python3 -m venv servers/.python
+  servers/.python/bin/python -m pip install --quiet --disable-pip-version-check -r servers/requirements.txt >&2
+fi
+exec cargo run --quiet -p mcp

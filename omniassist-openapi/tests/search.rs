@@ -1,0 +1,48 @@
+//! The search among the 1,200 operations of a large document.
+//!
+//! Both sets of requests were written by one person who knew the summaries and the table of verbs. The targets of both were
+//! drawn at random from all operations. Only the first set was used to tune the search; a change of the search must not be
+//! chosen by its result on the second one.
+
+use std::collections::BTreeMap;
+
+use omniassist_openapi::OpenApi;
+use omniassist_server::core::Limits;
+use omniassist_server::tool::{StateMap, Tools};
+
+use crate::hub::{HELD_OUT, TUNED, operations, requests, text};
+
+/// Returns the number of requests whose operation is the first result, and among the first 5 and 10.
+fn hits(tools: &Tools, requests: &[(&str, &str)]) -> [usize; 3] {
+    // The title of a tool is the summary of its operation.
+    let summaries: BTreeMap<String, String> =
+        operations().into_iter().map(|operation| (operation.id, operation.summary)).collect();
+    let snapshot = tools.snapshot();
+    let mut hits = [0; 3];
+    for (request, id) in requests {
+        let best = snapshot.search(request);
+        let title = |index: usize| best.get(index).and_then(|tool| tool.spec().title.as_deref());
+        let place = (0..best.len()).find(|index| title(*index) == Some(summaries[*id].as_str()));
+        for (hit, first) in hits.iter_mut().zip([1, 5, 10]) {
+            *hit += usize::from(place.is_some_and(|place| place < first));
+        }
+        if std::env::var_os("OMNIASSIST_SHOW_TUNED").is_some() && requests.len() < 100 {
+            println!("{place:?} {request}\n    {id}; first {:?} {:?} {:?}", title(0), title(1), title(2));
+        }
+    }
+    hits
+}
+
+#[test]
+fn a_request_in_a_users_words_finds_its_operation_among_1200() {
+    let tools = Tools::new(StateMap::new(), Limits::default());
+    tools
+        .attach(OpenApi::from_json("hub", &text()).unwrap().server("https://api.test").tools().unwrap())
+        .unwrap();
+    let (tuned, held_out) = (requests(TUNED), requests(HELD_OUT));
+    assert_eq!((tuned.len(), held_out.len()), (40, 200));
+    println!("tuned: {:?} of {}", hits(&tools, &tuned), tuned.len());
+    let [first, five, ten] = hits(&tools, &held_out);
+    println!("held out: {first}, {five} and {ten} of {} are the first, among 5 and among 10", held_out.len());
+    assert!(five >= 165 && ten >= 183, "{first}, {five}, {ten}");
+}
