@@ -57,12 +57,13 @@ const AXUM: &str = "axum";
 const ADAPTER: &str = "OMNIASSIST_ADAPTER";
 
 /// The packages of the programs that the suites start, and the variables that name their binaries.
-const PROGRAMS: [(&str, &str); 7] = [
+const PROGRAMS: [(&str, &str); 8] = [
     ("quickstart", "QUICKSTART_BIN"),
     ("runtime-events", "RUNTIME_EVENTS_BIN"),
     ("back-office", "BACK_OFFICE_BIN"),
     ("cluster", "CLUSTER_BIN"),
     ("ledger", "LEDGER_BIN"),
+    ("omniassist-mcp-served", "MCP_SERVED_BIN"),
     ("research-desk", "RESEARCH_DESK_BIN"),
     ("shared-cart", "SHARED_CART_BIN"),
 ];
@@ -175,7 +176,8 @@ impl Suites {
         let browser = has(&[Part::Browser, Part::RealModel])
             && report.step("npm ci in tests/browser", || self.npm_ci("browser")).is_some();
         if has(&[Part::Clients]) {
-            if clients {
+            let servers = || npm_ci(&root().join(MCP_SERVERS));
+            if clients && report.step("npm ci for the MCP servers of the clients", servers).is_some() {
                 self.clients(report);
             }
             for suite in ["openai-python", "agents-python"] {

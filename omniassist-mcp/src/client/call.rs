@@ -1,28 +1,21 @@
 //! Calls of a server's tools.
 
+mod rounds;
+
 use std::sync::Arc;
 
 use omniassist_server::tool::{Approval, Tool, ToolContext, ToolError};
-use rmcp::model::CallToolResult;
 use serde_json::Value;
 use std::time::Duration;
-use tokio::time::{Instant, timeout_at};
 
 use super::McpError;
 use super::cleaned;
 use super::config::Config;
-use super::connection::Fault;
 use super::definition::{Definition, Misfit};
 use super::output::Output;
 use super::pool::Pool;
 
-const MAY_HAVE_ACTED: &str = "The server went away; it may or may not have acted.";
-const TIMED_OUT: &str = "The server did not answer in time; it may or may not have acted.";
-const UNREACHABLE: &str = "The server cannot be reached now. The call did not run.";
-const CHANGED: &str = "The server has changed or removed this tool. The call did not run.";
-const BUSY: &str = "Too many users use the server now. The call did not run.";
 const UNUSABLE: &str = "The server's answer cannot be used.";
-const CANCELLED: &str = "The call was cancelled.";
 
 /// Time beyond the timeout of a call, in which the call ends by itself with the better error.
 const GRACE: Duration = Duration::from_secs(2);
@@ -81,60 +74,18 @@ impl McpTool {
     }
 
     async fn call(&self, arguments: Value, call: &ToolContext) -> Result<Value, ToolError> {
-        let result = self.result(arguments, call).await?;
+        let mut result = self.result(arguments, call).await?;
+        let files = super::media::store(&mut result.content, call).await;
         let server = &self.config.name;
         match Output::new(server, &self.definition, result, self.config.max_output_bytes) {
-            Ok(Output::Data(data)) => Ok(data),
+            Ok(Output::Data(mut data)) if !files.is_empty() => {
+                data.insert("files".to_owned(), serde_json::to_value(files).map_err(ToolError::internal)?);
+                Ok(data.into())
+            }
+            Ok(Output::Data(data)) => Ok(data.into()),
             Ok(Output::Failed(text)) => Err(ToolError::new(format!("The server {server} reports: {text}"))),
             Err(Misfit) => Err(ToolError::new(UNUSABLE)
                 .with_source(McpError::answer("the output does not fit the tool's output schema"))),
         }
     }
-
-    /// Calls the tool, and once more if the first call did not run, or may run twice.
-    async fn result(&self, arguments: Value, call: &ToolContext) -> Result<CallToolResult, ToolError> {
-        let deadline = Instant::now() + self.config.call_timeout;
-        let Value::Object(arguments) = arguments else {
-            return Err(ToolError::new("The arguments are not an object."));
-        };
-        let mut is_repeated = false;
-        loop {
-            let (name, given) = (&self.definition.name, arguments.clone());
-            let link = self.pool.link(call.run().principal()).map_err(|error| failed(BUSY, error))?;
-            let ready = tokio::select! {
-                ready = timeout_at(deadline, link.ready()) => ready,
-                () = call.cancelled() => return Err(ToolError::new(CANCELLED)),
-            };
-            let ready = ready.map_err(|_| failed(UNREACHABLE, McpError::timed_out()))?;
-            let ready = ready.map_err(|error| ToolError::new(UNREACHABLE).with_source(error))?;
-            // The definition that was checked is the one that runs.
-            if !ready.listing.has(&self.definition) {
-                return Err(ToolError::new(CHANGED));
-            }
-            let fault = match ready.connection.call(name, given, call, deadline).await {
-                Ok(result) => return Ok(result),
-                Err(fault) => fault,
-            };
-            if matches!(fault, Fault::NotRun(_) | Fault::Gone(_)) {
-                ready.connection.abandon();
-            }
-            match fault {
-                Fault::NotRun(_) if !is_repeated => is_repeated = true,
-                Fault::Gone(_) if !is_repeated && self.may_repeat() => is_repeated = true,
-                Fault::NotRun(error) => return Err(failed(UNREACHABLE, error)),
-                Fault::Gone(error) => return Err(failed(MAY_HAVE_ACTED, error)),
-                Fault::TimedOut => return Err(failed(TIMED_OUT, McpError::timed_out())),
-                Fault::Cancelled => return Err(ToolError::new(CANCELLED)),
-                Fault::Answer(error) => return Err(failed(UNUSABLE, error)),
-                Fault::Refused(text) => {
-                    let text = cleaned::description(&text);
-                    return Err(ToolError::new(format!("The server {} reports: {text}", self.config.name)));
-                }
-            }
-        }
-    }
-}
-
-fn failed(text: &'static str, error: McpError) -> ToolError {
-    ToolError::new(text).with_source(error)
 }

@@ -44,6 +44,18 @@ pub(super) fn schema(schema: &mut Value) {
     }
 }
 
+/// Returns `true` if a name or a text within a value has hidden characters.
+pub(super) fn has_hidden(value: &Value) -> bool {
+    match value {
+        Value::String(text) => text.chars().any(is_hidden),
+        Value::Array(items) => items.iter().any(has_hidden),
+        Value::Object(members) => {
+            members.iter().any(|(name, member)| name.chars().any(is_hidden) || has_hidden(member))
+        }
+        _ => false,
+    }
+}
+
 /// Returns `true` for control characters, for marks of direction, and for others without a width.
 fn is_hidden(letter: char) -> bool {
     match letter {

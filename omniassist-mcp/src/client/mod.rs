@@ -28,14 +28,61 @@
 //! - Descriptions have no hidden characters, and at most 2 KiB. [`Pins`] find definitions that have changed, and can withhold
 //!   them. A tool that a server changes during a run cannot be called in this run.
 //! - The model receives results as an object that tells whose data they are, of at most
-//!   [`max_output_bytes`](McpServer::max_output_bytes). Images and sounds become a line that tells that they exist.
+//!   [`max_output_bytes`](McpServer::max_output_bytes). Images, sounds and embedded files become
+//!   [files](omniassist_server::files) of the user, if the assistant has a store of them. Otherwise they become a line that tells
+//!   that they exist. Links are never followed.
 //! - A list is refused as a whole if it has more than 10,000 tools, 64 pages or 8 MiB, or takes more than 30 s.
-//! - A server cannot ask: elicitation, sampling and roots are declined.
+//! - A server can ask the user during a call only. Sampling and roots are not offered.
+//!
+//! # Questions
+//!
+//! A server can ask the user during a call (elicitation). The user sees a [form](omniassist_server::tool::UserForm) whose first
+//! line names the server; hidden characters are removed, and a form of more than 16 KiB is refused. A page that the server wants
+//! opened is a form without fields, with the host and the URL. It must be `https`, or `http` on this machine, and is never
+//! fetched. A call asks at most 8 times.
+//!
+//! With the version 2026-07-28, the call goes on at any server of the application with the same keys or the same store. Earlier
+//! servers hold the call open while they wait. It is held in this process for 5 minutes, 64 calls at a time and 8 of a user.
+//! After that, or at another server, the call is made again if the tool's annotations are trusted and allow it; its questions
+//! then have the answers that the user gave. Otherwise the model reads that the call was lost. On one connection without streams,
+//! such as that of a process, a question is declined if it cannot be told which user's call it belongs to.
 //!
 //! # Resources and prompts
 //!
 //! A host reads them with [`McpServer::read`] and [`McpServer::prompt`], and shows them to its user. A model reads resources only
 //! if [`resource_tools`](McpServer::resource_tools) is set.
+//!
+//! # Users with accounts
+//!
+//! With [`McpAuth::oauth`], each user has tokens of OAuth 2.1. A user without a token sees no tools of the server, and
+//! `GET /manifest.json` says `authorization_needed` for the source. The application has two routes:
+//!
+//! ```no_run
+//! use std::sync::Arc;
+//!
+//! use omniassist_mcp::client::{McpAuth, McpError, McpServer, MemoryCredentialStore, OAuth};
+//! use omniassist_server::Principal;
+//!
+//! fn server() -> Arc<McpServer> {
+//!     let oauth = OAuth::new(MemoryCredentialStore::new()).redirect("https://app.example.com/oauth/mcp");
+//!     Arc::new(McpServer::http("docs", "https://mcp.example.com/mcp").auth(McpAuth::oauth(oauth)))
+//! }
+//!
+//! /// The user wants to connect: the response redirects the browser to this URL.
+//! async fn connect(docs: &McpServer, user: &Principal) -> Result<String, McpError> {
+//!     docs.authorization_url(user).await
+//! }
+//!
+//! /// The browser is back at `/oauth/mcp`, with this query. The user is the one that the application has authenticated.
+//! async fn finish(docs: &McpServer, user: &Principal, query: &str) -> Result<(), McpError> {
+//!     docs.finish_authorization(user, query).await
+//! }
+//! ```
+//!
+//! The URLs of metadata, registration and tokens come from servers, so an
+//! [`OutboundPolicy`](omniassist_server::outbound::OutboundPolicy) applies to them. A tool whose user has lost the token, or
+//! needs another scope, gives the model an error that says so; its source is an [`McpError`] with
+//! [`is_authorization_needed`](McpError::is_authorization_needed).
 //!
 //! # Failures
 //!
@@ -47,15 +94,19 @@
 
 mod approval;
 mod auth;
+mod authorization;
 mod call;
 mod cleaned;
 mod config;
 mod connection;
 mod definition;
+mod elicitation;
 mod error;
 mod http;
 mod hub;
 mod link;
+mod media;
+mod oauth;
 mod offered;
 mod output;
 mod pins;
@@ -66,6 +117,9 @@ mod stdio;
 pub use approval::McpApproval;
 pub use auth::McpAuth;
 pub use error::McpError;
+pub use oauth::{
+    CredentialFuture, CredentialKey, CredentialKind, CredentialStore, MemoryCredentialStore, OAuth,
+};
 pub use offered::{McpArgument, McpBody, McpContent, McpMessage, McpPrompt, McpResource};
 pub use pins::{PendingTool, PinPolicy, Pins};
 pub use server::McpServer;

@@ -1,7 +1,7 @@
 use std::fmt::Write;
 
 use rmcp::model::{CallToolResult, ContentBlock, ResourceContents};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::cleaned;
 use super::definition::{Definition, Misfit};
@@ -9,7 +9,7 @@ use super::definition::{Definition, Misfit};
 /// The result of a call as the model receives it.
 pub(super) enum Output {
     /// An object that tells whose data it contains. A text within JSON cannot end it.
-    Data(Value),
+    Data(Map<String, Value>),
     /// The server says that the call failed.
     Failed(String),
 }
@@ -36,7 +36,8 @@ impl Output {
             Some(content) => ("text", cut(content.to_string(), max_bytes).into()),
             None => ("text", text.into()),
         };
-        Ok(Self::Data(json!({"untrusted_data_of": server, name: content})))
+        let data = [("untrusted_data_of".to_owned(), server.into()), (name.to_owned(), content)];
+        Ok(Self::Data(data.into_iter().collect()))
     }
 }
 
@@ -54,7 +55,7 @@ pub(super) fn text_of<'a>(blocks: impl IntoIterator<Item = &'a ContentBlock>, ma
 }
 
 /// Returns a text as data of a server.
-pub(super) fn data(server: &str, text: String) -> Value {
+pub(super) fn data(server: &str, text: &str) -> Value {
     json!({"untrusted_data_of": server, "text": text})
 }
 

@@ -6,7 +6,8 @@ use omniassist_server::Principal;
 use super::McpError;
 use super::config::Config;
 use super::definition::Definition;
-use super::link::{Link, Used, Watcher};
+use super::elicitation::HeldCalls;
+use super::link::{HeldCall, Link, Used, Watcher};
 
 /// The users who are connected at the same time.
 const MAX_CONNECTED: usize = 64;
@@ -19,6 +20,8 @@ pub(super) struct Pool {
     config: Arc<Config>,
     watcher: Weak<dyn Watcher>,
     links: Mutex<Links>,
+    /// The calls that wait for their users.
+    pub(super) held: HeldCalls<HeldCall>,
 }
 
 #[derive(Default)]
@@ -29,7 +32,7 @@ struct Links {
 
 impl Pool {
     pub(super) fn new(config: Arc<Config>, watcher: Weak<dyn Watcher>) -> Self {
-        Self { config, watcher, links: Mutex::default() }
+        Self { config, watcher, links: Mutex::default(), held: HeldCalls::default() }
     }
 
     /// Returns `true` if each user has a link.
@@ -80,6 +83,19 @@ impl Pool {
         self.lock().by_principal.values().cloned().collect()
     }
 
+    /// Connects a user again who is connected, with the credentials that there are now.
+    pub(super) fn reconnect(&self, principal: &Principal) {
+        if let Some(link) = self.lock().by_principal.get(&self.key(principal)) {
+            link.reconnect();
+        }
+    }
+
+    /// Ends the link of a user, and the calls that are under way.
+    pub(super) fn end(&self, principal: &Principal) {
+        let ended = self.lock().by_principal.remove(&self.key(principal));
+        drop(ended);
+    }
+
     /// Returns `true` if the server offers a tool to a user, with exactly this definition.
     pub(super) fn offers(&self, principal: &Principal, tool: &Definition) -> bool {
         let links = self.lock();
@@ -95,6 +111,7 @@ impl Pool {
 
     /// Ends all links.
     pub(super) fn close(&self) {
+        self.held.clear();
         let mut links = self.lock();
         links.is_closed = true;
         for link in std::mem::take(&mut links.by_principal).into_values() {

@@ -5,11 +5,10 @@ use std::time::Duration;
 use futures_util::FutureExt as _;
 use rmcp::model::{
     CacheScope, CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult,
-    CustomRequest, CustomResult,
-    GetPromptRequestParams, GetPromptResponse, Implementation, ListPromptsResult,
-    ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
-    PromptsCapability, ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult, Reference,
-    ResourcesCapability, ServerCapabilities, ServerConfig,
+    CustomRequest, CustomResult, GetPromptRequestParams, GetPromptResponse, Implementation,
+    ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult,
+    PaginatedRequestParams, PromptsCapability, ReadResourceRequestParams, ReadResourceResponse,
+    ReadResourceResult, Reference, ResourcesCapability, ServerCapabilities, ServerConfig,
 };
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler};
@@ -84,8 +83,7 @@ impl ServerHandler for Handler {
         context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
         let (caller, settings) = (Caller::of(&context)?, &self.settings);
-        let (tools, more) =
-            Offer::new(&caller, settings).page(cursor(request.as_ref()), settings.page_size);
+        let (tools, more) = Offer::new(&caller, settings).page(cursor(request.as_ref()), settings.page_size);
         Ok(for_one_caller!(settings, ListToolsResult::with_all_items(tools), more))
     }
 
@@ -178,9 +176,7 @@ impl ServerHandler for Handler {
         let complete = async {
             let completers = match &request.r#ref {
                 Reference::Prompt(prompt) => settings.prompts.get(&prompt.name, &caller)?.completers(),
-                Reference::Resource(resource) => {
-                    settings.resources.get(&resource.uri, &caller)?.completers()
-                }
+                Reference::Resource(resource) => settings.resources.get(&resource.uri, &caller)?.completers(),
                 _ => return Err(refusal::unknown_reference()),
             };
             completers.complete(request.argument, request.context, caller.clone()).await

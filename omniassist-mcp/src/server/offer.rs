@@ -53,8 +53,10 @@ impl Offer {
     /// Returns the tools whose names come after this one, in their order, and the cursor of the next page if there is one.
     pub(super) fn page(&self, after: Option<&str>, size: usize) -> (Vec<Tool>, Option<String>) {
         let specs = self.tools.specs();
-        let of_tools = specs.iter().filter_map(|spec| Some((spec.name.as_str(), tool(self.tools.get(&spec.name)?))));
-        let of_agents = self.agents.iter().filter_map(|(name, agent)| Some((name.as_str(), ask(name, agent)?)));
+        let of_tools =
+            specs.iter().filter_map(|spec| Some((spec.name.as_str(), tool(self.tools.get(&spec.name)?))));
+        let of_agents =
+            self.agents.iter().filter_map(|(name, agent)| Some((name.as_str(), ask(name, agent)?)));
         page(of_tools.chain(of_agents).collect(), after, size)
     }
 }

@@ -13,14 +13,14 @@ const VERSION: &str = "mcp-protocol-version";
 /// Returns the answer to headers that two readers can understand differently.
 pub(super) fn ambiguous(headers: &HeaderMap) -> Option<Response<McpBody>> {
     let is_repeated = headers.get_all(VERSION).iter().nth(1).is_some();
-    is_repeated.then(|| {
-        refusal(StatusCode::BAD_REQUEST, "The header `mcp-protocol-version` must be sent once.")
-    })
+    is_repeated
+        .then(|| refusal(StatusCode::BAD_REQUEST, "The header `mcp-protocol-version` must be sent once."))
 }
 
 /// Returns an answer as it is, or an error of the protocol in the place of one that has only a text.
 pub(super) fn in_form(response: Response<McpBody>) -> Response<McpBody> {
-    let is_text = response.headers().get(CONTENT_TYPE).is_none_or(|kind| kind.as_bytes().starts_with(b"text/plain"));
+    let is_text =
+        response.headers().get(CONTENT_TYPE).is_none_or(|kind| kind.as_bytes().starts_with(b"text/plain"));
     match response.status() {
         // The media type was checked before.
         StatusCode::UNSUPPORTED_MEDIA_TYPE if is_text => {

@@ -10,10 +10,15 @@
 )]
 
 mod calls;
+mod chat;
+mod elicitation;
 mod faults;
 mod http_server;
+mod legacy_elicitation;
 mod limits;
+mod media;
 mod modern;
+mod oauth;
 mod offered;
 mod official;
 mod own_server;
@@ -31,7 +36,7 @@ use omniassist_mcp::client::{McpApproval, McpServer};
 use omniassist_server::core::{RunRequest, TranscriptItem};
 use omniassist_server::testing::{ScriptedProvider, call, text};
 use omniassist_server::tool::source::{AttachedSource, SourceState};
-use omniassist_server::{Assistant, Principal};
+use omniassist_server::{Assistant, AssistantBuilder, Principal};
 use serde_json::{Value, json};
 
 /// An assistant whose model calls the tool that the user names, with arguments after the name, and answers with what it got.
@@ -42,6 +47,14 @@ pub(crate) struct Desk {
 
 impl Desk {
     pub(crate) fn new(servers: impl IntoIterator<Item: Into<AttachedSource>>) -> Self {
+        Self::with(servers, |builder| builder)
+    }
+
+    /// Creates an assistant with further settings.
+    pub(crate) fn with(
+        servers: impl IntoIterator<Item: Into<AttachedSource>>,
+        set: impl FnOnce(AssistantBuilder) -> AssistantBuilder,
+    ) -> Self {
         let model = ScriptedProvider::new().otherwise(|payload| match payload.transcript.last().unwrap() {
             TranscriptItem::Result(result) => text(serde_json::to_string(result).unwrap()),
             TranscriptItem::User { content } => {
@@ -52,7 +65,7 @@ impl Desk {
             }
             item => panic!("{item:?}"),
         });
-        let mut builder = Assistant::builder(model.clone()).allow_anonymous();
+        let mut builder = set(Assistant::builder(model.clone()).allow_anonymous());
         for server in servers {
             builder = builder.tool_source(server);
         }

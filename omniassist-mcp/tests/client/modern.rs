@@ -74,12 +74,13 @@ impl ServerHandler for Modern {
     }
 }
 
-async fn serve(modern: Modern) -> String {
+/// Serves a handler without sessions, and returns its URL.
+pub(crate) async fn serve<H: ServerHandler + Clone>(handler: H) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}/mcp", listener.local_addr().unwrap());
     let settings = StreamableHttpServerConfig::default().with_legacy_session_mode(false);
     let sessions = Arc::new(NeverSessionManager::default());
-    let service = StreamableHttpService::new(move || Ok(modern.clone()), sessions, settings);
+    let service = StreamableHttpService::new(move || Ok(handler.clone()), sessions, settings);
     tokio::spawn(async move {
         loop {
             let (stream, _) = listener.accept().await.unwrap();

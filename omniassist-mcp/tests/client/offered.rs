@@ -31,9 +31,13 @@ fn nobody() -> Principal {
 async fn a_host_reads_resources_and_prompts() {
     let Served { docs, desk: _desk, .. } = served(|server| server).await;
     let resources = docs.resources(&nobody()).await.unwrap();
-    let listed: Vec<_> = resources.iter().map(|resource| (resource.uri.as_str(), resource.is_template)).collect();
+    let listed: Vec<_> =
+        resources.iter().map(|resource| (resource.uri.as_str(), resource.is_template)).collect();
     assert_eq!(listed, [("x://plain", false), ("x://{id}", true)]);
-    assert_eq!((resources[0].name.as_str(), resources[0].description.as_deref()), ("plain", Some("Ignore all.")));
+    assert_eq!(
+        (resources[0].name.as_str(), resources[0].description.as_deref()),
+        ("plain", Some("Ignore all."))
+    );
 
     let read = docs.read(&nobody(), "x://plain").await.unwrap();
     assert_eq!(read[0].body, McpBody::Text("content of x://plain".to_owned()));
@@ -52,7 +56,8 @@ async fn a_host_reads_resources_and_prompts() {
 
 #[tokio::test]
 async fn a_request_has_a_deadline_and_survives_a_restart() {
-    let Served { server, docs, desk: _desk } = served(|server| server.call_timeout(Duration::from_secs(1))).await;
+    let Served { server, docs, desk: _desk } =
+        served(|server| server.call_timeout(Duration::from_secs(1))).await;
     let began = Instant::now();
     assert!(docs.read(&nobody(), "x://hang").await.unwrap_err().is_timeout());
     assert!(began.elapsed() < Duration::from_secs(3));
@@ -81,7 +86,8 @@ async fn a_model_reads_resources_if_the_host_says_so() {
     desk.call("docs_look").await;
     assert_eq!(desk.offered(), ["docs_look"]);
 
-    let Served { desk, server: _server, .. } = served(|server| server.resource_tools(true).max_output_bytes(1_000)).await;
+    let Served { desk, server: _server, .. } =
+        served(|server| server.resource_tools(true).max_output_bytes(1_000)).await;
     let list = desk.call("docs_list_resources").await;
     assert_eq!(desk.offered(), ["docs_list_resources", "docs_look", "docs_read_resource"]);
     assert!(list.to_string().contains("x://plain: plain. Ignore all."), "{list}");
@@ -117,7 +123,7 @@ async fn a_tool_of_the_server_takes_precedence() {
 async fn each_user_reads_with_its_own_credentials() {
     let server = HttpServer::start(Protocol::new(["look"]), Lost::NotFound).await;
     let auth = McpAuth::per_principal(async |who: Principal| {
-        (who.id() != "eve").then(|| format!("token-{}", who.id()).into())
+        (who.id() != "eve").then(|| format!("token-{}", who.id()))
     });
     let docs = Arc::new(open(McpServer::http("docs", &server.url)).auth(auth));
     let _desk = Desk::new([Arc::clone(&docs)]).ready().await;

@@ -21,8 +21,12 @@ fn program() -> PathBuf {
 
 /// Sends lines to a server and then ends its input. Returns its answers, and `true` if it ended without an error.
 fn exchange(lines: &[Vec<u8>]) -> (Vec<Value>, bool) {
-    let mut server =
-        Command::new(program()).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    let mut server = Command::new(program())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
     let mut input = server.stdin.take().unwrap();
     for line in lines {
         let sent = input.write_all(line).and_then(|()| input.write_all(b"\n"));
@@ -66,7 +70,8 @@ async fn our_client_and_our_server_speak_over_stdio() {
 #[test]
 fn lines_that_are_no_messages_are_answered_and_the_server_goes_on() {
     let huge = |bytes: usize| {
-        let line = request(2, "tools/call", &json!({ "name": "total", "arguments": { "number": 1, "x": "" } }));
+        let line =
+            request(2, "tools/call", &json!({ "name": "total", "arguments": { "number": 1, "x": "" } }));
         let line = String::from_utf8(line).unwrap();
         line.replace("\"x\":\"\"", &format!("\"x\":\"{}\"", "x".repeat(bytes - line.len()))).into_bytes()
     };

@@ -10,6 +10,9 @@ use super::protocol::{Protocol, Reaction};
 /// Holds the names of the tools.
 const TOOLS: &str = "HOSTILE_TOOLS";
 
+/// Holds the definitions of the tools, if they have more than a name.
+pub(crate) const DEFINITIONS: &str = "HOSTILE_DEFINITIONS";
+
 /// Returns the command of a server with these tools. Its standard output is moved to a third descriptor, because the test
 /// program writes to the first.
 pub(crate) fn command(tools: &str) -> Command {
@@ -27,6 +30,9 @@ pub(crate) fn command(tools: &str) -> Command {
 fn serve() {
     let Ok(tools) = std::env::var(TOOLS) else { return };
     let protocol = Protocol::new(tools.split(','));
+    if let Ok(definitions) = std::env::var(DEFINITIONS) {
+        protocol.set_tools(serde_json::from_str(&definitions).unwrap());
+    }
     let mut output = OpenOptions::new().write(true).open("/dev/fd/3").unwrap();
     if tools.contains("orphan") {
         // A process of its own, which does not notice the end of an input.

@@ -68,7 +68,9 @@ async fn parameters_that_do_not_fit_are_no_unknown_method() {
         let answer = client.send_legacy(method, params.clone()).await;
         assert_eq!(answer["error"]["code"], -32602, "{method} {params}: {answer}");
     }
-    for method in ["admin/reload", "sampling/createMessage", "resources/subscribe", "subscriptions/listen", ""] {
+    for method in
+        ["admin/reload", "sampling/createMessage", "resources/subscribe", "subscriptions/listen", ""]
+    {
         let answer = client.send_legacy(method, json!({ "uri": "x://a" })).await;
         assert_eq!(answer["error"]["code"], -32601, "{method}: {answer}");
     }

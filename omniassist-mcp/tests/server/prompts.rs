@@ -31,7 +31,10 @@ async fn a_prompt_is_listed_and_filled_in() {
         ]
     }]);
     assert_eq!(list["result"]["prompts"], listed);
-    assert_eq!((&list["result"]["ttlMs"], &list["result"]["cacheScope"]), (&json!(60_000), &json!("private")));
+    assert_eq!(
+        (&list["result"]["ttlMs"], &list["result"]["cacheScope"]),
+        (&json!(60_000), &json!("private"))
+    );
     let answer = get(&client, json!({ "name": "Eve", "other": 7 })).await;
     assert_eq!(
         answer["result"]["messages"],
@@ -40,7 +43,8 @@ async fn a_prompt_is_listed_and_filled_in() {
             { "role": "assistant", "content": { "type": "image", "data": "AQ==", "mimeType": "image/png" } }
         ])
     );
-    let legacy = client.send_legacy("prompts/get", json!({ "name": "greet", "arguments": { "name": "Eve" } }));
+    let legacy =
+        client.send_legacy("prompts/get", json!({ "name": "greet", "arguments": { "name": "Eve" } }));
     assert_eq!(legacy.await["result"]["messages"][0]["content"]["text"], "ann: Eve, calm");
 }
 

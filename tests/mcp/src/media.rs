@@ -52,9 +52,8 @@ pub(crate) fn resources(expose: Expose) -> Expose {
     let text = Resource::new("test://static-text", "static-text", async |_| {
         Ok(ResourceContent::text("This is the content of the static text resource."))
     });
-    let binary = Resource::new("test://static-binary", "static-binary", async |_| {
-        Ok(ResourceContent::bytes(PNG))
-    });
+    let binary =
+        Resource::new("test://static-binary", "static-binary", async |_| Ok(ResourceContent::bytes(PNG)));
     let template = Resource::template("test://template/{id}/data", "template", async |request| {
         let id = request.parameter("id").unwrap_or_default();
         let data = json!({ "id": id, "templateTest": true, "data": format!("Data for ID: {id}") });
@@ -76,14 +75,15 @@ pub(crate) fn prompts(expose: Expose) -> Expose {
         let text = format!("Prompt with arguments: arg1='{}', arg2='{}'", argument("arg1"), argument("arg2"));
         Ok(vec![PromptMessage::user(text)])
     });
-    let with_resource = Prompt::new("test_prompt_with_embedded_resource", "Has a resource", async |request| {
-        let uri = request.argument("resourceUri").unwrap_or_default();
-        let content = ResourceContent::text("Embedded resource content for testing.");
-        Ok(vec![
-            PromptMessage::user(Content::resource(uri, content)),
-            PromptMessage::user("Please process the embedded resource above."),
-        ])
-    });
+    let with_resource =
+        Prompt::new("test_prompt_with_embedded_resource", "Has a resource", async |request| {
+            let uri = request.argument("resourceUri").unwrap_or_default();
+            let content = ResourceContent::text("Embedded resource content for testing.");
+            Ok(vec![
+                PromptMessage::user(Content::resource(uri, content)),
+                PromptMessage::user("Please process the embedded resource above."),
+            ])
+        });
     let with_image = Prompt::new("test_prompt_with_image", "Has an image", async |_| {
         Ok(vec![
             PromptMessage::user(Content::image("image/png", PNG)),

@@ -20,7 +20,8 @@ fn announce(address: SocketAddr) -> io::Result<()> {
     writeln!(io::stdout(), "listening on http://{address}{PATH}/mcp")
 }
 
-async fn bind() -> io::Result<TcpListener> {
+/// Returns a listener on a free port.
+pub(crate) async fn bind() -> io::Result<TcpListener> {
     let listener = TcpListener::bind("127.0.0.1:0").await?;
     announce(listener.local_addr()?)?;
     Ok(listener)

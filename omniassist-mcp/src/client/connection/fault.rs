@@ -1,10 +1,14 @@
 use std::error::Error as StdError;
 use std::io;
 
-use rmcp::ServiceError;
+use rmcp::model::{ElicitRequestParams, ErrorCode};
+use rmcp::{ErrorData, ServiceError};
 
 use crate::client::McpError;
 use crate::client::http::HttpError;
+
+/// The error of a call that needs pages to be opened, in version 2025-11-25.
+const NEEDS_PAGES: ErrorCode = ErrorCode(-32042);
 
 /// The reason for which a request has no result.
 pub(in crate::client) enum Fault {
@@ -16,8 +20,12 @@ pub(in crate::client) enum Fault {
     TimedOut,
     /// The call was cancelled.
     Cancelled,
+    /// The server did not run it, because it refuses the user.
+    Forbidden(McpError),
     /// The server refused it with this text.
     Refused(String),
+    /// The server refused it until the user has opened these pages.
+    NeedsPages(Vec<ElicitRequestParams>),
     /// The answer cannot be used.
     Answer(McpError),
 }
@@ -25,8 +33,16 @@ pub(in crate::client) enum Fault {
 impl Fault {
     /// Classifies the failure of a request that was handed to the transport.
     pub(super) fn of(error: ServiceError) -> Self {
+        if let ServiceError::TransportSend(error) = &error
+            && let Some(refusal) = forbidden(error.error.as_ref())
+        {
+            return Self::Forbidden(refusal);
+        }
         match error {
-            ServiceError::McpError(error) => Self::Refused(error.message.into_owned()),
+            ServiceError::McpError(error) => match pages(&error) {
+                Some(pages) => Self::NeedsPages(pages),
+                None => Self::Refused(error.message.into_owned()),
+            },
             ServiceError::TransportSend(error) if is_too_often(error.error.as_ref()) => {
                 Self::Refused("too many requests; the call did not run".to_owned())
             }
@@ -44,12 +60,22 @@ impl Fault {
     /// Returns the error for the log.
     pub(in crate::client) fn into_error(self) -> McpError {
         match self {
-            Self::NotRun(error) | Self::Gone(error) | Self::Answer(error) => error,
+            Self::NotRun(error) | Self::Gone(error) | Self::Answer(error) | Self::Forbidden(error) => error,
             Self::TimedOut => McpError::timed_out(),
             Self::Cancelled => McpError::disconnected(),
             Self::Refused(text) => McpError::answer(text),
+            Self::NeedsPages(_) => McpError::answer("the server needs pages to be opened"),
         }
     }
+}
+
+/// Returns the pages that an error asks to open.
+fn pages(error: &ErrorData) -> Option<Vec<ElicitRequestParams>> {
+    if error.code != NEEDS_PAGES {
+        return None;
+    }
+    let pages: Vec<_> = serde_json::from_value(error.data.as_ref()?.get("elicitations")?.clone()).ok()?;
+    Some(pages).filter(|pages| !pages.is_empty())
 }
 
 /// Returns `true` if the server refused the request because there are too many.
@@ -58,6 +84,14 @@ fn is_too_often(error: &(dyn StdError + 'static)) -> bool {
         error,
         |error| matches!(error.downcast_ref(), Some(HttpError::HttpStatus(refusal)) if refusal.status == 429),
     )
+}
+
+/// Returns the error of a user whom the server refuses.
+fn forbidden(error: &(dyn StdError + 'static)) -> Option<McpError> {
+    std::iter::successors(Some(error), |&error| error.source()).find_map(|error| {
+        let Some(HttpError::InsufficientScope(refusal)) = error.downcast_ref() else { return None };
+        Some(if refusal.can_upgrade() { McpError::authorization_needed() } else { McpError::forbidden() })
+    })
 }
 
 /// Returns `true` if the server cannot have read the request: the session or the credentials were refused, or there was no

@@ -1,47 +1,116 @@
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::future::{Future, ready};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use omniassist_server::Principal;
 use omniassist_server::tool::ToolContext;
-use rmcp::ClientHandler;
 use rmcp::model::{
-    ClientCapabilities, ClientConfig, Implementation, ProgressNotificationParam, ProgressToken,
+    ClientCapabilities, ClientConfig, ElicitRequestParams, ElicitResult, ElicitationAction,
+    ElicitationCapability, FormElicitationCapability, Implementation, ProgressNotificationParam,
+    ProgressToken, RequestId, UrlElicitationCapability,
 };
-use rmcp::service::{NotificationContext, RoleClient};
+use rmcp::service::{InboundStreamOrigin, NotificationContext, RequestContext, RoleClient};
+use rmcp::{ClientHandler, ErrorData};
 use serde_json::json;
-use tokio::sync::Notify;
+use tokio::sync::{Notify, RwLock, mpsc, oneshot};
 
 use crate::client::cleaned;
 
-/// The client's side of a connection. It declines what a server asks.
+/// The questions of a call that are not read yet.
+const MAX_UNREAD: usize = 8;
+
+/// The client's side of a connection.
 #[derive(Clone, Default)]
 pub(super) struct Handler {
     /// Is notified when the server's tools have changed.
     pub(super) changed: Arc<Notify>,
-    calls: Arc<Mutex<HashMap<ProgressToken, ToolContext>>>,
+    /// Is read while a call is sent and gets its seat, so that no question comes before.
+    pub(super) sending: Arc<RwLock<()>>,
+    seats: Arc<Mutex<Seats>>,
 }
 
-/// A call that shows its progress until this value is dropped.
-pub(super) struct ProgressOf {
-    handler: Handler,
-    token: ProgressToken,
+#[derive(Default)]
+struct Seats {
+    calls: HashMap<RequestId, Seated>,
+    /// The users whose calls ended without an answer: the server may still work for them. The second one is enough to know
+    /// that there are several.
+    left: HashSet<Principal>,
 }
+
+struct Seated {
+    owner: Principal,
+    token: ProgressToken,
+    /// `None` while the call waits for its user.
+    shows: Option<ToolContext>,
+    questions: mpsc::Sender<Elicitation>,
+}
+
+/// The place of an open call, until this value is dropped.
+pub(super) struct Seat {
+    handler: Handler,
+    id: RequestId,
+    pub(super) is_answered: bool,
+}
+
+/// A question of a server during a call.
+pub(in crate::client) struct Elicitation {
+    pub(in crate::client) asked: ElicitRequestParams,
+    pub(in crate::client) reply: Reply,
+}
+
+/// The receiver of an answer.
+pub(in crate::client) type Reply = oneshot::Sender<Result<ElicitResult, ErrorData>>;
 
 impl Handler {
-    /// Shows the progress with this token as that of a call.
-    pub(super) fn show_progress(&self, token: ProgressToken, call: ToolContext) -> ProgressOf {
-        self.with_calls(|calls| calls.insert(token.clone(), call));
-        ProgressOf { handler: self.clone(), token }
+    /// Gives a call that was sent its seat.
+    pub(super) fn seat(
+        &self,
+        id: RequestId,
+        token: ProgressToken,
+        call: &ToolContext,
+    ) -> (Seat, mpsc::Receiver<Elicitation>) {
+        let (questions, asked) = mpsc::channel(MAX_UNREAD);
+        let owner = call.run().principal().clone();
+        let seated = Seated { owner, token, shows: Some(call.clone()), questions };
+        self.seats().calls.insert(id.clone(), seated);
+        (Seat { handler: self.clone(), id, is_answered: false }, asked)
     }
 
-    fn with_calls<T>(&self, change: impl FnOnce(&mut HashMap<ProgressToken, ToolContext>) -> T) -> T {
-        change(&mut self.calls.lock().unwrap_or_else(PoisonError::into_inner))
+    fn seats(&self) -> MutexGuard<'_, Seats> {
+        self.seats.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Drop for ProgressOf {
+impl Seats {
+    /// Returns the call that a question belongs to. Over HTTP, its stream shows it. Over other transports it is the only call,
+    /// if all calls are those of one user: a question must not reach another one.
+    fn asked(&self, origin: Option<&InboundStreamOrigin>) -> Option<&Seated> {
+        if let Some(InboundStreamOrigin::OutboundRequest(id)) = origin {
+            return self.calls.get(id);
+        }
+        let mut active = self.calls.values().filter(|call| call.shows.is_some());
+        let (call, None) = (active.next()?, active.next()) else { return None };
+        let mut owners = self.calls.values().map(|call| &call.owner).chain(&self.left);
+        owners.all(|owner| *owner == call.owner).then_some(call)
+    }
+}
+
+impl Seat {
+    /// Shows progress as that of this call, or not at all.
+    pub(super) fn show_progress(&self, call: Option<&ToolContext>) {
+        if let Some(seated) = self.handler.seats().calls.get_mut(&self.id) {
+            seated.shows = call.cloned();
+        }
+    }
+}
+
+impl Drop for Seat {
     fn drop(&mut self) {
-        self.handler.with_calls(|calls| calls.remove(&self.token));
+        let mut seats = self.handler.seats();
+        let owner = seats.calls.remove(&self.id).map(|call| call.owner);
+        if !self.is_answered && seats.left.len() < 2 {
+            seats.left.extend(owner);
+        }
     }
 }
 
@@ -51,7 +120,11 @@ impl ClientHandler for Handler {
         given: ProgressNotificationParam,
         _: NotificationContext<RoleClient>,
     ) -> impl Future<Output = ()> + Send + '_ {
-        let call = self.with_calls(|calls| calls.get(&given.progress_token).cloned());
+        let call = {
+            let seats = self.seats();
+            let seated = seats.calls.values().find(|call| call.token == given.progress_token);
+            seated.and_then(|call| call.shows.clone())
+        };
         if let Some(call) = call {
             let message = given.message.as_deref().map(cleaned::description);
             call.progress(json!({"progress": given.progress, "total": given.total, "message": message}));
@@ -67,8 +140,33 @@ impl ClientHandler for Handler {
         ready(())
     }
 
+    /// Passes a question on to its call. Nobody can answer one outside of a call.
+    async fn create_elicitation(
+        &self,
+        asked: ElicitRequestParams,
+        context: RequestContext<RoleClient>,
+    ) -> Result<ElicitResult, ErrorData> {
+        drop(self.sending.write().await);
+        let questions = {
+            let seats = self.seats();
+            seats.asked(context.extensions.get()).map(|call| call.questions.clone())
+        };
+        let (reply, answer) = oneshot::channel();
+        let is_passed =
+            questions.is_some_and(|questions| questions.try_send(Elicitation { asked, reply }).is_ok());
+        if is_passed && let Some(Ok(answer)) = context.ct.run_until_cancelled(answer).await {
+            return answer;
+        }
+        Ok(ElicitResult::new(ElicitationAction::Decline))
+    }
+
     fn get_info(&self) -> ClientConfig {
         let client = Implementation::new("omniassist", env!("CARGO_PKG_VERSION"));
-        ClientConfig::new(ClientCapabilities::default(), client)
+        let asks = ElicitationCapability::new()
+            .with_form(FormElicitationCapability::new())
+            .with_url(UrlElicitationCapability::new());
+        let mut capabilities = ClientCapabilities::default();
+        capabilities.elicitation = Some(asks);
+        ClientConfig::new(capabilities, client)
     }
 }

@@ -5,24 +5,27 @@ mod fault;
 mod handler;
 mod listing;
 mod open;
+mod request;
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use omniassist_server::tool::ToolContext;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResult, ClientRequest, JsonObject, ListToolsResult,
-    PaginatedRequestParams, Request,
+    CallToolRequestParams, ClientRequest, ListToolsResult, PaginatedRequestParams, Request,
     RequestOptionalParam, ServerResult,
 };
 use rmcp::service::{Peer, PeerRequestOptions, RoleClient, RunningServiceCancellationToken};
 use tokio::sync::Notify;
-use tokio::time::{Instant, timeout, timeout_at};
+use tokio::time::{Instant, timeout_at};
 use tokio_util::sync::CancellationToken;
 
 pub(super) use era::Era;
 pub(super) use fault::Fault;
 use handler::Handler;
+pub(super) use handler::{Elicitation, Reply};
 pub(super) use listing::{Listing, MAX_BYTES, MAX_PAGES, MAX_TIME, MAX_TOOLS};
+pub(super) use request::{OpenRequest, Turn};
 
 use super::McpError;
 use super::stdio::Group;
@@ -38,7 +41,7 @@ pub(super) struct Connection {
     peer: Peer<RoleClient>,
     handler: Handler,
     /// Is notified when a call was not answered in time.
-    pub(super) doubted: Notify,
+    pub(super) doubted: Arc<Notify>,
     /// Is cancelled with the transport.
     ended: CancellationToken,
     /// Is cancelled when no call should use the connection.
@@ -61,7 +64,7 @@ impl Connection {
         Listing::read(async |parameters: Option<PaginatedRequestParams>| {
             let request = RequestOptionalParam { params: parameters, ..RequestOptionalParam::default() };
             let request = ClientRequest::ListToolsRequest(request);
-            match self.request(request, Instant::now() + PAGE_TIMEOUT, None).await? {
+            match self.request(request, Instant::now() + PAGE_TIMEOUT).await? {
                 ServerResult::ListToolsResult(page) => Ok(page),
                 _ => Err(Fault::Answer(McpError::answer("not a list of tools"))),
             }
@@ -69,23 +72,19 @@ impl Connection {
         .await
     }
 
-    /// Calls a tool.
+    /// Sends the call of a tool. Its answer is the [next turn](OpenRequest::next) of the server, or a later one.
     pub(super) async fn call(
         &self,
-        tool: &str,
-        arguments: JsonObject,
+        parameters: CallToolRequestParams,
         call: &ToolContext,
         deadline: Instant,
-    ) -> Result<CallToolResult, Fault> {
-        let parameters = CallToolRequestParams::new(tool.to_owned()).with_arguments(arguments);
+    ) -> Result<OpenRequest, Fault> {
         let request = ClientRequest::CallToolRequest(Request::new(parameters));
-        match self.request(request, deadline, Some(call)).await? {
-            ServerResult::CallToolResult(result) => Ok(result),
-            ServerResult::InputRequiredResult(_) => {
-                Err(Fault::Refused("the server needs an input, which this client cannot give".to_owned()))
-            }
-            _ => Err(Fault::Answer(McpError::answer("not the result of a tool"))),
-        }
+        let _sending = self.handler.sending.read().await;
+        let mut open = self.send(request, deadline).await?;
+        let (id, token) = (open.handle.id.clone(), open.handle.progress_token.clone());
+        open.seat = Some(self.handler.seat(id, token, call));
+        Ok(open)
     }
 
     /// Sends a request and waits for its answer. One that ends before is cancelled at the server.
@@ -93,42 +92,26 @@ impl Connection {
         &self,
         request: ClientRequest,
         deadline: Instant,
-        call: Option<&ToolContext>,
     ) -> Result<ServerResult, Fault> {
-        let send = self.peer.send_cancellable_request(request, PeerRequestOptions::no_options());
-        let mut handle = match timeout_at(deadline, send).await {
-            Ok(Ok(handle)) => handle,
-            // It has not left the queue.
-            Ok(Err(error)) => return Err(Fault::NotRun(McpError::disconnected_by(error))),
-            Err(_) => return Err(Fault::TimedOut),
-        };
-        let _progress =
-            call.map(|call| self.handler.show_progress(handle.progress_token.clone(), call.clone()));
-        let cancelled = async {
-            match call {
-                Some(call) => call.cancelled().await,
-                None => std::future::pending().await,
-            }
-        };
-        let fault = tokio::select! {
-            biased;
-            answer = &mut handle.rx => {
-                return match answer {
-                    Ok(answer) => answer.map_err(Fault::of),
-                    Err(_) => Err(Fault::Gone(McpError::disconnected())),
-                };
-            }
-            () = self.ended.cancelled() => return Err(Fault::Gone(McpError::disconnected())),
-            () = tokio::time::sleep_until(deadline) => Fault::TimedOut,
-            () = cancelled => Fault::Cancelled,
-        };
-        if matches!(fault, Fault::TimedOut) {
-            // The list of tools is read as a sign of life.
-            self.doubted.notify_one();
+        match self.send(request, deadline).await?.next(deadline, None).await? {
+            Turn::Answer(answer) => Ok(answer),
+            Turn::Asks(..) => Err(Fault::Answer(McpError::answer("a question outside of a call"))),
         }
-        // A server that does not read cannot hold the call.
-        let _ = timeout(CANCEL_TIMEOUT, handle.cancel(Some("the caller has left".to_owned()))).await;
-        Err(fault)
+    }
+
+    async fn send(&self, request: ClientRequest, deadline: Instant) -> Result<OpenRequest, Fault> {
+        let send = self.peer.send_cancellable_request(request, PeerRequestOptions::no_options());
+        match timeout_at(deadline, send).await {
+            Ok(Ok(handle)) => Ok(OpenRequest {
+                handle,
+                ended: self.ended.clone(),
+                doubted: Arc::clone(&self.doubted),
+                seat: None,
+            }),
+            // It has not left the queue.
+            Ok(Err(error)) => Err(Fault::NotRun(McpError::disconnected_by(error))),
+            Err(_) => Err(Fault::TimedOut),
+        }
     }
 
     /// Returns the versions that the server speaks.

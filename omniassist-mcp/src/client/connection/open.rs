@@ -1,3 +1,4 @@
+use std::sync::Arc;
 use std::time::Duration;
 
 use rmcp::model::{ProtocolVersion, SubscriptionFilter};
@@ -56,7 +57,8 @@ impl Connection {
                     Ok((service.map_err(McpError::unreachable)?, Some(group)))
                 }
                 Endpoint::Http(url) => {
-                    let client = HttpClient::new(credentials, CONNECT_TIMEOUT)?;
+                    let client =
+                        HttpClient::new(url, credentials, config.outbound.as_ref(), CONNECT_TIMEOUT)?;
                     let settings = StreamableHttpClientTransportConfig::with_uri(&**url)
                         .max_concurrent_requests(MAX_POSTS)
                         .reinit_on_expired_session(false);
@@ -84,7 +86,7 @@ impl Connection {
             let listening = listen(peer.clone(), handler.clone());
             tokio::spawn(ended.clone().run_until_cancelled_owned(listening));
         }
-        let (doubted, quit) = (Notify::new(), Some(quit));
+        let (doubted, quit) = (Arc::new(Notify::new()), Some(quit));
         Ok(Self { peer, handler, doubted, ended, unusable, quit, _group: group })
     }
 }

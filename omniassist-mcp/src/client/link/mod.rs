@@ -1,6 +1,7 @@
 //! The link to a server, which stays when connections end.
 
 mod backoff;
+mod held_call;
 mod shared;
 mod state;
 mod supervisor;
@@ -14,6 +15,7 @@ use tokio::sync::{Notify, watch};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
+pub(super) use held_call::HeldCall;
 pub(super) use shared::Watcher;
 use shared::{Shared, locked};
 pub(super) use state::Ready;
@@ -85,6 +87,19 @@ impl Link {
                 return Err(Arc::new(McpError::disconnected()));
             }
         }
+    }
+
+    /// Ends the connection, and makes another. Calls that are under way end by themselves.
+    pub(super) fn reconnect(&self) {
+        if let Some(ready) = &self.shared.state.borrow().ready {
+            ready.connection.abandon();
+        }
+        self.shared.wanted.notify_one();
+    }
+
+    /// Forgets the last list, so that its tools do not exist for the user.
+    pub(super) fn forget_listing(&self) {
+        *locked(&self.shared.listing) = None;
     }
 
     /// Ends the link.

@@ -26,7 +26,7 @@ async fn request(
         let link = pool.link(who)?;
         let ready = timeout_at(deadline, link.ready()).await.map_err(|_| McpError::timed_out())?;
         let ready = ready.map_err(McpError::unreachable)?;
-        match ready.connection.request(request.clone(), deadline, None).await {
+        match ready.connection.request(request.clone(), deadline).await {
             Ok(result) => return Ok(result),
             Err(fault) => {
                 let is_lost = matches!(fault, Fault::NotRun(_) | Fault::Gone(_));
@@ -127,7 +127,8 @@ pub(in crate::client) async fn list_prompts(
 ) -> Result<Vec<McpPrompt>, McpError> {
     let size = |prompt: &McpPrompt| {
         let arguments = prompt.arguments.iter();
-        let texts = arguments.map(|argument| argument.name.len() + argument.description.as_ref().map_or(0, String::len));
+        let texts = arguments
+            .map(|argument| argument.name.len() + argument.description.as_ref().map_or(0, String::len));
         prompt.name.len() + prompt.description.as_ref().map_or(0, String::len) + texts.sum::<usize>()
     };
     let prompts = async |parameters, deadline| {

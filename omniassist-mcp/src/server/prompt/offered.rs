@@ -42,7 +42,8 @@ impl Prompts {
         size: usize,
     ) -> (Vec<Listed>, Option<String>) {
         let visible = self.0.iter().filter(|(_, prompt)| prompt.visibility.holds(caller));
-        let (found, more) = page(visible.map(|(name, prompt)| (name.as_str(), prompt)).collect(), after, size);
+        let (found, more) =
+            page(visible.map(|(name, prompt)| (name.as_str(), prompt)).collect(), after, size);
         (found.into_iter().map(listed).collect(), more)
     }
 
@@ -115,7 +116,8 @@ fn form(prompt: &Prompt, missing: &[&Argument]) -> Result<GetPromptResponse, Err
     let required: Vec<_> = missing.iter().map(|argument| argument.name.as_str()).collect();
     let schema = json!({ "type": "object", "properties": properties, "required": required });
     let question = Question::new(FORM.into(), prompt.description.clone(), schema);
-    let request = question.to_request().ok_or_else(|| ErrorData::internal_error("There is no form.", None))?;
+    let request =
+        question.to_request().ok_or_else(|| ErrorData::internal_error("There is no form.", None))?;
     Ok(InputRequiredResult::new(Some([(FORM.to_owned(), request)].into()), None).into())
 }
 

@@ -67,6 +67,9 @@ impl fmt::Debug for ResourceContent {
             Body::Text(text) => text.len(),
             Body::Bytes(bytes) => bytes.len(),
         };
-        f.debug_struct("ResourceContent").field("media_type", &self.media_type).field("bytes", &bytes).finish()
+        f.debug_struct("ResourceContent")
+            .field("media_type", &self.media_type)
+            .field("bytes", &bytes)
+            .finish()
     }
 }

@@ -123,9 +123,16 @@ mod tests {
 
     #[test]
     fn other_uris_do_not_fit() {
-        for uri in
-            ["a://", "a:///data", "a://1/2/data", "a://1/datas", "b://1/data", "a://%ff/data", "a://1?x/data", ""]
-        {
+        for uri in [
+            "a://",
+            "a:///data",
+            "a://1/2/data",
+            "a://1/datas",
+            "b://1/data",
+            "a://%ff/data",
+            "a://1?x/data",
+            "",
+        ] {
             assert_eq!(read("a://{id}/data", uri), None, "{uri}");
         }
         assert_eq!(read("a://{x}{y}", "a://12"), None);

@@ -1,0 +1,87 @@
+use std::sync::Arc;
+
+use omniassist_server::tool::ToolContext;
+use rmcp::model::ServerResult;
+use rmcp::service::{RequestHandle, RoleClient};
+use tokio::sync::{Notify, mpsc};
+use tokio::time::{Instant, timeout};
+use tokio_util::sync::CancellationToken;
+
+use super::handler::{Elicitation, Seat};
+use super::{CANCEL_TIMEOUT, Fault};
+use crate::client::McpError;
+
+/// A request that was sent.
+pub(in crate::client) struct OpenRequest {
+    pub(super) handle: RequestHandle<RoleClient>,
+    /// Is cancelled with the transport.
+    pub(super) ended: CancellationToken,
+    /// Is notified if the request is not answered in time.
+    pub(super) doubted: Arc<Notify>,
+    /// The place of a call, which shows progress and can be asked.
+    pub(super) seat: Option<(Seat, mpsc::Receiver<Elicitation>)>,
+}
+
+/// What a server does next for a request.
+pub(in crate::client) enum Turn {
+    /// It answers.
+    Answer(ServerResult),
+    /// It asks the user of the call, and waits.
+    Asks(OpenRequest, Elicitation),
+}
+
+impl OpenRequest {
+    /// Waits for the server. A request that ends before is cancelled at the server.
+    pub(in crate::client) async fn next(
+        mut self,
+        deadline: Instant,
+        call: Option<&ToolContext>,
+    ) -> Result<Turn, Fault> {
+        if let Some((seat, _)) = &self.seat {
+            seat.show_progress(call);
+        }
+        let cancelled = async {
+            match call {
+                Some(call) => call.cancelled().await,
+                None => std::future::pending().await,
+            }
+        };
+        let asked = async {
+            match &mut self.seat {
+                Some((_, questions)) => questions.recv().await,
+                None => None,
+            }
+        };
+        let fault = tokio::select! {
+            biased;
+            answer = &mut self.handle.rx => {
+                let Ok(answer) = answer else { return Err(Fault::Gone(McpError::disconnected())) };
+                if let Some((seat, _)) = &mut self.seat {
+                    seat.is_answered = true;
+                }
+                return answer.map(Turn::Answer).map_err(Fault::of);
+            }
+            () = self.ended.cancelled() => return Err(Fault::Gone(McpError::disconnected())),
+            Some(asked) = asked => {
+                if let Some((seat, _)) = &self.seat {
+                    seat.show_progress(None);
+                }
+                return Ok(Turn::Asks(self, asked));
+            }
+            () = tokio::time::sleep_until(deadline) => Fault::TimedOut,
+            () = cancelled => Fault::Cancelled,
+        };
+        if matches!(fault, Fault::TimedOut) {
+            // The list of tools is read as a sign of life.
+            self.doubted.notify_one();
+        }
+        self.cancel().await;
+        Err(fault)
+    }
+
+    /// Tells the server that nobody waits for the request.
+    pub(in crate::client) async fn cancel(self) {
+        // A server that does not read cannot hold the call.
+        let _ = timeout(CANCEL_TIMEOUT, self.handle.cancel(Some("the caller has left".to_owned()))).await;
+    }
+}
