@@ -1,5 +1,6 @@
 //! The runs of calls that tools make in the name of their own: a script with one call takes the place of the model.
 
+use std::any::Any;
 use std::sync::Arc;
 
 use omniassist_core::RunRequest;
@@ -25,8 +26,7 @@ pub(super) fn begin(
     let agent = parent.agent().and_then(|name| assistant.member(name)).unwrap_or_else(|| assistant.clone());
     let tool = match &call.tool {
         InnerTool::Form => form(&agent)?,
-        InnerTool::Tool(tool) => checked(&agent, Tool::clone(tool))?,
-        InnerTool::Registered(tool) => Arc::clone(tool),
+        InnerTool::Given(tool) => given(&agent, tool)?,
     };
     let name = tool.spec().name.clone();
     let mut request = RunRequest::prompt(name.clone());
@@ -70,6 +70,16 @@ fn form(agent: &Assistant) -> Result<Arc<RegisteredTool>, ToolError> {
     match tools.form() {
         Some(form) => Ok(Arc::clone(form)),
         None => checked(agent, Tool::request_input()),
+    }
+}
+
+fn given(agent: &Assistant, tool: &Arc<dyn Any + Send + Sync>) -> Result<Arc<RegisteredTool>, ToolError> {
+    match Arc::clone(tool).downcast::<RegisteredTool>() {
+        Ok(tool) => Ok(tool),
+        Err(tool) => match tool.downcast_ref::<Tool>() {
+            Some(tool) => checked(agent, tool.clone()),
+            None => Err(ToolError::internal("an inner call has no tool")),
+        },
     }
 }
 

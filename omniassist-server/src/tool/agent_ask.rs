@@ -1,5 +1,9 @@
+use std::any::Any;
+use std::sync::Arc;
+
 use omniassist_core::event::AgentStatus;
-use omniassist_core::{Text, Usage};
+use omniassist_core::message::ToolState;
+use omniassist_core::{JsonText, Text, Usage};
 use serde::de::DeserializeOwned;
 use serde::ser::SerializeStruct;
 use serde::{Serialize, Serializer};
@@ -7,7 +11,6 @@ use serde_json::value::RawValue;
 use tokio::sync::oneshot;
 
 use super::ToolError;
-use super::inner_call::{InnerCall, InnerEnd};
 
 /// A question of a tool to an agent, or a call that it makes in the name of its own. Dropping it answers with an error.
 #[derive(Debug)]
@@ -28,6 +31,32 @@ pub struct AgentAsk {
 pub(crate) enum Answered {
     Report(AgentReport),
     Call(InnerEnd),
+}
+
+/// A call that a tool makes in the name of its own.
+#[derive(Debug)]
+pub(crate) struct InnerCall {
+    pub(crate) tool: InnerTool,
+    pub(crate) arguments: JsonText,
+    /// The state with which the tool runs again if this call waits for the user.
+    pub(crate) state: JsonText,
+}
+
+/// The tool of an inner call.
+#[derive(Debug)]
+pub(crate) enum InnerTool {
+    /// The form of the assistant.
+    Form,
+    /// A tool, or a registered one. Only the engine knows its type.
+    Given(Arc<dyn Any + Send + Sync>),
+}
+
+/// The end of an inner call.
+#[derive(Debug)]
+pub(crate) struct InnerEnd {
+    pub(crate) state: ToolState,
+    /// `true` if the server has made an error of the call or of its answer.
+    pub(crate) has_failed: bool,
 }
 
 /// The report of an agent that was asked. Its JSON form, which a model that asks reads, has the fields `status`, `reason`,

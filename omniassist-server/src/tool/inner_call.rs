@@ -8,7 +8,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
 
-use super::agent_ask::{AgentAsk, Answered};
+use super::agent_ask::{AgentAsk, Answered, InnerCall, InnerEnd, InnerTool};
 use super::{RegisteredTool, Tool, ToolContext, ToolError, UserAnswer, UserForm};
 
 /// The most bytes of the state of a call that waits, as JSON.
@@ -16,32 +16,6 @@ const MAX_STATE_BYTES: usize = 32 * 1024;
 
 /// The error of a call that the user has denied.
 const DENIED: &str = "The user denied this call; it was not run.";
-
-/// A call that a tool makes in the name of its own.
-#[derive(Debug)]
-pub(crate) struct InnerCall {
-    pub(crate) tool: InnerTool,
-    pub(crate) arguments: JsonText,
-    /// The state with which the tool runs again if this call waits for the user.
-    pub(crate) state: JsonText,
-}
-
-/// The tool of an inner call.
-#[derive(Debug)]
-pub(crate) enum InnerTool {
-    /// The form of the assistant.
-    Form,
-    Tool(Box<Tool>),
-    Registered(Arc<RegisteredTool>),
-}
-
-/// The end of an inner call.
-#[derive(Debug)]
-pub(crate) struct InnerEnd {
-    pub(crate) state: ToolState,
-    /// `true` if the server has made an error of the call or of its answer.
-    pub(crate) has_failed: bool,
-}
 
 impl ToolContext {
     /// Returns the state that an earlier round of this call gave when it began to wait for the user. `None` in the first round.
@@ -116,7 +90,7 @@ impl ToolContext {
         arguments: Value,
         state: impl Serialize,
     ) -> Result<Value, ToolError> {
-        self.call(&tool.spec, InnerTool::Tool(Box::new(tool.clone())), &arguments, state).await
+        self.call(&tool.spec, InnerTool::Given(Arc::new(tool.clone())), &arguments, state).await
     }
 
     /// Calls a tool of a registry, as [`call_tool`](Self::call_tool) does. Its schema is not checked again.
@@ -130,7 +104,7 @@ impl ToolContext {
         arguments: Value,
         state: impl Serialize,
     ) -> Result<Value, ToolError> {
-        self.call(tool.spec(), InnerTool::Registered(Arc::clone(tool)), &arguments, state).await
+        self.call(tool.spec(), InnerTool::Given(Arc::clone(tool) as _), &arguments, state).await
     }
 
     async fn call(

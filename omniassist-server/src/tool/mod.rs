@@ -106,7 +106,7 @@ mod state;
 mod update;
 mod user_form;
 
-pub(crate) use agent_ask::Answered;
+pub(crate) use agent_ask::{Answered, InnerCall, InnerEnd, InnerTool};
 pub use agent_ask::{AgentAsk, AgentReport};
 pub use agents::{Agents, IntoTask};
 pub use approval::{Approval, ApprovalDecision};
@@ -122,7 +122,6 @@ pub use handler::{
 };
 pub use hooks::ToolDecision;
 pub(crate) use hooks::ToolHooks;
-pub(crate) use inner_call::{InnerCall, InnerEnd, InnerTool};
 pub use json::Json;
 pub(crate) use loaded::Loaded;
 pub(crate) use output::cap_text;

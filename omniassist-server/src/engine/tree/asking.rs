@@ -5,7 +5,6 @@ use omniassist_core::{Limits, RunEvent, Text};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use super::inner::own_call;
 use crate::engine::agent_records::WaitingAgent;
 use crate::seal::Sealer;
 use crate::tool::InnerEnd;
@@ -185,4 +184,9 @@ impl Asking {
 /// Returns the id of the call that asked for another one.
 fn asked_by(metadata: &ProviderMetadata) -> Option<&str> {
     metadata.own_text(ProviderMetadata::AGENT)?.split_once(' ').map(|(_, asked_by)| asked_by)
+}
+
+/// Returns the call of the message of an inner call.
+pub(super) fn own_call(message: &Message) -> Option<&ToolPart> {
+    message.tools().find(|call| call.asked_by().is_none())
 }

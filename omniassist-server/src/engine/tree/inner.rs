@@ -1,9 +1,9 @@
 //! The calls that tools make in the name of their own, and that may wait for the user.
 
-use omniassist_core::message::{Message, Part, ToolPart};
+use omniassist_core::message::{Part, ToolPart};
 use omniassist_core::{JsonText, RunEvent, Text, canonical};
 
-use super::asking::Suspended;
+use super::asking::{Suspended, own_call};
 use super::branch::Branch;
 use crate::tool::{InnerCall, InnerTool};
 
@@ -32,11 +32,6 @@ impl Suspended {
         };
         self.state().is_some() && own_call(&self.message).is_some_and(is_same)
     }
-}
-
-/// Returns the call of the message of an inner call.
-pub(super) fn own_call(message: &Message) -> Option<&ToolPart> {
-    message.tools().find(|call| call.asked_by().is_none())
 }
 
 /// Returns the event by which the message of an inner call gets the state of its tool.
