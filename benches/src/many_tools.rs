@@ -97,6 +97,7 @@ pub(crate) fn print() -> Result<(), Box<dyn Error>> {
         for tool in tools {
             registry.register(tool)?;
         }
+        #[expect(clippy::cast_precision_loss, reason = "counts stay far below 2^52")]
         let each = start.elapsed().as_secs_f64() * 1e6 / count as f64;
         let snapshot = registry.snapshot();
         let start = Instant::now();

@@ -51,7 +51,10 @@ async fn mcp_server_time() {
 
 #[tokio::test]
 async fn mcp_server_fetch() {
-    let Some(command) = python(["-m", "mcp_server_fetch", "--ignore-robots-txt", "--allow-private-ips"]) else { return };
+    let Some(command) = python(["-m", "mcp_server_fetch", "--ignore-robots-txt", "--allow-private-ips"])
+    else {
+        return;
+    };
     let page = || async { ([(CONTENT_TYPE, "text/plain")], "Opens at nine.") };
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}/hours", listener.local_addr().unwrap());
