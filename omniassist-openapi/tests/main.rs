@@ -13,6 +13,7 @@
 mod arguments;
 mod auth;
 mod http_tool;
+mod internal_hosts;
 mod large;
 mod limits;
 mod malformed;

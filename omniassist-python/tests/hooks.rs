@@ -59,6 +59,12 @@ async fn calls_of_a_program_pass_hooks_and_are_recorded() {
         .collect();
     assert_eq!(
         calls,
-        ["call_started python", "call_started allowed", "call_ended allowed", "call_ended python"]
+        [
+            "call_started python",
+            "call_started allowed",
+            "call_ended allowed",
+            "call_refused asked",
+            "call_ended python"
+        ]
     );
 }

@@ -13,7 +13,7 @@ use omniassist_server::core::{Limits, Message, RunEvent, RunRequest, Text};
 use omniassist_server::http::{AssistantBody, AssistantService};
 use omniassist_server::seal::{SealKeys, Sealer};
 use omniassist_server::testing::{ScriptedProvider, Turn, text};
-use omniassist_server::tool::Approval;
+use omniassist_server::tool::{Approval, ToolContext, UserAnswer, UserForm};
 use omniassist_server::{Assistant, Principal, Tool, ToolError};
 use serde_json::{Value, json};
 
@@ -361,6 +361,34 @@ async fn a_form_receives_its_answer() {
     go_on(&service, &mut client, json!({}), "ada").await;
     let payload = format!("{:?}", model.payloads().last().unwrap().transcript);
     assert!(payload.contains("Ada") && !payload.contains("verified"), "{payload}");
+}
+
+#[tokio::test]
+async fn a_form_of_a_tool_receives_its_answer() {
+    let ask = Tool::new("greet", "Greets", |call: ToolContext| async move {
+        let schema =
+            json!({"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]});
+        match call.ask_user(UserForm::new("Who are you?", schema), ()).await? {
+            UserAnswer::Accepted(answer) => Ok(format!("Greeted {}.", answer["name"])),
+            declined => Err(ToolError::new(format!("{declined:?}"))),
+        }
+    });
+    let model = ScriptedProvider::new().turn(Turn::call("greet", json!({}))).turn(text("Hello."));
+    let service = AssistantService::new(Assistant::builder(model.clone()).tool(ask).build().unwrap());
+    let mut client = Client::with(&[user("Hi")]);
+    let asked = go_on(&service, &mut client, json!({}), "ada").await;
+    let [interrupt] = &asked.last().unwrap()["outcome"]["interrupts"].as_array().unwrap()[..] else {
+        panic!("{asked:?}")
+    };
+    assert_eq!(
+        (&interrupt["reason"], &interrupt["message"]),
+        (&json!("input_required"), &json!("Who are you?"))
+    );
+    let fill = json!({"resume": [{"interruptId": interrupt["id"], "status": "resolved", "payload": {"name": "Ada"}}]});
+    let filled = go_on(&service, &mut client, fill, "ada").await;
+    assert_eq!(filled.last().unwrap()["type"], "RUN_FINISHED", "{filled:?}");
+    let payload = format!("{:?}", model.payloads()[1].transcript);
+    assert!(payload.contains("Greeted") && payload.contains("Ada"), "{payload}");
 }
 
 #[tokio::test]

@@ -1,4 +1,5 @@
-//! `cargo xtask mcp-conformance`: the official suite of MCP and the official clients against our server.
+//! `cargo xtask mcp-conformance`: the official suite of MCP against our server and our client, and the official clients
+//! against our server.
 
 use std::env;
 use std::ffi::OsString;
@@ -23,7 +24,11 @@ pub(crate) fn run(report: &mut Report) {
     if !ready {
         return;
     }
-    let Some(program) = report.step("the server of the suite", server) else { return };
+    let Some(program) = report.step("the server and the client of the suite", server) else { return };
+    for version in VERSIONS {
+        let name = format!("official suite, {version}, our client");
+        report.step(&name, || client_conformance(&folder, &program, version));
+    }
     for adapter in ADAPTERS {
         let Some(server) = report.step(&format!("a server, {adapter}"), || Server::start(&program, adapter))
         else {
@@ -48,14 +53,29 @@ fn server() -> Outcome<PathBuf> {
     build_binaries(&["omniassist-mcp-served"])?.pop().ok_or_else(|| "cargo builds no server".to_owned())
 }
 
+/// Runs the scenarios that a version requires of clients. The suite starts our client for each of them.
+fn client_conformance(folder: &Path, server: &Path, version: &str) -> Outcome {
+    let client = server.with_file_name(format!("omniassist-mcp-calling{}", env::consts::EXE_SUFFIX));
+    let mut suite = suite(folder);
+    suite.arg("client").arg("--command").arg(client).args(["--requirements", version]);
+    suite.arg("--expected-failures").arg(format!("expected-{version}.yml"));
+    suite.arg("-o").arg(target_folder()?.join(format!("mcp-conformance/client-{version}")));
+    run_and_read(&mut suite, |_| {})
+}
+
 /// Runs the scenarios that a version requires. A failure that is not expected, and an expected one that passes, are errors.
 fn conformance(folder: &Path, url: &str, version: &str, adapter: &str) -> Outcome {
     let results = target_folder()?.join(format!("mcp-conformance/{adapter}-{version}"));
-    let mut suite = node(folder);
-    suite.arg("node_modules/@modelcontextprotocol/conformance/dist/index.js");
+    let mut suite = suite(folder);
     suite.args(["server", "--url", url, "--requirements", version]);
     suite.arg("--expected-failures").arg(format!("expected-{version}.yml")).arg("-o").arg(results);
     run_and_read(&mut suite, |_| {})
+}
+
+fn suite(folder: &Path) -> Command {
+    let mut suite = node(folder);
+    suite.arg("node_modules/@modelcontextprotocol/conformance/dist/index.js");
+    suite
 }
 
 fn clients(folder: &Path, url: &str, program: &Path) -> Outcome {

@@ -92,11 +92,11 @@ impl<'a> LastStep<'a> {
                     step.unanswered.push(tool);
                 }
                 (Some(ToolSide::Server), ToolState::ApprovalResponded { .. }) => step.answered.push(tool),
-                (Some(ToolSide::Server), ToolState::InputAvailable { .. })
-                    if resumed.contains(&tool.call_id) =>
-                {
-                    step.resumed.push(tool);
-                }
+                // The client may have shown its progress.
+                (
+                    Some(ToolSide::Server),
+                    ToolState::InputAvailable { .. } | ToolState::OutputAvailable { preliminary: true, .. },
+                ) if resumed.contains(&tool.call_id) => step.resumed.push(tool),
                 _ => {}
             }
         }

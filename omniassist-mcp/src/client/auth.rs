@@ -7,10 +7,11 @@ use std::time::Duration;
 
 use futures_util::FutureExt;
 use omniassist_server::Principal;
-use secrecy::SecretString;
+use secrecy::{ExposeSecret, SecretString};
 use tokio::time::timeout;
 
-use super::McpError;
+use super::oauth::{Refusal, User};
+use super::{McpError, OAuth};
 
 /// The time in which the host's function returns a token.
 const TOKEN_TIMEOUT: Duration = Duration::from_secs(30);
@@ -38,14 +39,36 @@ pub struct McpAuth {
 enum Kind {
     Header { name: Arc<str>, value: Arc<SecretString> },
     PerPrincipal(Arc<Lookup>),
+    OAuth(Box<OAuth>),
 }
 
 type Lookup = dyn Fn(Principal) -> Pin<Box<dyn Future<Output = Option<String>> + Send>> + Send + Sync;
 
 /// The header of one connection.
 pub(super) struct Credentials {
-    pub(super) header: Arc<str>,
-    pub(super) value: Arc<SecretString>,
+    pub(super) header: Option<(Arc<str>, Arc<SecretString>)>,
+    /// The user of an OAuth token, with the token. It receives the refusals of the server.
+    pub(super) user: Option<(Arc<User>, Option<SecretString>)>,
+}
+
+impl Credentials {
+    /// Creates the header of a token.
+    pub(super) fn bearer(token: &str) -> Self {
+        let value = Arc::new(SecretString::from(format!("Bearer {token}")));
+        Self { header: Some(("authorization".into(), value)), user: None }
+    }
+
+    /// Creates the header of a user's token. Without a token, there is no header.
+    pub(super) fn of_user(user: Arc<User>, token: Option<SecretString>) -> Self {
+        let header = token.as_ref().and_then(|token| Self::bearer(token.expose_secret()).header);
+        Self { header, user: Some((user, token)) }
+    }
+
+    /// Returns the reason for which the server refused the token, if it did.
+    pub(super) fn refusal(&self) -> Option<Refusal> {
+        let (user, token) = self.user.as_ref()?;
+        user.refusal_of(token.as_ref()?.expose_secret())
+    }
 }
 
 impl McpAuth {
@@ -76,16 +99,34 @@ impl McpAuth {
         Self { kind: Kind::PerPrincipal(Arc::new(move |principal| Box::pin(token(principal)))) }
     }
 
+    /// Sends the OAuth 2.1 token of the user that a run is for. Each user authorizes the application at the authorization
+    /// server of the MCP server; see [`OAuth`] and [`McpServer::authorization_url`](super::McpServer::authorization_url).
+    ///
+    /// As with [`per_principal`](Self::per_principal), each user has a connection, and one without a token sees no tools.
+    /// Anonymous users cannot authorize.
+    #[must_use]
+    pub fn oauth(settings: OAuth) -> Self {
+        Self { kind: Kind::OAuth(Box::new(settings)) }
+    }
+
     /// Returns `true` if each user has a connection.
     pub(super) fn is_per_principal(&self) -> bool {
-        matches!(self.kind, Kind::PerPrincipal(_))
+        !matches!(self.kind, Kind::Header { .. })
+    }
+
+    /// Returns the settings of OAuth, if the credentials are its tokens.
+    pub(super) fn as_oauth(&self) -> Option<&OAuth> {
+        match &self.kind {
+            Kind::OAuth(settings) => Some(settings),
+            _ => None,
+        }
     }
 
     /// Returns the credentials of a user.
     pub(super) async fn credentials(&self, principal: &Principal) -> Result<Credentials, McpError> {
         match &self.kind {
             Kind::Header { name, value } => {
-                Ok(Credentials { header: Arc::clone(name), value: Arc::clone(value) })
+                Ok(Credentials { header: Some((Arc::clone(name), Arc::clone(value))), user: None })
             }
             Kind::PerPrincipal(lookup) => {
                 let asked = AssertUnwindSafe(async { lookup(principal.clone()).await }).catch_unwind();
@@ -95,9 +136,10 @@ impl McpAuth {
                     None
                 });
                 let token = token.ok_or_else(McpError::no_credentials)?;
-                let value = Arc::new(SecretString::from(format!("Bearer {token}")));
-                Ok(Credentials { header: "authorization".into(), value })
+                Ok(Credentials::bearer(&token))
             }
+            // `Config` has the tokens.
+            Kind::OAuth(_) => Err(McpError::authorization_needed()),
         }
     }
 }

@@ -1,10 +1,14 @@
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use omniassist_core::Text;
+use omniassist_server::Principal;
+use omniassist_server::outbound::OutboundPolicy;
 
+use super::auth::Credentials;
+use super::oauth::Authorizer;
 use super::stdio::Program;
-use super::{McpApproval, McpAuth, Pins};
+use super::{McpApproval, McpAuth, McpError, Pins};
 
 /// The settings of a server.
 #[derive(Clone)]
@@ -13,6 +17,10 @@ pub(super) struct Config {
     pub(super) endpoint: Endpoint,
     /// Applies to HTTP only.
     pub(super) auth: Option<McpAuth>,
+    /// The rules for the requests to the server itself; `None` if its address can be internal.
+    pub(super) outbound: Option<OutboundPolicy>,
+    /// Is made when it is first needed, after all settings.
+    pub(super) authorizer: OnceLock<Arc<Authorizer>>,
     pub(super) pins: Pins,
     pub(super) approval: McpApproval,
     pub(super) trusts_annotations: bool,
@@ -36,6 +44,8 @@ impl Config {
             name: "docs".into(),
             endpoint: Endpoint::Http("http://127.0.0.1:1".into()),
             auth: Some(auth),
+            outbound: None,
+            authorizer: OnceLock::new(),
             pins: Pins::memory(super::PinPolicy::Trust),
             approval: McpApproval::Never,
             trusts_annotations: false,
@@ -51,6 +61,27 @@ impl Config {
         match self.endpoint {
             Endpoint::Stdio(_) => None,
             Endpoint::Http(_) => self.auth.as_ref(),
+        }
+    }
+
+    /// Returns the authorizations of the users, if the credentials are OAuth tokens.
+    pub(super) fn authorizer(&self) -> Option<&Arc<Authorizer>> {
+        let Endpoint::Http(url) = &self.endpoint else { return None };
+        let settings = self.auth()?.as_oauth()?;
+        Some(self.authorizer.get_or_init(|| {
+            Authorizer::new(settings.clone(), self.name.clone(), Arc::clone(url), self.outbound.clone())
+        }))
+    }
+
+    /// Returns the credentials of a user, if the server needs any.
+    pub(super) async fn credentials(&self, principal: &Principal) -> Result<Option<Credentials>, McpError> {
+        if let Some(authorizer) = self.authorizer() {
+            let token = authorizer.token(principal).await?;
+            return Ok(Some(Credentials::of_user(authorizer.user(principal), Some(token))));
+        }
+        match self.auth() {
+            Some(auth) => auth.credentials(principal).await.map(Some),
+            None => Ok(None),
         }
     }
 

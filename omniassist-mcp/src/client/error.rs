@@ -19,6 +19,10 @@ enum Kind {
     Disconnected,
     TimedOut,
     NoCredentials,
+    AuthorizationNeeded,
+    Authorization,
+    CredentialStore,
+    Forbidden,
     Busy,
     OverLimit(&'static str),
     Answer,
@@ -54,6 +58,22 @@ impl McpError {
 
     pub(super) fn no_credentials() -> Self {
         Self::of(Kind::NoCredentials)
+    }
+
+    pub(super) fn authorization_needed() -> Self {
+        Self::of(Kind::AuthorizationNeeded)
+    }
+
+    pub(super) fn authorization(source: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
+        Self::of(Kind::Authorization).with_source(source)
+    }
+
+    pub(super) fn credential_store(source: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
+        Self::of(Kind::CredentialStore).with_source(source)
+    }
+
+    pub(super) fn forbidden() -> Self {
+        Self::of(Kind::Forbidden)
     }
 
     pub(super) fn busy() -> Self {
@@ -94,10 +114,35 @@ impl McpError {
         self.inner.kind == Kind::TimedOut
     }
 
-    /// Returns `true` if the user has no credentials for the server.
+    /// Returns `true` if the user has no credentials for the server, or none that it accepts.
     #[must_use]
     pub fn is_unauthenticated(&self) -> bool {
-        self.inner.kind == Kind::NoCredentials
+        matches!(self.inner.kind, Kind::NoCredentials | Kind::AuthorizationNeeded)
+    }
+
+    /// Returns `true` if the user has to authorize the access to the server, for the first time, again, or for more. See
+    /// [`McpServer::authorization_url`](super::McpServer::authorization_url).
+    #[must_use]
+    pub fn is_authorization_needed(&self) -> bool {
+        self.inner.kind == Kind::AuthorizationNeeded
+    }
+
+    /// Returns `true` if an authorization, or the renewal of a token, has failed. The source has the reason.
+    #[must_use]
+    pub fn is_authorization_failed(&self) -> bool {
+        self.inner.kind == Kind::Authorization
+    }
+
+    /// Returns `true` if the store of credentials could not be read or written.
+    #[must_use]
+    pub fn is_credential_store(&self) -> bool {
+        self.inner.kind == Kind::CredentialStore
+    }
+
+    /// Returns `true` if the server refuses the user, although the user has authorized all that it requires.
+    #[must_use]
+    pub fn is_forbidden(&self) -> bool {
+        self.inner.kind == Kind::Forbidden
     }
 
     /// Returns `true` if the list of the server's tools is larger than allowed.
@@ -120,6 +165,10 @@ impl fmt::Display for McpError {
             Kind::Disconnected => "the connection to the server was lost",
             Kind::TimedOut => "the server did not answer in time",
             Kind::NoCredentials => "the user has no credentials for the server",
+            Kind::AuthorizationNeeded => "the user has to authorize the access to the server",
+            Kind::Authorization => "the authorization at the server has failed",
+            Kind::CredentialStore => "the store of credentials cannot be used",
+            Kind::Forbidden => "the server refuses the user",
             Kind::Busy => "too many users have calls under way",
             Kind::OverLimit(limit) => return write!(f, "the list of tools is larger than {limit}"),
             Kind::Answer => "the server's answer cannot be used",

@@ -92,7 +92,13 @@ impl Hub {
                 let mut offered = self.offered.subscribe();
                 offered.wait_for(|offered| *offered >= ready.listing.number).await.is_ok()
             }
-            Err(_) => false,
+            Err(error) => {
+                // The next run has no tools of a server that its user cannot call.
+                if error.is_unauthenticated() {
+                    link.forget_listing();
+                }
+                false
+            }
         }
     }
 
@@ -131,14 +137,11 @@ impl Hub {
             // The registry need not check thousands of schemas again.
             true => self.slot.set_state(SourceState::Ready),
             false => {
-                let resources = match self.config.offers_resources {
-                    true => offered::tools(&self.config, &self.pool, |name| {
-                        tools.iter().any(|tool| *tool.name == *name)
-                    }),
-                    false => Vec::new(),
-                };
+                // The registry withholds one whose name a tool of the server has.
+                let resources =
+                    self.config.offers_resources.then(|| offered::tools(&self.config, &self.pool));
                 let own = offered_tools.into_iter().map(|tool| call::tool(tool, &self.config, &self.pool));
-                self.slot.offer_with(own.chain(resources), offer.withheld);
+                self.slot.offer_with(own.chain(resources.into_iter().flatten()), offer.withheld);
             }
         }
         self.offered.send_modify(|offered| *offered = newest.max(*offered));

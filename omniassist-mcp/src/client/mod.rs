@@ -52,6 +52,38 @@
 //! A host reads them with [`McpServer::read`] and [`McpServer::prompt`], and shows them to its user. A model reads resources only
 //! if [`resource_tools`](McpServer::resource_tools) is set.
 //!
+//! # Users with accounts
+//!
+//! With [`McpAuth::oauth`], each user has tokens of OAuth 2.1. A user without a token sees no tools of the server, and
+//! `GET /manifest.json` says `authorization_needed` for the source. The application has two routes:
+//!
+//! ```no_run
+//! use std::sync::Arc;
+//!
+//! use omniassist_mcp::client::{McpAuth, McpError, McpServer, MemoryCredentialStore, OAuth};
+//! use omniassist_server::Principal;
+//!
+//! fn server() -> Arc<McpServer> {
+//!     let oauth = OAuth::new(MemoryCredentialStore::new()).redirect("https://app.example.com/oauth/mcp");
+//!     Arc::new(McpServer::http("docs", "https://mcp.example.com/mcp").auth(McpAuth::oauth(oauth)))
+//! }
+//!
+//! /// The user wants to connect: the response redirects the browser to this URL.
+//! async fn connect(docs: &McpServer, user: &Principal) -> Result<String, McpError> {
+//!     docs.authorization_url(user).await
+//! }
+//!
+//! /// The browser is back at `/oauth/mcp`, with this query. The user is the one that the application has authenticated.
+//! async fn finish(docs: &McpServer, user: &Principal, query: &str) -> Result<(), McpError> {
+//!     docs.finish_authorization(user, query).await
+//! }
+//! ```
+//!
+//! The URLs of metadata, registration and tokens come from servers, so an
+//! [`OutboundPolicy`](omniassist_server::outbound::OutboundPolicy) applies to them. A tool whose user has lost the token, or
+//! needs another scope, gives the model an error that says so; its source is an [`McpError`] with
+//! [`is_authorization_needed`](McpError::is_authorization_needed).
+//!
 //! # Failures
 //!
 //! Each request has a deadline. A call is repeated once if the server certainly did not run it: the session or the credentials
@@ -62,6 +94,7 @@
 
 mod approval;
 mod auth;
+mod authorization;
 mod call;
 mod cleaned;
 mod config;
@@ -73,6 +106,7 @@ mod http;
 mod hub;
 mod link;
 mod media;
+mod oauth;
 mod offered;
 mod output;
 mod pins;
@@ -83,6 +117,9 @@ mod stdio;
 pub use approval::McpApproval;
 pub use auth::McpAuth;
 pub use error::McpError;
+pub use oauth::{
+    CredentialFuture, CredentialKey, CredentialKind, CredentialStore, MemoryCredentialStore, OAuth,
+};
 pub use offered::{McpArgument, McpBody, McpContent, McpMessage, McpPrompt, McpResource};
 pub use pins::{PendingTool, PinPolicy, Pins};
 pub use server::McpServer;

@@ -55,7 +55,7 @@ pub(super) fn text_of<'a>(blocks: impl IntoIterator<Item = &'a ContentBlock>, ma
 }
 
 /// Returns a text as data of a server.
-pub(super) fn data(server: &str, text: String) -> Value {
+pub(super) fn data(server: &str, text: &str) -> Value {
     json!({"untrusted_data_of": server, "text": text})
 }
 

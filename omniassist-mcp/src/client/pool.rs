@@ -83,6 +83,19 @@ impl Pool {
         self.lock().by_principal.values().cloned().collect()
     }
 
+    /// Connects a user again who is connected, with the credentials that there are now.
+    pub(super) fn reconnect(&self, principal: &Principal) {
+        if let Some(link) = self.lock().by_principal.get(&self.key(principal)) {
+            link.reconnect();
+        }
+    }
+
+    /// Ends the link of a user, and the calls that are under way.
+    pub(super) fn end(&self, principal: &Principal) {
+        let ended = self.lock().by_principal.remove(&self.key(principal));
+        drop(ended);
+    }
+
     /// Returns `true` if the server offers a tool to a user, with exactly this definition.
     pub(super) fn offers(&self, principal: &Principal, tool: &Definition) -> bool {
         let links = self.lock();

@@ -1,22 +1,29 @@
 use std::fmt;
 use std::process::Command;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use omniassist_core::Text;
-use omniassist_server::tool::source::{ReadyFuture, SourceSlot, ToolSource};
+use omniassist_server::outbound::OutboundPolicy;
+use omniassist_server::tool::source::{ReadyFuture, SourceSlot, SourceState, StateFuture, ToolSource};
 use omniassist_server::{Principal, RunContext};
+use tokio::time::timeout;
 
 use super::config::{Config, Endpoint};
 use super::hub::Hub;
+use super::oauth::Authorizer;
 use super::offered;
 use super::stdio::Program;
 use super::{
     McpApproval, McpAuth, McpContent, McpError, McpMessage, McpPrompt, McpResource, PinPolicy, Pins,
+    authorization,
 };
 
 /// The longest time for a call. A later end is no time that a clock can tell.
 const LONGEST_CALL: Duration = Duration::from_secs(365 * 24 * 60 * 60);
+
+/// The time in which the store of credentials answers for the manifest.
+const STATE_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// An MCP server whose tools an assistant has. Give it to `.tool_source(…)`.
 ///
@@ -40,7 +47,8 @@ impl McpServer {
 
     /// Creates a server at a URL, with the transport “streamable HTTP”. No redirect is followed.
     ///
-    /// The URL must come from the application: it can be an address of the internal network.
+    /// The URL must come from the application: it can be an address of the internal network, unless
+    /// [`outbound`](Self::outbound) sets rules for it.
     pub fn http(name: impl Into<Text>, url: impl AsRef<str>) -> Self {
         Self::new(name.into(), Endpoint::Http(url.as_ref().into()))
     }
@@ -50,6 +58,8 @@ impl McpServer {
             name,
             endpoint,
             auth: None,
+            outbound: None,
+            authorizer: OnceLock::new(),
             pins: Pins::memory(PinPolicy::Warn),
             approval: McpApproval::default(),
             trusts_annotations: false,
@@ -64,6 +74,16 @@ impl McpServer {
     /// Sets the credentials. Default: none. They have no effect on a process, whose credentials are environment variables.
     pub fn auth(mut self, auth: McpAuth) -> Self {
         self.change().auth = Some(auth);
+        self
+    }
+
+    /// Sets rules for the requests to the server itself: its URL, and the addresses that its host has. Give them if someone else
+    /// than the application chooses the URL. Default: none, so that its address can be internal. They have no effect on a
+    /// process.
+    ///
+    /// The bounds of time and bytes of the policy do not apply; those of this client do. No proxy of the system is used.
+    pub fn outbound(mut self, policy: OutboundPolicy) -> Self {
+        self.change().outbound = Some(policy);
         self
     }
 
@@ -107,6 +127,54 @@ impl McpServer {
     pub fn max_output_bytes(mut self, bytes: usize) -> Self {
         self.change().max_output_bytes = bytes;
         self
+    }
+
+    /// Begins the OAuth authorization of a user, and returns the URL for the user's browser. It replaces an authorization of the
+    /// user that has begun before. The user has 10 minutes.
+    ///
+    /// Give the server as an `Arc` to the assistant to call this while it serves.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the authorization server cannot be found or trusted, does not accept the application, or has no PKCE
+    /// with S256, and if the store of credentials cannot be used.
+    pub async fn authorization_url(&self, principal: &Principal) -> Result<String, McpError> {
+        let authorizer = self.authorizer()?;
+        authorization::ensure_challenge(&self.config, authorizer, principal).await;
+        authorizer.begin(principal).await
+    }
+
+    /// Ends the authorization of a user. The route of the redirect calls it with the user of its request, as the application has
+    /// authenticated it, and with the query of its URL. The next run of the user has the tools.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if this user has not begun this authorization, has finished it already, has taken more than 10 minutes
+    /// or declined, and if the issuer is another one or gives no token.
+    pub async fn finish_authorization(&self, principal: &Principal, query: &str) -> Result<(), McpError> {
+        self.authorizer()?.finish(principal, query).await?;
+        for hub in self.hubs().iter() {
+            hub.pool().reconnect(principal);
+        }
+        Ok(())
+    }
+
+    /// Removes the tokens of a user, and ends the user's connection. The authorization server still knows the tokens.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the store of credentials cannot be used.
+    pub async fn forget_authorization(&self, principal: &Principal) -> Result<(), McpError> {
+        self.authorizer()?.forget(principal).await?;
+        for hub in self.hubs().iter() {
+            hub.pool().end(principal);
+        }
+        Ok(())
+    }
+
+    fn authorizer(&self) -> Result<&Arc<Authorizer>, McpError> {
+        let authorizer = self.config.authorizer();
+        authorizer.ok_or_else(|| McpError::authorization("the server has no settings of OAuth"))
     }
 
     /// Offers two more tools to the model, `list_resources` and `read_resource`, for the resources of the server. Default:
@@ -204,6 +272,19 @@ impl ToolSource for McpServer {
                 is_ready &= hub.ready(caller).await;
             }
             is_ready
+        })
+    }
+
+    fn state_for<'a>(&'a self, caller: &'a RunContext) -> StateFuture<'a> {
+        Box::pin(async move {
+            let authorized = self.config.authorizer()?.is_authorized(caller.principal());
+            match timeout(STATE_TIMEOUT, authorized).await {
+                Ok(Ok(true)) => None,
+                Ok(Ok(false)) => Some(SourceState::AuthorizationNeeded),
+                Ok(Err(_)) | Err(_) => Some(SourceState::Unavailable {
+                    reason: "the store of credentials cannot be used".into(),
+                }),
+            }
         })
     }
 }

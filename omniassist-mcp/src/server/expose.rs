@@ -116,7 +116,8 @@ impl Expose {
 
     /// Exposes data that clients can read, for the callers that [see](Resource::visible_to) it. Default: none.
     ///
-    /// It replaces the resource of the same URI or template.
+    /// It replaces the resource of the same URI or template. To read is no run: the limits and rates of runs do not apply, so a
+    /// function that costs much needs a limit of its own.
     pub fn resource(self, resource: Resource) -> Self {
         self.set(|settings| settings.resources.insert(resource))
     }

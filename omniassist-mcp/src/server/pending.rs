@@ -37,7 +37,11 @@ impl Pending {
     pub(super) fn is_of(&self, name: &str, arguments: &JsonText) -> bool {
         let mut own = self.message.tools().filter(|call| call.asked_by().is_none());
         let (Some(call), None) = (own.next(), own.next()) else { return false };
-        let (ToolState::ApprovalRequested { input, .. } | ToolState::InputAvailable { input }) = &call.state
+        // A call that was approved may wait again, and may have shown its progress.
+        let (ToolState::ApprovalRequested { input, .. }
+        | ToolState::ApprovalResponded { input, .. }
+        | ToolState::InputAvailable { input }
+        | ToolState::OutputAvailable { input, preliminary: true, .. }) = &call.state
         else {
             return false;
         };

@@ -13,6 +13,7 @@ use rmcp::transport::Transport;
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader};
 use tokio::sync::Mutex;
+use tokio::task::JoinHandle;
 
 use super::arguments::WrittenArguments;
 use super::handler::Handler;
@@ -30,6 +31,7 @@ pub(super) async fn serve(
         line: Vec::new(),
         is_too_long: false,
         output: Arc::new(Mutex::new(output)),
+        refusal: None,
         assistant,
         principal,
     };
@@ -48,6 +50,8 @@ struct Lines<R, W> {
     line: Vec<u8>,
     is_too_long: bool,
     output: Arc<Mutex<W>>,
+    /// The answer to a line that is no message. The next line waits for it.
+    refusal: Option<JoinHandle<io::Result<()>>>,
     assistant: Assistant,
     principal: Principal,
 }
@@ -86,9 +90,9 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Send + Unpin + 'static> Lines<R, W> {
     /// Returns the answer to a line that is none.
     fn message(&self, line: &[u8]) -> Result<RxJsonRpcMessage<RoleServer>, Value> {
         json_guard::check(line, self.assistant.limits().max_json_depth)
-            .map_err(|error| refusal(ErrorData::parse_error(error.to_string(), None)))?;
+            .map_err(|error| refusal(&ErrorData::parse_error(error.to_string(), None)))?;
         let mut message: RxJsonRpcMessage<RoleServer> = serde_json::from_slice(line)
-            .map_err(|_| refusal(ErrorData::invalid_request("This is no message of the protocol.", None)))?;
+            .map_err(|_| refusal(&ErrorData::invalid_request("This is no message of the protocol.", None)))?;
         if let JsonRpcMessage::Request(request) = &mut message {
             let mut sender = Request::new(());
             sender.extensions_mut().insert(self.assistant.clone());
@@ -101,8 +105,10 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Send + Unpin + 'static> Lines<R, W> {
         Ok(message)
     }
 
-    fn answer(&self, message: Value) {
-        tokio::spawn(write(Arc::clone(&self.output), serde_json::to_vec(&message)));
+    /// Writes an answer in a task, since `receive` can be dropped while it writes.
+    fn refuse(&mut self, message: &Value) {
+        let written = write(Arc::clone(&self.output), serde_json::to_vec(message));
+        self.refusal = Some(tokio::spawn(written));
     }
 }
 
@@ -127,14 +133,18 @@ where
 
     async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleServer>> {
         loop {
+            if let Some(written) = &mut self.refusal {
+                let _ = written.await;
+                self.refusal = None;
+            }
             match self.line().await {
                 Ok(Some(Line::Whole(line))) if line.trim_ascii().is_empty() => {}
                 Ok(Some(Line::Whole(line))) => match self.message(&line) {
                     Ok(message) => return Some(message),
-                    Err(refusal) => self.answer(refusal),
+                    Err(refusal) => self.refuse(&refusal),
                 },
                 Ok(Some(Line::TooLong)) => {
-                    self.answer(refusal(ErrorData::invalid_request("The message is too long.", None)));
+                    self.refuse(&refusal(&ErrorData::invalid_request("The message is too long.", None)));
                 }
                 Ok(None) => return None,
                 Err(error) => {
@@ -151,7 +161,7 @@ where
 }
 
 /// Returns the answer to a line without an id.
-fn refusal(error: ErrorData) -> Value {
+fn refusal(error: &ErrorData) -> Value {
     json!({ "jsonrpc": "2.0", "id": null, "error": error })
 }
 

@@ -15,6 +15,7 @@ use serde_json::Value;
 use tokio::net::TcpListener;
 use tokio::task::JoinSet;
 
+use super::oauth::Accounts;
 use super::protocol::{Protocol, Reaction};
 
 /// The answer to a session that is not known.
@@ -38,6 +39,8 @@ struct Shared {
     /// The `authorization` of each call, with the tool.
     authorizations: Mutex<Vec<(String, String)>>,
     connections: Mutex<JoinSet<()>>,
+    /// The accounts of the users, if they need any.
+    accounts: Mutex<Option<Accounts>>,
     /// Credentials that the next call is refused with.
     revoked: Mutex<String>,
 }
@@ -51,6 +54,7 @@ impl HttpServer {
             sessions: Mutex::default(),
             authorizations: Mutex::default(),
             connections: Mutex::default(),
+            accounts: Mutex::default(),
             revoked: Mutex::default(),
         });
         let this = Self { protocol, url, shared };
@@ -70,6 +74,12 @@ impl HttpServer {
             }
         });
         this
+    }
+
+    /// Lets users in who have tokens of an authorization server.
+    pub(crate) fn require(&self, accounts: &Accounts) {
+        accounts.protect(&self.url);
+        *self.shared.accounts.lock().unwrap() = Some(accounts.clone());
     }
 
     /// Forgets the sessions, and closes all connections. The client has noticed it when this returns.
@@ -98,11 +108,24 @@ impl HttpServer {
             request.headers().get(name).map(|value| value.to_str().unwrap().to_owned()).unwrap_or_default()
         };
         let (session, authorization) = (header("mcp-session-id"), header("authorization"));
+        let accounts = self.shared.accounts.lock().unwrap().clone();
+        let path = request.uri().path().to_owned();
+        let refusal = |method: &str| {
+            accounts.as_ref().and_then(|accounts| accounts.gate(&path, &authorization, method))
+        };
+        if request.method() != Method::POST
+            && let Some(refusal) = refusal("")
+        {
+            return Ok(refusal);
+        }
         if request.method() != Method::POST {
             return Ok(plain(StatusCode::METHOD_NOT_ALLOWED, ""));
         }
         let body = request.into_body().collect().await.unwrap().to_bytes();
         let message: Value = serde_json::from_slice(&body).unwrap();
+        if let Some(refusal) = refusal(message["method"].as_str().unwrap_or_default()) {
+            return Ok(refusal);
+        }
         let is_first = matches!(message["method"].as_str(), Some("initialize" | "server/discover"));
         if !is_first && !self.shared.sessions.lock().unwrap().contains(&session) {
             return Ok(match self.shared.lost {

@@ -18,6 +18,7 @@ mod legacy_elicitation;
 mod limits;
 mod media;
 mod modern;
+mod oauth;
 mod offered;
 mod official;
 mod own_server;

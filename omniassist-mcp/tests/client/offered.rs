@@ -123,7 +123,7 @@ async fn a_tool_of_the_server_takes_precedence() {
 async fn each_user_reads_with_its_own_credentials() {
     let server = HttpServer::start(Protocol::new(["look"]), Lost::NotFound).await;
     let auth = McpAuth::per_principal(async |who: Principal| {
-        (who.id() != "eve").then(|| format!("token-{}", who.id()).into())
+        (who.id() != "eve").then(|| format!("token-{}", who.id()))
     });
     let docs = Arc::new(open(McpServer::http("docs", &server.url)).auth(auth));
     let _desk = Desk::new([Arc::clone(&docs)]).ready().await;

@@ -3,9 +3,11 @@
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::Arc;
 use std::time::Instant;
 
 use omniassist_mcp::client::McpServer;
+use omniassist_server::Principal;
 use serde_json::json;
 
 use super::chat::{Chat, keyed};
@@ -37,15 +39,39 @@ async fn use_it(desk: &Desk, name: &str) {
     println!("{name}: {:?} a run with a call; tools: {:?}", began.elapsed() / 20, desk.offered());
 }
 
+/// Reads what the server offers beside tools.
+async fn read_it(server: &McpServer, desk: &Desk) {
+    let user = Principal::anonymous();
+    let resources = server.resources(&user).await.unwrap();
+    let first = resources.iter().find(|resource| !resource.is_template).unwrap();
+    let read = server.read(&user, &first.uri).await.unwrap();
+    assert!(!read.is_empty(), "{first:?}");
+    assert!(resources.iter().any(|resource| resource.is_template), "{resources:?}");
+    assert!(server.read(&user, "x://absent").await.is_err());
+    let by_model = desk.call(&format!(r#"npm_read_resource {{"uri": "{}"}}"#, first.uri)).await.to_string();
+    assert!(by_model.contains("untrusted_data_of"), "{by_model}");
+
+    let prompts = server.prompts(&user).await.unwrap();
+    let with_arguments =
+        prompts.iter().find(|prompt| prompt.arguments.iter().any(|own| own.is_required)).unwrap();
+    let arguments = with_arguments.arguments.iter().map(|own| (own.name.clone(), "Paris".to_owned()));
+    let messages = server.prompt(&user, &with_arguments.name, arguments).await.unwrap();
+    assert!(messages[0].text.contains("Paris"), "{messages:?}");
+    assert!(server.prompt(&user, &with_arguments.name, []).await.is_err());
+    println!("{} resources and templates, {} prompts", resources.len(), prompts.len());
+}
+
 #[tokio::test]
 async fn the_official_server_over_stdio() {
     let (script, node) = everything();
     let mut command = Command::new(node);
     command.arg(script).arg("stdio");
     let began = Instant::now();
-    let desk = Desk::new([open(McpServer::stdio("npm", &command))]).ready().await;
+    let server = Arc::new(open(McpServer::stdio("npm", &command)).resource_tools(true));
+    let desk = Desk::new([Arc::clone(&server)]).ready().await;
     println!("connected after {:?}", began.elapsed());
     use_it(&desk, "npm").await;
+    read_it(&server, &desk).await;
 }
 
 #[tokio::test]

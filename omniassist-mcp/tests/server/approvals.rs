@@ -1,5 +1,5 @@
 use omniassist_server::core::JsonText;
-use omniassist_server::tool::{Approval, Tool, ToolContext, ToolDecision, ToolError};
+use omniassist_server::tool::{Approval, Tool, ToolContext, ToolDecision, ToolError, UserAnswer, UserForm};
 use serde_json::{Value, json};
 
 use super::host::{Client, Ran, builder, question, refund_tool, result, serve};
@@ -124,4 +124,37 @@ async fn an_assistant_that_trusts_its_clients_asks_nobody() {
     let refused = answer(&client, &("c".to_owned(), state), accept(&json!(true))).await;
     assert_eq!(refused["error"]["code"], -32602);
     assert_eq!(ran.take(), [""; 0]);
+}
+
+#[tokio::test]
+async fn a_form_of_a_tool_is_a_question_and_the_tool_goes_on_with_its_answer() {
+    let schema = json!({
+        "type": "object",
+        "properties": { "seats": { "type": "integer", "title": "Seats" } },
+        "required": ["seats"],
+    });
+    let tool = Tool::new("refund", "Books", move |call: ToolContext| {
+        let form = UserForm::new("How many seats?", schema.clone());
+        async move {
+            call.progress("looks");
+            let answer = call.ask_user(form, "kept").await?;
+            let state = call.resumed_state().map(JsonText::to_value);
+            Ok::<_, ToolError>(match answer {
+                UserAnswer::Accepted(answer) => format!("{} {state:?}", answer["seats"]),
+                declined => format!("{declined:?}"),
+            })
+        }
+    });
+    let client = serve(builder(&Ran::default()).tool(tool)).await;
+    let asked = client.call("refund", json!({ "cents": 5 })).await;
+    let request = asked["result"]["inputRequests"].as_object().unwrap().values().next().unwrap();
+    assert_eq!(request["params"]["message"], "How many seats?");
+    assert_eq!(request["params"]["requestedSchema"]["properties"]["seats"]["type"], "integer");
+    let filled_in = json!({ "action": "accept", "content": { "seats": 3 } });
+    let (text, is_error) = result(&answer(&client, &question(&asked), filled_in).await);
+    assert!(!is_error && text.starts_with('3') && text.contains("kept"), "{text}");
+
+    let asked = client.call("refund", json!({ "cents": 5 })).await;
+    let (text, is_error) = result(&answer(&client, &question(&asked), json!({ "action": "decline" })).await);
+    assert!(!is_error && text.starts_with("Declined"), "{text}");
 }

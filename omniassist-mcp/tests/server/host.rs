@@ -77,7 +77,8 @@ pub(crate) async fn serve_as(builder: AssistantBuilder, expose: Expose) -> Clien
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}/assistant/mcp", listener.local_addr().unwrap());
     tokio::spawn(async move { axum::serve(listener, app).await });
-    Client { url, user: "ann".to_owned(), capabilities: json!({ "elicitation": {} }) }
+    let http = reqwest::Client::new();
+    Client { url, user: "ann".to_owned(), capabilities: json!({ "elicitation": {} }), http }
 }
 
 /// A client of the version 2026-07-28.
@@ -86,6 +87,7 @@ pub(crate) struct Client {
     pub(crate) url: String,
     pub(crate) user: String,
     pub(crate) capabilities: Value,
+    pub(super) http: reqwest::Client,
 }
 
 impl Client {
@@ -118,7 +120,7 @@ impl Client {
 
     /// Posts a body with no more headers than each client sends.
     pub(crate) fn post(&self, body: &Value) -> reqwest::RequestBuilder {
-        reqwest::Client::new()
+        self.http
             .post(&self.url)
             .header("content-type", "application/json")
             .header("accept", "application/json, text/event-stream")

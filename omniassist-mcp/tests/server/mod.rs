@@ -6,7 +6,7 @@ mod attachments;
 mod attacks;
 mod calls;
 mod edge;
-mod host;
+pub(crate) mod host;
 mod leaving;
 mod limits;
 mod lists;

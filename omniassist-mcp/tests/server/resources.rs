@@ -1,6 +1,11 @@
+use std::time::Duration;
+
+use http_body_util::{BodyExt, Full};
 use omniassist_mcp::{Expose, Resource, ResourceContent};
 use omniassist_server::tool::ToolError;
 use serde_json::{Value, json};
+use tokio::sync::oneshot;
+use tokio::time::{Instant, timeout};
 
 use super::host::{Client, Ran, builder, serve_as};
 
@@ -128,4 +133,43 @@ async fn pages_hold_as_many_resources_as_set() {
     let rest = client.send("resources/list", json!({ "cursor": first["result"]["nextCursor"] })).await;
     assert_eq!(rest["result"]["resources"][0]["uri"], "x://3");
     assert_eq!(rest["result"]["nextCursor"], Value::Null);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_function_that_never_ends_is_given_up() {
+    let hangs = Resource::new("x://hangs", "hangs", async |_| std::future::pending().await);
+    let assistant = builder(&Ran::default()).mcp_server(Expose::tools().resource(hangs)).build().unwrap();
+    let service = omniassist_server::http::AssistantService::new(assistant);
+    let body = r#"{"jsonrpc":"2.0","id":1,"method":"resources/read","params":{"uri":"x://hangs"}}"#;
+    let request = http::Request::post("/mcp")
+        .header("x-user", "ann")
+        .header("content-type", "application/json")
+        .header("accept", "application/json, text/event-stream")
+        .body(Full::<bytes::Bytes>::from(body))
+        .unwrap();
+    let began = Instant::now();
+    let answer = service.handle(request).await.into_body().collect().await.unwrap().to_bytes();
+    assert!((60..62).contains(&began.elapsed().as_secs()), "{:?}", began.elapsed());
+    let answer: Value = serde_json::from_slice(&answer).unwrap();
+    assert_eq!(answer["error"]["code"], -32603, "{answer}");
+}
+
+#[tokio::test]
+async fn a_client_that_leaves_ends_the_function() {
+    let (begun, begins) = oneshot::channel();
+    let (alive, dropped) = oneshot::channel::<()>();
+    let slots = std::sync::Arc::new(std::sync::Mutex::new(Some((begun, alive))));
+    let waits = Resource::new("x://waits", "waits", move |_| {
+        let slot = slots.lock().unwrap().take();
+        async move {
+            let (begun, _alive) = slot.unwrap();
+            begun.send(()).unwrap();
+            std::future::pending().await
+        }
+    });
+    let client = serve_as(builder(&Ran::default()), Expose::tools().resource(waits)).await;
+    let request = tokio::spawn(client.request("resources/read", json!({ "uri": "x://waits" })).send());
+    begins.await.unwrap();
+    request.abort();
+    assert!(timeout(Duration::from_secs(5), dropped).await.unwrap().is_err(), "it was dropped");
 }

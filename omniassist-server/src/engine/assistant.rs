@@ -73,9 +73,10 @@ impl Assistant {
         self.tools().snapshot().visible_to(|| self.caller(extensions))
     }
 
-    /// Returns the sources of tools that exist for the sender of a request with these extensions.
-    pub(crate) fn visible_sources(&self, extensions: &Extensions) -> Vec<SourceStatus> {
-        self.tools().sources_for(|| self.caller(extensions))
+    /// Returns the sources of tools that exist for the sender of a request with these extensions, with their states for this
+    /// caller.
+    pub async fn visible_sources(&self, extensions: &Extensions) -> Vec<SourceStatus> {
+        self.tools().sources_for(|| self.caller(extensions)).await
     }
 
     /// Returns the limits.

@@ -49,7 +49,7 @@ pub(super) async fn manifest(assistant: &Assistant, extensions: &Extensions) -> 
         Some((name, _)) => ("agent", json!(&**name)),
         None => ("agents", agents::entries(assistant, extensions).await),
     };
-    let sources = assistant.visible_sources(extensions);
+    let sources = assistant.visible_sources(extensions).await;
     let sources: Vec<_> = sources
         .iter()
         .map(|source| json!({ "name": &*source.name, "state": source.state.as_str() }))

@@ -36,6 +36,10 @@ impl OutboundError {
         Self::of(Kind::Address, None)
     }
 
+    pub(super) fn look_up(source: std::io::Error) -> Self {
+        Self::of(Kind::Connect, Some(source.into()))
+    }
+
     pub(super) fn late(source: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
         Self::of(Kind::TimedOut, Some(source.into()))
     }

@@ -1,5 +1,6 @@
 //! The checks before each connection.
 
+use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
@@ -10,6 +11,21 @@ use super::{OutboundError, OutboundPolicy};
 use crate::panics;
 
 impl OutboundPolicy {
+    /// Looks a host up, and returns the addresses that the policy allows. A client that connects to one of them, and does not look
+    /// the host up again, obeys the policy.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the host cannot be looked up, or the policy allows none of its addresses.
+    pub async fn resolve(&self, host: &str) -> Result<Vec<IpAddr>, OutboundError> {
+        let found =
+            panics::catch_async("the resolver of an outbound policy", self.look_up(host.to_owned())).await;
+        let found = found.unwrap_or_else(|| Err(io::Error::other("the resolver panicked")));
+        let mut found = found.map_err(OutboundError::look_up)?;
+        found.retain(|address| self.allows_address(host, *address));
+        if found.is_empty() { Err(OutboundError::address()) } else { Ok(found) }
+    }
+
     /// Checks a URL as [`OutboundClient::send`](super::OutboundClient::send) does, without a look-up of its host.
     ///
     /// # Errors
@@ -63,13 +79,7 @@ impl Resolve for Guard {
     fn resolve(&self, name: Name) -> Resolving {
         let (policy, host) = (Arc::clone(&self.0), name.as_str().to_owned());
         Box::pin(async move {
-            let found =
-                panics::catch_async("the resolver of an outbound policy", policy.look_up(host.clone())).await;
-            let mut found = found.ok_or("the resolver panicked")??;
-            found.retain(|address| policy.allows_address(&host, *address));
-            if found.is_empty() {
-                return Err(OutboundError::address().into());
-            }
+            let found = policy.resolve(&host).await?;
             // The client replaces port 0 by the port of the URL.
             let addresses: Addrs = Box::new(found.into_iter().map(|address| SocketAddr::new(address, 0)));
             Ok(addresses)

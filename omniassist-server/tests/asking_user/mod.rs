@@ -40,6 +40,7 @@ fn book() -> (Tool, Arc<AtomicUsize>) {
     let tool = Tool::new("book", "Books seats", move |call: ToolContext| {
         let held = Arc::clone(&count);
         async move {
+            call.progress("looking");
             let known: Option<Value> = call.resumed_state().map(JsonText::to_value);
             let seats = match known.as_ref().and_then(|state| state["seats"].as_u64()) {
                 Some(seats) => seats,
@@ -67,14 +68,14 @@ fn open(messages: &[Message]) -> Vec<&ToolPart> {
 }
 
 /// Fills in the forms that are open, or fails them with a text.
-fn fill_in(messages: &mut [Message], answer: Result<Value, &str>) {
+fn fill_in(messages: &mut [Message], answer: &Result<Value, &str>) {
     for part in &mut messages.last_mut().unwrap().parts {
         if let Part::Tool(call) = part
             && call.name == *"request_input"
             && let ToolState::InputAvailable { input } = &call.state
         {
             let input = input.clone();
-            call.state = match &answer {
+            call.state = match answer {
                 Ok(value) => {
                     let output = JsonText::from_value(value);
                     ToolState::OutputAvailable { input, output, preliminary: false }
@@ -113,7 +114,8 @@ async fn a_tool_asks_the_user_twice_and_goes_on_at_other_servers() {
     let [asked] = open(&messages)[..] else { panic!("{messages:?}") };
     assert_eq!(asked.name, *"request_input");
     assert!(asked.state.input().unwrap().as_str().contains("How many seats?"));
-    assert!(matches!(state_of(&messages, "book"), ToolState::InputAvailable { .. }));
+    let shown = state_of(&messages, "book");
+    assert!(matches!(shown, ToolState::OutputAvailable { preliminary: true, .. }), "{shown:?}");
     assert!(events.iter().any(|event| matches!(event, RunEvent::InputRequest(_))), "{events:?}");
     assert!(
         !events.iter().any(|event| matches!(event, RunEvent::AgentState(_) | RunEvent::AgentDelta { .. }))
@@ -121,12 +123,12 @@ async fn a_tool_asks_the_user_twice_and_goes_on_at_other_servers() {
     let posted = serde_json::to_string(&messages).unwrap();
     assert!(!posted.contains("held"), "the state cannot be read: {posted}");
 
-    fill_in(&mut messages, Ok(json!({ "seats": 2 })));
+    fill_in(&mut messages, &Ok(json!({ "seats": 2 })));
     let (mut messages, _) = post(&assistant(model.clone(), tool.clone()), "c", messages).await;
     let [asked] = open(&messages)[..] else { panic!("{messages:?}") };
     assert!(asked.state.input().unwrap().as_str().contains("How many bags?"));
 
-    fill_in(&mut messages, Ok(json!({ "bags": 3 })));
+    fill_in(&mut messages, &Ok(json!({ "bags": 3 })));
     let (messages, _) = post(&assistant(model.clone(), tool), "c", messages).await;
     assert_eq!(output(state_of(&messages, "book")), "\"2 seats, 3 bags.\"");
     assert!(messages.last().unwrap().text().ends_with("Done."));
@@ -159,7 +161,7 @@ async fn a_user_may_decline_a_form() {
     };
     for (decline, expected) in [
         (
-            &(|messages: &mut [Message]| fill_in(messages, Err("not now"))) as &dyn Fn(&mut [Message]),
+            &(|messages: &mut [Message]| fill_in(messages, &Err("not now"))) as &dyn Fn(&mut [Message]),
             "not now",
         ),
         (&denied, "no time"),
@@ -239,7 +241,7 @@ async fn a_tool_that_was_approved_asks_the_user_too() {
     answer(&mut messages, true);
     (messages, _) = post(&assistant, "c", messages).await;
     for answer in [json!({ "seats": 1 }), json!({ "bags": 0 })] {
-        fill_in(&mut messages, Ok(answer));
+        fill_in(&mut messages, &Ok(answer));
         (messages, _) = post(&assistant, "c", messages).await;
     }
     assert_eq!(output(state_of(&messages, "book")), "\"1 seats, 0 bags.\"");
@@ -256,7 +258,7 @@ async fn calls_of_one_step_wait_together() {
     let (mut messages, _) = post(&assistant, "c", question()).await;
     for answer in [json!({ "seats": 4 }), json!({ "bags": 5 })] {
         assert_eq!(open(&messages).len(), 2, "{messages:?}");
-        fill_in(&mut messages, Ok(answer));
+        fill_in(&mut messages, &Ok(answer));
         (messages, _) = post(&assistant, "c", messages).await;
     }
     let booked = messages.last().unwrap().tools().filter(|call| call.name == *"book");
@@ -285,7 +287,7 @@ async fn a_tool_of_an_agent_below_another_asks_at_the_root() {
     let (mut messages, _) = post(&server(), "c", question()).await;
     for answer in [json!({ "seats": 6 }), json!({ "bags": 7 })] {
         assert_eq!(open(&messages).len(), 1, "{messages:?}");
-        fill_in(&mut messages, Ok(answer));
+        fill_in(&mut messages, &Ok(answer));
         (messages, _) = post(&server(), "c", messages).await;
     }
     assert!(messages.last().unwrap().text().ends_with("Booked."), "{messages:?}");
@@ -310,7 +312,7 @@ async fn a_tool_that_another_one_calls_asks_the_user_itself() {
     let (mut messages, _) = post(&server, "c", question()).await;
     for answer in [json!({ "seats": 1 }), json!({ "bags": 1 })] {
         assert_eq!(open(&messages).len(), 1, "{messages:?}");
-        fill_in(&mut messages, Ok(answer));
+        fill_in(&mut messages, &Ok(answer));
         (messages, _) = post(&server, "c", messages).await;
     }
     let end = output(state_of(&messages, "trip"));

@@ -80,15 +80,17 @@ async fn an_approved_call_of_a_tool_runs_once_in_a_stored_run() {
 
 #[tokio::test]
 async fn a_client_that_cannot_ask_is_an_error_of_the_tool() {
-    for (tool, wanted) in [
-        (book().0, "The user's client cannot show forms"),
-        (pay_all(refund(Approval::always()).0), "the user's client cannot ask for it"),
+    let pays = || pay_all(refund(Approval::always()).0);
+    // Plain text shows nothing but the answer, and version 5 of the AI SDK has no approvals.
+    for (path, tool, wanted) in [
+        ("/?protocol=text", book().0, "The user's client cannot show forms"),
+        ("/?protocol=text", pays(), "the user's client cannot ask for it"),
+        ("/?ai-sdk=5", pays(), "the user's client cannot ask for it"),
     ] {
         let model =
             ScriptedProvider::new().turn(call(tool.name(), json!({ "cents": [500] }))).turn(text("Done."));
         let server = assistant(model.clone(), tool);
-        // Plain text shows nothing but the answer.
-        let (status, body) = send(&server, "ada", Method::POST, "/?protocol=text", Some(&question())).await;
+        let (status, body) = send(&server, "ada", Method::POST, path, Some(&question())).await;
         assert!(status.is_success(), "{body}");
         let sent = format!("{:?}", model.payloads().last().unwrap().transcript);
         assert!(sent.contains(wanted), "{sent}");

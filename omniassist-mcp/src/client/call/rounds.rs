@@ -15,6 +15,8 @@ use crate::client::{McpError, cleaned};
 const MAY_HAVE_ACTED: &str = "The server went away; it may or may not have acted.";
 const TIMED_OUT: &str = "The server did not answer in time; it may or may not have acted.";
 const UNREACHABLE: &str = "The server cannot be reached now. The call did not run.";
+const UNAUTHORIZED: &str = "The user has to authorize the access to this server first. The call did not run.";
+const FORBIDDEN: &str = "The server refuses this user. The call did not run.";
 const CHANGED: &str = "The server has changed or removed this tool. The call did not run.";
 const BUSY: &str = "Too many users use the server now. The call did not run.";
 const CANCELLED: &str = "The call was cancelled.";
@@ -155,7 +157,7 @@ impl McpTool {
             () = call.cancelled() => return Err(ToolError::new(CANCELLED)),
         };
         let ready = ready.map_err(|_| failed(UNREACHABLE, McpError::timed_out()))?;
-        let ready = ready.map_err(|error| ToolError::new(UNREACHABLE).with_source(error))?;
+        let ready = ready.map_err(|error| ToolError::new(text_of(&error)).with_source(error))?;
         // The definition that was checked is the one that runs.
         if !ready.listing.has(&self.definition) {
             return Err(ToolError::new(CHANGED));
@@ -233,6 +235,7 @@ impl McpTool {
         match fault {
             Fault::NotRun(error) => failed(UNREACHABLE, error),
             Fault::Gone(error) => failed(MAY_HAVE_ACTED, error),
+            Fault::Forbidden(error) => failed(text_of(&error), error),
             Fault::TimedOut => failed(TIMED_OUT, McpError::timed_out()),
             Fault::Cancelled => ToolError::new(CANCELLED),
             Fault::Answer(error) => failed(UNUSABLE, error),
@@ -248,6 +251,15 @@ impl McpTool {
 /// Checks that a call may ask once more.
 fn check_round(waiting: Option<&Waiting>) -> Result<(), ToolError> {
     waiting.map_or(Ok(()), Waiting::check_next)
+}
+
+/// Returns the text for models of an error that kept a call from running.
+fn text_of(error: &McpError) -> &'static str {
+    match error.is_unauthenticated() {
+        true => UNAUTHORIZED,
+        false if error.is_forbidden() => FORBIDDEN,
+        false => UNREACHABLE,
+    }
 }
 
 fn failed(text: &'static str, error: McpError) -> ToolError {

@@ -20,6 +20,8 @@ pub(in crate::client) enum Fault {
     TimedOut,
     /// The call was cancelled.
     Cancelled,
+    /// The server did not run it, because it refuses the user.
+    Forbidden(McpError),
     /// The server refused it with this text.
     Refused(String),
     /// The server refused it until the user has opened these pages.
@@ -31,6 +33,11 @@ pub(in crate::client) enum Fault {
 impl Fault {
     /// Classifies the failure of a request that was handed to the transport.
     pub(super) fn of(error: ServiceError) -> Self {
+        if let ServiceError::TransportSend(error) = &error
+            && let Some(refusal) = forbidden(error.error.as_ref())
+        {
+            return Self::Forbidden(refusal);
+        }
         match error {
             ServiceError::McpError(error) => match pages(&error) {
                 Some(pages) => Self::NeedsPages(pages),
@@ -53,7 +60,7 @@ impl Fault {
     /// Returns the error for the log.
     pub(in crate::client) fn into_error(self) -> McpError {
         match self {
-            Self::NotRun(error) | Self::Gone(error) | Self::Answer(error) => error,
+            Self::NotRun(error) | Self::Gone(error) | Self::Answer(error) | Self::Forbidden(error) => error,
             Self::TimedOut => McpError::timed_out(),
             Self::Cancelled => McpError::disconnected(),
             Self::Refused(text) => McpError::answer(text),
@@ -77,6 +84,14 @@ fn is_too_often(error: &(dyn StdError + 'static)) -> bool {
         error,
         |error| matches!(error.downcast_ref(), Some(HttpError::HttpStatus(refusal)) if refusal.status == 429),
     )
+}
+
+/// Returns the error of a user whom the server refuses.
+fn forbidden(error: &(dyn StdError + 'static)) -> Option<McpError> {
+    std::iter::successors(Some(error), |&error| error.source()).find_map(|error| {
+        let Some(HttpError::InsufficientScope(refusal)) = error.downcast_ref() else { return None };
+        Some(if refusal.can_upgrade() { McpError::authorization_needed() } else { McpError::forbidden() })
+    })
 }
 
 /// Returns `true` if the server cannot have read the request: the session or the credentials were refused, or there was no

@@ -57,7 +57,8 @@ impl Connection {
                     Ok((service.map_err(McpError::unreachable)?, Some(group)))
                 }
                 Endpoint::Http(url) => {
-                    let client = HttpClient::new(credentials, CONNECT_TIMEOUT)?;
+                    let client =
+                        HttpClient::new(url, credentials, config.outbound.as_ref(), CONNECT_TIMEOUT)?;
                     let settings = StreamableHttpClientTransportConfig::with_uri(&**url)
                         .max_concurrent_requests(MAX_POSTS)
                         .reinit_on_expired_session(false);

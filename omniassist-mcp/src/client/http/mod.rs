@@ -4,6 +4,7 @@
 //! the request that was posted. A refused session becomes an error, which tells that the request did not run.
 
 mod event_limit;
+mod guard;
 mod names;
 mod response;
 
@@ -14,20 +15,23 @@ use std::time::Duration;
 use futures_util::stream::BoxStream;
 use http::header::ACCEPT;
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
-use reqwest::{Client, RequestBuilder, redirect};
+use omniassist_server::outbound::OutboundPolicy;
+use reqwest::{Client, RequestBuilder, Response, redirect};
 use rmcp::model::ClientJsonRpcMessage;
 use rmcp::transport::streamable_http_client::{
     SseError, StreamableHttpClient, StreamableHttpError, StreamableHttpPostResponse,
     StreamableHttpResponseLimits,
 };
-use secrecy::ExposeSecret;
+use secrecy::{ExposeSecret, SecretString};
 use sse_stream::Sse;
 
 use super::McpError;
 use super::auth::Credentials;
+use super::oauth::User;
+use guard::Guard;
 use names::{ACCEPTED, EVENT_STREAM, LAST_EVENT_ID, SESSION_ID};
 pub(super) use response::HttpError;
-use response::{Answer, answer, client, events, is, refusal, unauthorised};
+use response::{Answer, answer, challenge, client, events, is, refusal, refusal_error};
 
 type Headers = HashMap<HeaderName, HeaderValue>;
 
@@ -35,24 +39,49 @@ type Headers = HashMap<HeaderName, HeaderValue>;
 #[derive(Clone)]
 pub(super) struct HttpClient {
     client: Client,
+    /// The user of the OAuth token that is sent.
+    user: Option<(Arc<User>, Option<SecretString>)>,
 }
 
 impl HttpClient {
-    /// Creates a client that sends these credentials. It follows no redirect.
-    pub(super) fn new(credentials: Option<&Credentials>, connect: Duration) -> Result<Self, McpError> {
+    /// Creates a client for the server at a URL that sends these credentials. It follows no redirect.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the policy refuses the URL, or the credentials are not a header.
+    pub(super) fn new(
+        url: &str,
+        credentials: Option<&Credentials>,
+        outbound: Option<&OutboundPolicy>,
+        connect: Duration,
+    ) -> Result<Self, McpError> {
         let mut headers = HeaderMap::new();
-        if let Some(Credentials { header, value }) = credentials {
+        if let Some((header, value)) = credentials.and_then(|credentials| credentials.header.as_ref()) {
             let name = HeaderName::try_from(&**header).map_err(McpError::unreachable)?;
             let mut value = HeaderValue::try_from(value.expose_secret()).map_err(McpError::unreachable)?;
             value.set_sensitive(true);
             headers.insert(name, value);
         }
-        let client = Client::builder()
+        let mut client = Client::builder()
             .default_headers(headers)
             .redirect(redirect::Policy::none())
-            .connect_timeout(connect)
-            .build();
-        Ok(Self { client: client.map_err(McpError::unreachable)? })
+            .connect_timeout(connect);
+        if let Some(policy) = outbound {
+            policy.check(url).map_err(McpError::unreachable)?;
+            // A proxy would look up the host itself.
+            client = client.no_proxy().dns_resolver(Guard(policy.clone()));
+        }
+        let user = credentials.and_then(|credentials| credentials.user.clone());
+        Ok(Self { client: client.build().map_err(McpError::unreachable)?, user })
+    }
+
+    /// Returns the error of a response that refuses the credentials.
+    fn refused(&self, response: &Response) -> HttpError {
+        let challenge = challenge(response);
+        let refusal = self.user.as_ref().and_then(|(user, token)| {
+            user.refused(response.status(), challenge, token.as_ref().map(ExposeSecret::expose_secret))
+        });
+        refusal_error(challenge, refusal)
     }
 }
 
@@ -74,7 +103,7 @@ impl StreamableHttpClient for HttpClient {
         match status {
             StatusCode::ACCEPTED | StatusCode::NO_CONTENT => Ok(StreamableHttpPostResponse::Accepted),
             _ if status.is_success() => answer(response, &message).await,
-            StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => Err(unauthorised(&response)),
+            StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => Err(self.refused(&response)),
             _ => refusal(response, &message, session.is_some()).await,
         }
     }
@@ -116,7 +145,7 @@ impl StreamableHttpClient for HttpClient {
         }
         let response = get.header(ACCEPT, EVENT_STREAM).send().await.map_err(client)?;
         match response.status() {
-            StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => Err(unauthorised(&response)),
+            StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => Err(self.refused(&response)),
             status if status.is_success() && is(&response, EVENT_STREAM) => Ok(events(response)),
             // Without a stream of its own, the server can only answer requests.
             _ => Err(StreamableHttpError::ServerDoesNotSupportSse),

@@ -4,14 +4,16 @@ use http::StatusCode;
 use http::header::{CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
 use reqwest::Response;
 use rmcp::ErrorData;
-use rmcp::model::{ClientJsonRpcMessage, ClientRequest, ServerJsonRpcMessage};
+use rmcp::model::{ClientJsonRpcMessage, ClientRequest, ServerJsonRpcMessage, ServerResult};
 use rmcp::transport::streamable_http_client::{
-    AuthRequiredError, HttpStatusError, SseError, StreamableHttpError, StreamableHttpPostResponse,
+    AuthRequiredError, HttpStatusError, InsufficientScopeError, SseError, StreamableHttpError,
+    StreamableHttpPostResponse,
 };
 use sse_stream::{Sse, SseStream};
 
 use super::event_limit::EventLimit;
 use super::names::{EVENT_STREAM, JSON, SESSION_ID};
+use crate::client::oauth::Refusal;
 
 /// The bytes of a message. One page of tools can be as large as the whole list.
 const MAX_MESSAGE: usize = 8 * 1024 * 1024;
@@ -40,7 +42,15 @@ pub(super) async fn answer(response: Response, message: &ClientJsonRpcMessage) -
         return Err(StreamableHttpError::UnexpectedContentType(None));
     }
     let body = read(response, MAX_MESSAGE).await?;
-    let answer = serde_json::from_slice(&body)?;
+    let answer = match serde_json::from_slice(&body)? {
+        // A server of an earlier version, which answers each request that it does not know with nothing.
+        ServerJsonRpcMessage::Response(answer)
+            if is_discovery(message) && !matches!(answer.result, ServerResult::DiscoverResult(_)) =>
+        {
+            ServerJsonRpcMessage::error(ErrorData::invalid_request("not a discovery", None), Some(answer.id))
+        }
+        answer => answer,
+    };
     Ok(StreamableHttpPostResponse::Json(for_request(answer, message), session))
 }
 
@@ -65,13 +75,17 @@ pub(super) async fn refusal(response: Response, message: &ClientJsonRpcMessage, 
             Ok(StreamableHttpPostResponse::Json(for_request(error, message), None))
         }
         // A server of an earlier version of the protocol, which does not know the request.
-        None if status.is_client_error() && matches!(request.request, ClientRequest::DiscoverRequest(_)) => {
+        None if status.is_client_error() && is_discovery(message) => {
             let error = ErrorData::invalid_request(format!("HTTP {status}"), None);
             let error = ServerJsonRpcMessage::error(error, Some(request.id.clone()));
             Ok(StreamableHttpPostResponse::Json(error, None))
         }
         None => failed(),
     }
+}
+
+fn is_discovery(message: &ClientJsonRpcMessage) -> bool {
+    matches!(message, ClientJsonRpcMessage::Request(request) if matches!(request.request, ClientRequest::DiscoverRequest(_)))
 }
 
 /// Gives an error without an id the id of the request that was posted: nothing else can be meant.
@@ -84,9 +98,25 @@ fn for_request(answer: ServerJsonRpcMessage, message: &ClientJsonRpcMessage) -> 
     }
 }
 
-pub(super) fn unauthorised(response: &Response) -> HttpError {
-    let challenge = response.headers().get(WWW_AUTHENTICATE).and_then(|value| value.to_str().ok());
-    StreamableHttpError::AuthRequired(AuthRequiredError::new(challenge.unwrap_or_default().to_owned()))
+/// Returns the header that names the credentials which a server needs: that of bearer tokens, if there are several.
+pub(super) fn challenge(response: &Response) -> &str {
+    let headers = response.headers().get_all(WWW_AUTHENTICATE).iter().filter_map(|value| value.to_str().ok());
+    let is_bearer =
+        |header: &str| header.get(..6).is_some_and(|scheme| scheme.eq_ignore_ascii_case("bearer"));
+    headers.min_by_key(|header| !is_bearer(header)).unwrap_or_default()
+}
+
+/// Returns the error of a request whose credentials were refused. The server did not run the request.
+pub(super) fn refusal_error(challenge: &str, refusal: Option<Refusal>) -> HttpError {
+    let challenge = challenge.to_owned();
+    match refusal {
+        Some(Refusal::MissingScope | Refusal::Forbidden) => {
+            let can_authorize = refusal == Some(Refusal::MissingScope);
+            let scope = can_authorize.then(String::new);
+            StreamableHttpError::InsufficientScope(InsufficientScopeError::new(challenge, scope))
+        }
+        Some(Refusal::Token) | None => StreamableHttpError::AuthRequired(AuthRequiredError::new(challenge)),
+    }
 }
 
 pub(super) fn is(response: &Response, expected: &str) -> bool {

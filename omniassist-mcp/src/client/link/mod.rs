@@ -89,6 +89,19 @@ impl Link {
         }
     }
 
+    /// Ends the connection, and makes another. Calls that are under way end by themselves.
+    pub(super) fn reconnect(&self) {
+        if let Some(ready) = &self.shared.state.borrow().ready {
+            ready.connection.abandon();
+        }
+        self.shared.wanted.notify_one();
+    }
+
+    /// Forgets the last list, so that its tools do not exist for the user.
+    pub(super) fn forget_listing(&self) {
+        *locked(&self.shared.listing) = None;
+    }
+
     /// Ends the link.
     pub(super) fn stop(&self) {
         self.stop.cancel();

@@ -7,7 +7,9 @@ use super::backoff::Backoff;
 use super::shared::Shared;
 use super::state::Ready;
 use crate::client::McpError;
+use crate::client::auth::Credentials;
 use crate::client::connection::{Connection, Era};
+use crate::client::oauth::Refusal;
 
 /// The shortest time between two attempts, however many calls wait.
 const MIN_GAP: Duration = Duration::from_millis(500);
@@ -65,13 +67,26 @@ pub(super) async fn supervise(shared: Arc<Shared>) {
 }
 
 async fn connect(shared: &Shared, era: Era) -> Result<Ready, McpError> {
-    let credentials = match shared.config.auth() {
-        Some(auth) => Some(auth.credentials(&shared.principal).await?),
-        None => None,
-    };
-    let connection = Connection::open(&shared.config, credentials.as_ref(), era).await?;
-    let listing = Arc::new(connection.list().await?);
-    Ok(Ready { connection: Arc::new(connection), listing })
+    let mut is_repeated = false;
+    loop {
+        let credentials = shared.config.credentials(&shared.principal).await?;
+        let connected = async {
+            let connection = Connection::open(&shared.config, credentials.as_ref(), era).await?;
+            let listing = Arc::new(connection.list().await?);
+            Ok(Ready { connection: Arc::new(connection), listing })
+        };
+        let error = match connected.await {
+            Ok(ready) => return Ok(ready),
+            Err(error) => error,
+        };
+        match credentials.as_ref().and_then(Credentials::refusal) {
+            // A token that was refused is renewed once.
+            Some(Refusal::Token) if !is_repeated => is_repeated = true,
+            Some(Refusal::Token | Refusal::MissingScope) => return Err(McpError::authorization_needed()),
+            Some(Refusal::Forbidden) => return Err(McpError::forbidden()),
+            None => return Err(error),
+        }
+    }
 }
 
 /// Follows the changes of the tools until the connection ends. Returns `true` if nobody has used it for a time.

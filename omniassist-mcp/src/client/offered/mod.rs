@@ -1,4 +1,4 @@
-//! What a server offers beside tools: resources and prompts, for the host, and for its model if the host says so.
+//! Resources and prompts of a server, for the host. `tools` offers the resources to its model too, if the host says so.
 
 mod content;
 mod listed;

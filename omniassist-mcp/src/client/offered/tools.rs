@@ -13,15 +13,10 @@ use crate::client::{McpError, cleaned, output};
 const LIST: &str = "list_resources";
 const READ: &str = "read_resource";
 
-/// Returns the tools with which a model reads the resources of a server. A tool of the server takes precedence.
-pub(in crate::client) fn tools(
-    config: &Arc<Config>,
-    pool: &Arc<Pool>,
-    is_taken: impl Fn(&str) -> bool,
-) -> Vec<Tool> {
-    let all = [(LIST, list(config, pool)), (READ, read(config, pool))];
-    let own = all.into_iter().filter(|(name, _)| !is_taken(name));
-    own.map(|(name, tool)| limited(name, tool, config, pool)).collect()
+/// Returns the tools with which a model reads the resources of a server.
+pub(in crate::client) fn tools(config: &Arc<Config>, pool: &Arc<Pool>) -> [Tool; 2] {
+    [(LIST, list(config, pool)), (READ, read(config, pool))]
+        .map(|(name, tool)| limited(name, tool, config, pool))
 }
 
 /// Sets what holds for the other tools of the server too. Resources are read only, if the server is trusted in that.
@@ -53,7 +48,7 @@ fn list(config: &Arc<Config>, pool: &Arc<Pool>) -> Tool {
                 format!("{uri}{template}: {}. {description}", resource.name)
             });
             let text = output::cut(lines.collect::<Vec<_>>().join("\n"), config.max_output_bytes);
-            Ok::<_, ToolError>(output::data(&config.name, text))
+            Ok::<_, ToolError>(output::data(&config.name, &text))
         }
     })
 }
@@ -73,7 +68,7 @@ fn read(config: &Arc<Config>, pool: &Arc<Pool>) -> Tool {
                 read_resource(&pool, &config, call.run().principal(), uri).await.map_err(failed)?;
             let blocks: Vec<_> = contents.into_iter().map(ContentBlock::resource).collect();
             let text = output::text_of(&blocks, config.max_output_bytes);
-            Ok::<_, ToolError>(output::data(&config.name, text))
+            Ok::<_, ToolError>(output::data(&config.name, &text))
         }
     })
 }

@@ -9,8 +9,8 @@ use super::{Inner, Tools};
 use crate::tool::Tool;
 use crate::tool::registered::RegisteredTool;
 use crate::tool::source::{
-    AttachedSource, Attachment, Filter, OfferedTools, SourceSlot, SourceState, SourceStatus, WithheldTool,
-    check_source_name, source_tool_name,
+    AttachedSource, Attachment, Filter, OfferedTools, SourceSlot, SourceState, SourceStatus, ToolSource,
+    WithheldTool, check_source_name, source_tool_name,
 };
 use crate::{CancellationToken, Error, Result, RunContext, panics, sync};
 
@@ -55,13 +55,28 @@ impl Tools {
         self.statuses(|_, _| true)
     }
 
-    /// Returns the sources that exist for a caller.
-    pub(crate) fn sources_for(&self, caller: impl FnOnce() -> RunContext) -> Vec<SourceStatus> {
-        if sync::lock(&self.inner.sources).is_empty() {
+    /// Returns the sources that exist for a caller, with their states for this caller.
+    pub(crate) async fn sources_for(&self, caller: impl FnOnce() -> RunContext) -> Vec<SourceStatus> {
+        let attached = self.attached();
+        if attached.is_empty() {
             return Vec::new();
         }
-        let caller = caller();
-        self.statuses(|name, filter| filter.is_visible_to(name, &caller))
+        let caller = &caller();
+        let mut statuses = self.statuses(|name, filter| filter.is_visible_to(name, caller));
+        let states = statuses.iter_mut().filter_map(|status| Some((attached.get(&status.name)?, status)));
+        let states = states.map(|(source, status)| async move {
+            let state = panics::catch_async("the state of a source of tools", source.state_for(caller)).await;
+            if let Some(state) = state.flatten() {
+                status.state = state;
+            }
+        });
+        futures_util::future::join_all(states).await;
+        statuses
+    }
+
+    fn attached(&self) -> BTreeMap<Text, Arc<dyn ToolSource>> {
+        let sources = sync::lock(&self.inner.sources);
+        sources.iter().map(|(name, attached)| (name.clone(), Arc::clone(&attached.source))).collect()
     }
 
     fn statuses(&self, selects: impl Fn(&str, &Filter) -> bool) -> Vec<SourceStatus> {
@@ -79,10 +94,7 @@ impl Tools {
 
     /// Waits until the sources have offered their tools for a caller. Returns `false` if a source refuses the run.
     pub(crate) async fn are_ready(&self, caller: impl FnOnce() -> RunContext) -> bool {
-        let sources: Vec<_> = {
-            let sources = sync::lock(&self.inner.sources);
-            sources.iter().map(|(name, attached)| (name.clone(), Arc::clone(&attached.source))).collect()
-        };
+        let sources = self.attached();
         if sources.is_empty() {
             return true;
         }

@@ -60,6 +60,9 @@ use crate::RunContext;
 /// The future of [`ToolSource::ready`].
 pub type ReadyFuture<'a> = Pin<Box<dyn Future<Output = bool> + Send + 'a>>;
 
+/// The future of [`ToolSource::state_for`].
+pub type StateFuture<'a> = Pin<Box<dyn Future<Output = Option<SourceState>> + Send + 'a>>;
+
 /// A source of tools outside the application.
 ///
 /// An `Arc` of a source is a source.
@@ -84,6 +87,14 @@ pub trait ToolSource: Send + Sync + 'static {
         let _ = caller;
         Box::pin(ready(true))
     }
+
+    /// Returns the state for a caller in the manifest, if it is not the state of the source. The default returns `None` at once.
+    ///
+    /// It is called for each manifest. The source sets its own deadline.
+    fn state_for<'a>(&'a self, caller: &'a RunContext) -> StateFuture<'a> {
+        let _ = caller;
+        Box::pin(ready(None))
+    }
 }
 
 impl<S: ToolSource + ?Sized> ToolSource for Arc<S> {
@@ -97,5 +108,9 @@ impl<S: ToolSource + ?Sized> ToolSource for Arc<S> {
 
     fn ready<'a>(&'a self, caller: &'a RunContext) -> ReadyFuture<'a> {
         (**self).ready(caller)
+    }
+
+    fn state_for<'a>(&'a self, caller: &'a RunContext) -> StateFuture<'a> {
+        (**self).state_for(caller)
     }
 }

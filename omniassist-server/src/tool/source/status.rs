@@ -23,6 +23,9 @@ pub enum SourceState {
     Connecting,
     /// Its tools can be called.
     Ready,
+    /// The user has to authorize the application at the source. Only [`ToolSource::state_for`](super::ToolSource::state_for)
+    /// returns it.
+    AuthorizationNeeded,
     /// It cannot be reached at present. The tools that it offered stay offered.
     Unavailable {
         /// The reason, for operators. Clients and models do not see it.
@@ -31,12 +34,13 @@ pub enum SourceState {
 }
 
 impl SourceState {
-    /// Returns the name of the state in the manifest: `connecting`, `ready` or `unavailable`.
+    /// Returns the name of the state in the manifest: `connecting`, `ready`, `authorization_needed` or `unavailable`.
     #[must_use]
     pub fn as_str(&self) -> &'static str {
         match self {
             Self::Connecting => "connecting",
             Self::Ready => "ready",
+            Self::AuthorizationNeeded => "authorization_needed",
             Self::Unavailable { .. } => "unavailable",
         }
     }

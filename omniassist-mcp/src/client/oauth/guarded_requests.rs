@@ -1,0 +1,75 @@
+use std::sync::Arc;
+
+use bytes::Bytes;
+use http::Uri;
+use omniassist_server::outbound::{OutboundClient, OutboundPolicy};
+use reqwest::Url;
+use rmcp::transport::{OAuthHttpClient, OAuthHttpClientFuture, OAuthHttpRequest};
+
+use crate::client::McpError;
+
+/// The client for all requests of OAuth.
+///
+/// The URLs come from documents of servers, so each of them is checked. Only the origin of the MCP server, which the
+/// application has set, can be an address of the internal network. No redirect is followed here.
+pub(super) struct GuardedRequests {
+    server: Url,
+    own: OutboundClient,
+    others: OutboundClient,
+}
+
+impl GuardedRequests {
+    /// Creates the client for a server. Without a policy for its origin, its address can be internal.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if a policy cannot be used.
+    pub(super) fn new(
+        server: &Url,
+        own: Option<OutboundPolicy>,
+        others: OutboundPolicy,
+    ) -> Result<Arc<Self>, McpError> {
+        let client = |policy| OutboundClient::new(policy).map_err(McpError::authorization);
+        let own = own.unwrap_or_else(|| of_application(server));
+        Ok(Arc::new(Self { server: server.clone(), own: client(own)?, others: client(others)? }))
+    }
+
+    /// Returns `true` for a URL with exactly the origin of the server.
+    fn is_own(&self, url: &Uri) -> bool {
+        let port = url.port_u16().or_else(|| match url.scheme_str() {
+            Some("https") => Some(443),
+            Some("http") => Some(80),
+            _ => None,
+        });
+        url.scheme_str() == Some(self.server.scheme())
+            && url.host() == self.server.host_str()
+            && port == self.server.port_or_known_default()
+    }
+}
+
+/// Returns the policy for a URL that the application has set.
+fn of_application(url: &Url) -> OutboundPolicy {
+    let host = url.host_str().unwrap_or_default();
+    let policy = OutboundPolicy::new().only_hosts([host]).allow_internal_host(host);
+    match url.port() {
+        Some(port) => policy.allow_port(port),
+        None => policy,
+    }
+}
+
+impl OAuthHttpClient for GuardedRequests {
+    fn execute(&self, request: OAuthHttpRequest) -> OAuthHttpClientFuture<'_> {
+        Box::pin(async move {
+            let (parts, body) = request.request.into_parts();
+            let client = if self.is_own(&parts.uri) { &self.own } else { &self.others };
+            let received = client.send(http::Request::from_parts(parts, Bytes::from(body))).await?;
+            if received.is_cut() {
+                return Err("the response is too large".into());
+            }
+            let mut response = http::Response::new(received.body().to_vec());
+            *response.status_mut() = received.status();
+            *response.headers_mut() = received.headers().clone();
+            Ok(response)
+        })
+    }
+}

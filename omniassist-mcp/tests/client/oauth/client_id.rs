@@ -1,0 +1,59 @@
+//! The client that the application is at an authorization server.
+
+use omniassist_server::Principal;
+use serde_json::{Value, json};
+
+use super::accounts::form;
+use super::{Office, REDIRECT};
+
+const METADATA: &str = "https://app.example.com/client.json";
+
+fn client_of(url: &str) -> String {
+    form(url.split_once('?').unwrap().1)["client_id"].clone()
+}
+
+#[tokio::test]
+async fn the_application_is_registered_once() {
+    let office = Office::open().await;
+    for user in ["ann", "bob", "ann"] {
+        office.authorize(user).await;
+    }
+    let registrations = office.accounts.received("/register");
+    assert_eq!(registrations.len(), 1);
+    let sent: Value = serde_json::from_str(&registrations[0]["json"]).unwrap();
+    assert_eq!((&sent["redirect_uris"], &sent["client_name"]), (&json!([REDIRECT]), &json!("OmniAssist")));
+    assert_eq!(sent["token_endpoint_auth_method"], "none");
+    assert!(office.accounts.received("/token").iter().all(|sent| sent["client_id"] == "registered"));
+}
+
+#[tokio::test]
+async fn a_document_is_the_client_where_it_is_accepted() {
+    for (is_accepted, id) in [(true, METADATA), (false, "registered")] {
+        let office = Office::open_with(["look"], |oauth| oauth.client_metadata(METADATA)).await;
+        office.accounts.say("client_id_metadata_document_supported", is_accepted.into());
+        let url = office.docs.authorization_url(&Principal::new("ann")).await.unwrap();
+        assert_eq!(client_of(&url), id);
+        assert_eq!(office.accounts.received("/register").is_empty(), is_accepted);
+        office.authorize("ann").await;
+        assert_eq!(office.accounts.received("/token")[0]["client_id"], id);
+    }
+}
+
+#[tokio::test]
+async fn a_client_that_is_set_is_used_everywhere() {
+    let office =
+        Office::open_with(["look"], |oauth| oauth.client_metadata(METADATA).client_with_secret("known", "s"))
+            .await;
+    office.accounts.say("client_id_metadata_document_supported", true.into());
+    let url = office.docs.authorization_url(&Principal::new("ann")).await.unwrap();
+    assert_eq!(client_of(&url), "known");
+    office.accounts.expire_in(0);
+    office.authorize("ann").await;
+    assert!(!office.call("ann", "docs_look").await.is_empty());
+    let sent = office.accounts.received("/token");
+    assert!(
+        sent.len() >= 2 && sent.iter().all(|sent| sent["authorization"] == "Basic a25vd246cw=="),
+        "{sent:?}"
+    );
+    assert!(office.accounts.received("/register").is_empty());
+}
