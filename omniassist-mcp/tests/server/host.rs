@@ -87,7 +87,7 @@ pub(crate) struct Client {
     pub(crate) url: String,
     pub(crate) user: String,
     pub(crate) capabilities: Value,
-    pub(super) http: reqwest::Client,
+    pub(crate) http: reqwest::Client,
 }
 
 impl Client {

@@ -62,7 +62,8 @@ async fn serve(office: &Office, model: &ScriptedProvider, defers: bool) -> (Assi
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}/assistant/mcp", listener.local_addr().unwrap());
     tokio::spawn(async move { axum::serve(listener, app).await });
-    (assistant, Client { url, user: "ann".to_owned(), capabilities: json!({}) })
+    let http = reqwest::Client::new();
+    (assistant, Client { url, user: "ann".to_owned(), capabilities: json!({}), http })
 }
 
 async fn run(assistant: &Assistant, user: &str, messages: Vec<Message>) -> String {
