@@ -50,7 +50,7 @@ async fn a_question_can_be_declined_and_be_followed_by_another() {
 
 #[tokio::test]
 async fn a_page_is_shown_with_its_host_and_only_if_it_is_safe() {
-    let desk = desk(server("ask_page,ask_file")).await;
+    let desk = desk(server("ask_page,ask_plain")).await;
     let mut chat = Chat::new("ann");
     chat.say(&desk, "proc_ask_page").await;
     let (message, schema) = chat.form();
@@ -62,7 +62,7 @@ async fn a_page_is_shown_with_its_host_and_only_if_it_is_safe() {
     let told = chat.told();
     assert!(told.contains("accept") && !told.contains("content"), "{told}");
 
-    chat.say(&desk, "proc_ask_file").await;
+    chat.say(&desk, "proc_ask_plain").await;
     assert!(!chat.has_form() && chat.told().contains("the URL"), "{}", chat.told());
 }
 

@@ -162,8 +162,8 @@ impl State {
             "ask_page" => json!({
                 "mode": "url", "message": "Sign in", "url": "https://id.example/a", "elicitationId": "e1"
             }),
-            "ask_file" => json!({
-                "mode": "url", "message": "Sign in", "url": "file:///etc/passwd", "elicitationId": "e1"
+            "ask_plain" => json!({
+                "mode": "url", "message": "Sign in", "url": "http://id.example/a", "elicitationId": "e1"
             }),
             _ => json!({"message": "Who\u{200b} are you?", "requestedSchema": schema}),
         };
