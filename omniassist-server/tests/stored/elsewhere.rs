@@ -52,6 +52,15 @@ pub(super) async fn read_until(body: &mut AssistantBody, end: &str) -> String {
     read
 }
 
+/// Reads until nothing comes for a second.
+async fn read_until_silent(body: &mut AssistantBody) -> String {
+    let mut read = String::new();
+    while let Ok(Some(Ok(frame))) = timeout(Duration::from_secs(1), body.frame()).await {
+        read += str::from_utf8(frame.data_ref().unwrap()).unwrap();
+    }
+    read
+}
+
 pub(super) fn text_of(stream: &str) -> String {
     let data = stream.lines().filter_map(|line| line.strip_prefix("data: "));
     let chunks = data.filter_map(|data| serde_json::from_str::<Value>(data).ok());
@@ -441,12 +450,70 @@ fn an_instance_that_was_suspended_does_not_show_its_own_text_to_a_viewer_of_the_
     assert!(last.starts_with("2."), "{last}");
     suspended.block_on(async {
         let mut body = get(&first, &format!("/runs/{run}/events?after={last}&ai-sdk=7")).await.into_body();
-        let mut read = String::new();
-        while let Ok(Some(Ok(frame))) = tokio::time::timeout(Duration::from_secs(1), body.frame()).await {
-            read += str::from_utf8(frame.data_ref().unwrap()).unwrap();
-        }
+        let read = read_until_silent(&mut body).await;
         assert!(!read.contains("first"), "{read}");
     });
+}
+
+/// An instance that can write no more finds itself as that of the run, and another one claims the run before it has read the
+/// journal. Its own text belongs to no epoch of the journal that it has read.
+#[tokio::test(start_paused = true)]
+async fn an_instance_does_not_count_its_own_text_in_the_epoch_of_the_next_one() {
+    let connection = Unsteady::default();
+    let turn = Turn::text("Kept ").then(Turn::delay(Duration::from_secs(1)));
+    let turn = turn.then(Turn::text_chunks(["lost "])).then(Turn::pending());
+    let first = Assistant::builder(ScriptedProvider::new().turn(turn)).store(connection.clone());
+    let first = first.build().unwrap();
+    let other = Assistant::builder(ScriptedProvider::new().otherwise(|_| text("The second try")));
+    let slow_prompt = async |_: RunContext| {
+        sleep(Duration::from_secs(10)).await;
+        Ok::<_, Infallible>("Be brief.")
+    };
+    let other = other.system_prompt(slow_prompt).store(connection.store.clone()).build().unwrap();
+    // The lease of the other instance begins with its first request.
+    post(&other, &json!({"id": "d", "message": ask("m1", "Hi")["message"]})).await;
+
+    let response = AssistantService::new(first.clone()).handle(request(&ask("m1", "Go"))).await;
+    let run = response.headers()["x-omniassist-run"].to_str().unwrap().to_owned();
+    let mut body = response.into_body();
+    let mut seen = read_until(&mut body, "Kept").await;
+    sleep(Duration::from_millis(500)).await;
+    connection.goes_down();
+    read_until(&mut body, "lost").await;
+    let rest = async |assistant: &Assistant, seen: &str| {
+        let last = seen.lines().filter_map(|line| line.strip_prefix("id: ")).next_back().unwrap();
+        get(assistant, &format!("/runs/{run}/events?after={last}&ai-sdk=7")).await
+    };
+    // The claim comes before the read, and the text is withdrawn after it.
+    connection.read_ms.store(9_000, Ordering::SeqCst);
+    seen += &read_until_silent(&mut rest(&first, &seen).await.into_body()).await;
+    let claimed = connection.store.find(&scope(), Which::Chat("c")).await.unwrap().unwrap();
+    assert_eq!((claimed.state, claimed.epoch), (RunState::Running, 2));
+    seen += &read(rest(&other, &seen).await).await;
+    let reset = seen.find("reset-step").expect("the text is withdrawn");
+    assert_eq!(text_of(&seen[reset..]), "The second try", "{seen}");
+    assert_eq!(messages(&connection.store).await.last().unwrap().text(), "The second try");
+}
+
+/// A viewer that reads slowly reads the journal. Another instance may have written to it meanwhile.
+#[tokio::test(start_paused = true)]
+async fn a_slow_viewer_of_an_epoch_does_not_read_the_next_one() {
+    let connection = Unsteady::default();
+    let words: Vec<_> = (0..600).map(|number| format!("{number} ")).collect();
+    let turn = Turn::text_chunks(words).then(Turn::pending());
+    let first = Assistant::builder(ScriptedProvider::new().turn(turn)).store(connection.clone());
+    let first = first.build().unwrap();
+    let other = Assistant::builder(ScriptedProvider::new().otherwise(|_| text("The second try")));
+    let other = other.store(connection.store.clone()).build().unwrap();
+    let mut body = open(&first, &ask("m1", "Count")).await;
+    read_until(&mut body, "\"0 \"").await;
+    sleep(Duration::from_secs(1)).await;
+    connection.goes_down();
+    sleep(Duration::from_secs(7)).await;
+    assert_eq!(text_of(&read(get(&other, "/c/stream").await).await), "The second try");
+
+    let read = read_until_silent(&mut body).await;
+    assert!(read.contains("599 ") && !read.contains("second"), "{read}");
 }
 
 type Change = dyn Fn(AssistantBuilder) -> AssistantBuilder;

@@ -37,6 +37,8 @@ pub(crate) struct View {
     epoch: Option<u32>,
     /// `true` if the next step replaces one of which the client has text.
     resets_step: bool,
+    /// `true` if the viewer sees the events of later epochs too.
+    is_across: bool,
     live: Option<(Arc<Tail>, u64)>,
     /// Events that a slow viewer reads from the journal. The lock makes the view `Sync`; it is never held.
     reading: Mutex<Option<Reading>>,
@@ -61,7 +63,8 @@ impl View {
             (tail, viewer)
         });
         let (stores, reading, begins) = (Arc::clone(stores), Mutex::new(None), Mutex::new(None));
-        Self { stores, scope, run, queue, read, next, epoch, resets_step: false, live, reading, begins }
+        let (resets_step, is_across) = (false, false);
+        Self { stores, scope, run, queue, read, next, epoch, resets_step, is_across, live, reading, begins }
     }
 
     /// Creates a viewer of a run that is queued. It becomes the one that `begins` returns.
@@ -95,7 +98,8 @@ impl View {
     ///
     /// The client must be able to withdraw the text of a step.
     #[must_use]
-    pub(crate) fn across_epochs(self) -> Self {
+    pub(crate) fn across_epochs(mut self) -> Self {
+        self.is_across = true;
         if let Some((tail, viewer)) = &self.live {
             tail.keep(*viewer);
         }
@@ -216,8 +220,10 @@ impl View {
             Polled::Behind => {
                 let (stores, scope, run, read) =
                     (Arc::clone(&self.stores), self.scope.clone(), self.run, self.read);
+                // The tail may not know yet that another instance has written to the journal.
+                let last = self.epoch.filter(|_| !self.is_across);
                 *reading =
-                    Some(Box::pin(async move { journal::after(&*stores.runs, &scope, run, read).await }));
+                    Some(Box::pin(async move { journal::after(&*stores.runs, &scope, run, read, last).await }));
                 Poll::Ready(true)
             }
         }
