@@ -380,12 +380,20 @@ fn viewers_see_the_instance_that_takes_a_run_over() {
     });
 }
 
+fn look() -> Tool {
+    Tool::new("look", "Looks", || async { Ok::<_, ToolError>("found") })
+}
+
 /// Stops a server when a client has seen this text. Returns what it has seen, the name of the run, and the runtime of the
 /// next server.
 fn stopped_after(text: &str, turn: Turn, store: &MemoryStore) -> (String, String, Runtime) {
+    stopped_with(ScriptedProvider::new().turn(turn), text, store)
+}
+
+fn stopped_with(model: ScriptedProvider, text: &str, store: &MemoryStore) -> (String, String, Runtime) {
     let runtime = || Builder::new_current_thread().enable_all().start_paused(true).build().unwrap();
     let (killed, next) = (runtime(), runtime());
-    let first = Assistant::builder(ScriptedProvider::new().turn(turn)).store(store.clone()).build().unwrap();
+    let first = Assistant::builder(model).tool(look()).store(store.clone()).build().unwrap();
     let (seen, run) = killed.block_on(async {
         let response = AssistantService::new(first.clone()).handle(request(&ask("m1", "Go"))).await;
         let run = response.headers()["x-omniassist-run"].to_str().unwrap().to_owned();
@@ -561,6 +569,26 @@ fn a_step_that_was_never_written_is_withdrawn_when_it_begins_anew() {
             assert!(!start.contains("reset-step") && start.contains(rest), "{start}");
         });
     }
+}
+
+/// The steps before it are in the journal, and the client keeps them.
+#[test]
+fn a_later_step_that_was_never_written_is_withdrawn_when_it_begins_anew() {
+    let store = MemoryStore::new();
+    let looks = Turn::text("I look.").then(call("look", json!({})));
+    let model = ScriptedProvider::new().turn(looks).turn(Turn::text("The first try").then(Turn::pending()));
+    let (seen, run, next) = stopped_with(model, "first", &store);
+    let other = Assistant::builder(ScriptedProvider::new().turn(text("The second try"))).tool(look());
+    let other = other.prepare_step(slow_step).store(store.clone()).build().unwrap();
+    next.block_on(async {
+        tokio::time::advance(Duration::from_secs(7)).await;
+        let last = seen.lines().filter_map(|line| line.strip_prefix("id: ")).next_back().unwrap();
+        let rest = read(get(&other, &format!("/runs/{run}/events?after={last}&ai-sdk=7")).await).await;
+        assert!(rest.contains("reset-step") && !rest.contains("start-step"), "{seen}{rest}");
+        assert_eq!(text_of(&rest), "The second try", "{seen}{rest}");
+        let stored = messages(&store).await.last().unwrap().text();
+        assert!(stored.ends_with("The second try") && !stored.contains("first"), "{stored}");
+    });
 }
 
 /// The text that its server has shown and not written is withdrawn too, if the run is not asked again.
