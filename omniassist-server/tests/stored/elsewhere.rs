@@ -52,6 +52,15 @@ pub(super) async fn read_until(body: &mut AssistantBody, end: &str) -> String {
     read
 }
 
+/// Reads until nothing comes for a second.
+async fn read_until_silent(body: &mut AssistantBody) -> String {
+    let mut read = String::new();
+    while let Ok(Some(Ok(frame))) = timeout(Duration::from_secs(1), body.frame()).await {
+        read += str::from_utf8(frame.data_ref().unwrap()).unwrap();
+    }
+    read
+}
+
 pub(super) fn text_of(stream: &str) -> String {
     let data = stream.lines().filter_map(|line| line.strip_prefix("data: "));
     let chunks = data.filter_map(|data| serde_json::from_str::<Value>(data).ok());
@@ -371,12 +380,20 @@ fn viewers_see_the_instance_that_takes_a_run_over() {
     });
 }
 
+fn look() -> Tool {
+    Tool::new("look", "Looks", || async { Ok::<_, ToolError>("found") })
+}
+
 /// Stops a server when a client has seen this text. Returns what it has seen, the name of the run, and the runtime of the
 /// next server.
 fn stopped_after(text: &str, turn: Turn, store: &MemoryStore) -> (String, String, Runtime) {
+    stopped_with(ScriptedProvider::new().turn(turn), text, store)
+}
+
+fn stopped_with(model: ScriptedProvider, text: &str, store: &MemoryStore) -> (String, String, Runtime) {
     let runtime = || Builder::new_current_thread().enable_all().start_paused(true).build().unwrap();
     let (killed, next) = (runtime(), runtime());
-    let first = Assistant::builder(ScriptedProvider::new().turn(turn)).store(store.clone()).build().unwrap();
+    let first = Assistant::builder(model).tool(look()).store(store.clone()).build().unwrap();
     let (seen, run) = killed.block_on(async {
         let response = AssistantService::new(first.clone()).handle(request(&ask("m1", "Go"))).await;
         let run = response.headers()["x-omniassist-run"].to_str().unwrap().to_owned();
@@ -441,12 +458,70 @@ fn an_instance_that_was_suspended_does_not_show_its_own_text_to_a_viewer_of_the_
     assert!(last.starts_with("2."), "{last}");
     suspended.block_on(async {
         let mut body = get(&first, &format!("/runs/{run}/events?after={last}&ai-sdk=7")).await.into_body();
-        let mut read = String::new();
-        while let Ok(Some(Ok(frame))) = tokio::time::timeout(Duration::from_secs(1), body.frame()).await {
-            read += str::from_utf8(frame.data_ref().unwrap()).unwrap();
-        }
+        let read = read_until_silent(&mut body).await;
         assert!(!read.contains("first"), "{read}");
     });
+}
+
+/// An instance that can write no more finds itself as that of the run, and another one claims the run before it has read the
+/// journal. Its own text belongs to no epoch of the journal that it has read.
+#[tokio::test(start_paused = true)]
+async fn an_instance_does_not_count_its_own_text_in_the_epoch_of_the_next_one() {
+    let connection = Unsteady::default();
+    let turn = Turn::text("Kept ").then(Turn::delay(Duration::from_secs(1)));
+    let turn = turn.then(Turn::text_chunks(["lost "])).then(Turn::pending());
+    let first = Assistant::builder(ScriptedProvider::new().turn(turn)).store(connection.clone());
+    let first = first.build().unwrap();
+    let other = Assistant::builder(ScriptedProvider::new().otherwise(|_| text("The second try")));
+    let slow_prompt = async |_: RunContext| {
+        sleep(Duration::from_secs(10)).await;
+        Ok::<_, Infallible>("Be brief.")
+    };
+    let other = other.system_prompt(slow_prompt).store(connection.store.clone()).build().unwrap();
+    // The lease of the other instance begins with its first request.
+    post(&other, &json!({"id": "d", "message": ask("m1", "Hi")["message"]})).await;
+
+    let response = AssistantService::new(first.clone()).handle(request(&ask("m1", "Go"))).await;
+    let run = response.headers()["x-omniassist-run"].to_str().unwrap().to_owned();
+    let mut body = response.into_body();
+    let mut seen = read_until(&mut body, "Kept").await;
+    sleep(Duration::from_millis(500)).await;
+    connection.goes_down();
+    read_until(&mut body, "lost").await;
+    let rest = async |assistant: &Assistant, seen: &str| {
+        let last = seen.lines().filter_map(|line| line.strip_prefix("id: ")).next_back().unwrap();
+        get(assistant, &format!("/runs/{run}/events?after={last}&ai-sdk=7")).await
+    };
+    // The claim comes before the read, and the text is withdrawn after it.
+    connection.read_ms.store(9_000, Ordering::SeqCst);
+    seen += &read_until_silent(&mut rest(&first, &seen).await.into_body()).await;
+    let claimed = connection.store.find(&scope(), Which::Chat("c")).await.unwrap().unwrap();
+    assert_eq!((claimed.state, claimed.epoch), (RunState::Running, 2));
+    seen += &read(rest(&other, &seen).await).await;
+    let reset = seen.find("reset-step").expect("the text is withdrawn");
+    assert_eq!(text_of(&seen[reset..]), "The second try", "{seen}");
+    assert_eq!(messages(&connection.store).await.last().unwrap().text(), "The second try");
+}
+
+/// A viewer that reads slowly reads the journal. Another instance may have written to it meanwhile.
+#[tokio::test(start_paused = true)]
+async fn a_slow_viewer_of_an_epoch_does_not_read_the_next_one() {
+    let connection = Unsteady::default();
+    let words: Vec<_> = (0..600).map(|number| format!("{number} ")).collect();
+    let turn = Turn::text_chunks(words).then(Turn::pending());
+    let first = Assistant::builder(ScriptedProvider::new().turn(turn)).store(connection.clone());
+    let first = first.build().unwrap();
+    let other = Assistant::builder(ScriptedProvider::new().otherwise(|_| text("The second try")));
+    let other = other.store(connection.store.clone()).build().unwrap();
+    let mut body = open(&first, &ask("m1", "Count")).await;
+    read_until(&mut body, "\"0 \"").await;
+    sleep(Duration::from_secs(1)).await;
+    connection.goes_down();
+    sleep(Duration::from_secs(7)).await;
+    assert_eq!(text_of(&read(get(&other, "/c/stream").await).await), "The second try");
+
+    let read = read_until_silent(&mut body).await;
+    assert!(read.contains("599 ") && !read.contains("second"), "{read}");
 }
 
 type Change = dyn Fn(AssistantBuilder) -> AssistantBuilder;
@@ -494,6 +569,26 @@ fn a_step_that_was_never_written_is_withdrawn_when_it_begins_anew() {
             assert!(!start.contains("reset-step") && start.contains(rest), "{start}");
         });
     }
+}
+
+/// The steps before it are in the journal, and the client keeps them.
+#[test]
+fn a_later_step_that_was_never_written_is_withdrawn_when_it_begins_anew() {
+    let store = MemoryStore::new();
+    let looks = Turn::text("I look.").then(call("look", json!({})));
+    let model = ScriptedProvider::new().turn(looks).turn(Turn::text("The first try").then(Turn::pending()));
+    let (seen, run, next) = stopped_with(model, "first", &store);
+    let other = Assistant::builder(ScriptedProvider::new().turn(text("The second try"))).tool(look());
+    let other = other.prepare_step(slow_step).store(store.clone()).build().unwrap();
+    next.block_on(async {
+        tokio::time::advance(Duration::from_secs(7)).await;
+        let last = seen.lines().filter_map(|line| line.strip_prefix("id: ")).next_back().unwrap();
+        let rest = read(get(&other, &format!("/runs/{run}/events?after={last}&ai-sdk=7")).await).await;
+        assert!(rest.contains("reset-step") && !rest.contains("start-step"), "{seen}{rest}");
+        assert_eq!(text_of(&rest), "The second try", "{seen}{rest}");
+        let stored = messages(&store).await.last().unwrap().text();
+        assert!(stored.ends_with("The second try") && !stored.contains("first"), "{stored}");
+    });
 }
 
 /// The text that its server has shown and not written is withdrawn too, if the run is not asked again.

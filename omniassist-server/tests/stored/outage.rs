@@ -35,6 +35,8 @@ pub(crate) struct Unsteady {
     pub(super) tails: Option<Arc<dyn TailCache>>,
     /// The milliseconds after which the next search for the run of a chat begins.
     pub(super) chat_ms: Arc<AtomicU64>,
+    /// The milliseconds after which the next read of journals begins.
+    pub(super) read_ms: Arc<AtomicU64>,
 }
 
 impl Unsteady {
@@ -93,7 +95,10 @@ impl RunStore for Unsteady {
     }
 
     fn read<'a>(&'a self, tails: &'a [TailOf], max_bytes: usize) -> StoreFuture<'a, Vec<Option<Tail>>> {
-        self.store.read(tails, max_bytes)
+        Box::pin(async move {
+            sleep(Duration::from_millis(self.read_ms.swap(0, Ordering::SeqCst))).await;
+            self.store.read(tails, max_bytes).await
+        })
     }
 
     fn find<'a>(&'a self, scope: &'a Scope, which: Which<'a>) -> StoreFuture<'a, Option<RunHead>> {

@@ -88,7 +88,8 @@ pub(super) async fn end_of(runs: &dyn RunStore, scope: &Scope, run: RunId) -> Re
     Ok(end)
 }
 
-/// Returns the events of a journal after a position, as they were shown.
+/// Returns the events of a journal after a position, as they were shown, and the position after them. Those of epochs after
+/// `last` are left out.
 ///
 /// # Errors
 ///
@@ -97,8 +98,16 @@ pub(super) async fn after(
     runs: &dyn RunStore,
     scope: &Scope,
     run: RunId,
-    position: Position,
+    mut position: Position,
+    last: Option<u32>,
 ) -> Result<(Vec<RunEvent>, Position), StoreError> {
-    let (records, position) = records_after(runs, scope, run, position).await?;
+    let mut records = Vec::new();
+    for_each_segment(runs, scope, run, position, |segment, more, at| {
+        if last.is_none_or(|last| segment.writer.epoch <= last) {
+            records.extend(more);
+            position = at;
+        }
+    })
+    .await?;
     Ok((journal::exact(&records), position))
 }

@@ -9,6 +9,7 @@ use omniassist_core::{Error, RunEvent, Text};
 use super::journal::{self as stored_journal, Position};
 use super::queue::was_stopped_in_queue;
 use super::refused;
+use super::shown_leg::ShownLeg;
 use super::stores::Stores;
 use super::tail::{Shown, Tail};
 use super::view::View;
@@ -114,7 +115,9 @@ impl Assistant {
         );
         read.await.map_err(|error| refused::by_store(&error))?;
         rest.is_over |= was_stopped_in_queue(&head);
-        if let Some(leg) = leg.filter(|_| !rest.is_over) {
+        // An instance that has lost its run may not know that yet. Its own events are none of the epoch that claimed the run.
+        let is_lost = |leg: &ShownLeg| !leg.tail.is_copy() && leg.tail.epoch() < rest.epoch;
+        if let Some(leg) = leg.filter(|leg| !rest.is_over && !is_lost(leg)) {
             let shown = shown.after(rest.read.events);
             rest.ahead = shown.len();
             rest.events.extend(shown);

@@ -118,7 +118,7 @@ impl Assistant {
         scope: &Scope,
         head: &RunHead,
     ) -> Result<Vec<RunEvent>, Error> {
-        let (events, _) = journal::after(&*stores.runs, scope, head.run, Position::default())
+        let (events, _) = journal::after(&*stores.runs, scope, head.run, Position::default(), None)
             .await
             .map_err(|error| refused::by_store(&error))?;
         let id = events.iter().find_map(|event| match event {

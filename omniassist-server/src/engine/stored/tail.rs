@@ -127,6 +127,11 @@ impl Tail {
         self
     }
 
+    /// Returns `true` for the tail of a run that another instance drives.
+    pub(super) fn is_copy(&self) -> bool {
+        lock(&self.state).is_copy
+    }
+
     pub(super) fn epoch(&self) -> u32 {
         lock(&self.state).epoch
     }

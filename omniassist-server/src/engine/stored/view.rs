@@ -35,8 +35,10 @@ pub(crate) struct View {
     /// The number of the event after those of the queue.
     next: u64,
     epoch: Option<u32>,
-    /// `true` if the next step replaces one of which the client has text.
-    resets_step: bool,
+    /// The number of events before the next step, if that replaces one of which the client has text.
+    resets_after: Option<usize>,
+    /// `true` if the viewer sees the events of later epochs too.
+    is_across: bool,
     live: Option<(Arc<Tail>, u64)>,
     /// Events that a slow viewer reads from the journal. The lock makes the view `Sync`; it is never held.
     reading: Mutex<Option<Reading>>,
@@ -61,7 +63,8 @@ impl View {
             (tail, viewer)
         });
         let (stores, reading, begins) = (Arc::clone(stores), Mutex::new(None), Mutex::new(None));
-        Self { stores, scope, run, queue, read, next, epoch, resets_step: false, live, reading, begins }
+        let (resets_after, is_across) = (None, false);
+        Self { stores, scope, run, queue, read, next, epoch, resets_after, is_across, live, reading, begins }
     }
 
     /// Creates a viewer of a run that is queued. It becomes the one that `begins` returns.
@@ -85,9 +88,10 @@ impl View {
         self
     }
 
-    /// Resets the step that the client has when the next one begins, or the run ends. Default: `false`.
+    /// Resets the step that the client has when the next one after the events of the queue begins, or the run ends. Default:
+    /// `false`.
     pub(super) fn resets_step(mut self, resets_step: bool) -> Self {
-        self.resets_step = resets_step;
+        self.resets_after = resets_step.then_some(self.queue.len());
         self
     }
 
@@ -95,7 +99,8 @@ impl View {
     ///
     /// The client must be able to withdraw the text of a step.
     #[must_use]
-    pub(crate) fn across_epochs(self) -> Self {
+    pub(crate) fn across_epochs(mut self) -> Self {
+        self.is_across = true;
         if let Some((tail, viewer)) = &self.live {
             tail.keep(*viewer);
         }
@@ -149,12 +154,17 @@ impl View {
     pub(crate) fn poll_events(&mut self, cx: &mut Context<'_>, sink: EventSink<'_>) -> Poll<()> {
         loop {
             while let Some(mut event) = self.queue.pop_front() {
-                if self.resets_step && (event == RunEvent::StepStart || event.is_terminal()) {
-                    self.resets_step = false;
-                    let reset = mem::replace(&mut event, RunEvent::StepReset);
-                    if reset.is_terminal() {
-                        self.queue.push_front(reset);
+                let is_start = matches!(event, RunEvent::StepStart | RunEvent::StepReset);
+                match &mut self.resets_after {
+                    Some(0) if is_start || event.is_terminal() => {
+                        self.resets_after = None;
+                        let reset = mem::replace(&mut event, RunEvent::StepReset);
+                        if reset.is_terminal() {
+                            self.queue.push_front(reset);
+                        }
                     }
+                    Some(before) => *before = before.saturating_sub(1),
+                    None => {}
                 }
                 if sink(event).is_break() {
                     return Poll::Pending;
@@ -216,8 +226,10 @@ impl View {
             Polled::Behind => {
                 let (stores, scope, run, read) =
                     (Arc::clone(&self.stores), self.scope.clone(), self.run, self.read);
-                *reading =
-                    Some(Box::pin(async move { journal::after(&*stores.runs, &scope, run, read).await }));
+                // The tail may not know yet that another instance has written to the journal.
+                let last = self.epoch.filter(|_| !self.is_across);
+                let events = async move { journal::after(&*stores.runs, &scope, run, read, last).await };
+                *reading = Some(Box::pin(events));
                 Poll::Ready(true)
             }
         }

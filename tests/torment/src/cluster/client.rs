@@ -27,6 +27,8 @@ pub(crate) struct Client {
     pub(crate) name: String,
     pub(crate) run: Option<String>,
     cursor: Option<String>,
+    /// The cursors after which the client has asked for events, with the number of events that it had.
+    pub(crate) asked: Vec<(usize, Option<String>)>,
     /// The events in the order in which the client has accepted them.
     pub(crate) accepted: Vec<Value>,
     /// The times of the first events of later epochs.
@@ -48,6 +50,7 @@ impl Client {
             name,
             run: None,
             cursor: None,
+            asked: Vec::new(),
             accepted: Vec::new(),
             handed_over: Vec::new(),
             lost: 0,
@@ -113,6 +116,10 @@ impl Client {
             }
         };
         let response = ask.open(self.fleet.next()).await?;
+        let asked = (self.accepted.len(), self.cursor.clone());
+        if self.asked.last() != Some(&asked) {
+            self.asked.push(asked);
+        }
         match response.status() {
             StatusCode::OK => {}
             StatusCode::NO_CONTENT => return Ok(()),

@@ -15,6 +15,10 @@ const RETRACTABLE: [&str; 9] = [
     "finish-step",
 ];
 
+/// The number of events that are shown before and after the first difference.
+const BEFORE: usize = 4;
+const AFTER: usize = 8;
+
 /// Applies the resets among events and the states of agents that begin anew, and joins the deltas of a block. Resets that take
 /// back more than text are violations.
 pub(crate) fn settled(events: &[Value], found: &mut Vec<String>) -> Vec<Value> {
@@ -55,7 +59,8 @@ pub(crate) fn check(accepted: &[Value], log: &[Value], found: &mut Vec<String>) 
     let (mine, logged) = (settled(accepted, found), settled(log, found));
     if let Some(at) = (0..mine.len().max(logged.len())).find(|at| mine.get(*at) != logged.get(*at)) {
         let around = |events: &[Value]| {
-            format!("{:?}", &events[at.saturating_sub(1).min(events.len())..events.len().min(at + 2)])
+            let (from, to) = (at.saturating_sub(BEFORE).min(events.len()), events.len().min(at + AFTER));
+            format!("{}", Value::from(&events[from..to]))
         };
         found.push(format!("the client has {} where the log has {}", around(&mine), around(&logged)));
     }

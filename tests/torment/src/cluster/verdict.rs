@@ -10,6 +10,9 @@ use super::http::Ask;
 use super::log;
 use crate::{agents, answers, ledger, verdict};
 
+/// The events that are shown after each request of a client whose run has failed.
+const SHOWN: usize = 3;
+
 /// Returns the violations of a run that has ended.
 pub(crate) async fn violations(client: &Client) -> Vec<String> {
     let mut found: Vec<String> = client.refused.iter().map(|refused| format!("refused: {refused}")).collect();
@@ -34,6 +37,12 @@ pub(crate) async fn violations(client: &Client) -> Vec<String> {
         verdict::check_calls(client.shape, &calls, &mut found);
     }
     if !found.is_empty() {
+        let kinds: Vec<_> = client.accepted.iter().map(|event| event["type"].as_str()).collect();
+        let asked = client.asked.iter().map(|(had, cursor)| {
+            let next: Vec<_> = kinds.iter().skip(*had).take(SHOWN).flatten().collect();
+            format!("after {had} events at {cursor:?}: {next:?}")
+        });
+        found.push(format!("the client has asked {:#?}", asked.collect::<Vec<_>>()));
         found.push(format!("effects {effects:?}, stored {}", Value::from(messages)));
     }
     found
