@@ -106,8 +106,8 @@ mod state;
 mod update;
 mod user_form;
 
-pub(crate) use agent_ask::{Answered, InnerCall, InnerEnd, InnerTool};
 pub use agent_ask::{AgentAsk, AgentReport};
+pub(crate) use agent_ask::{Answered, InnerCall, InnerEnd, InnerTool};
 pub use agents::{Agents, IntoTask};
 pub use approval::{Approval, ApprovalDecision};
 pub use browser::BrowserTools;
