@@ -113,7 +113,7 @@ async fn a_server_that_is_killed_while_a_program_waits() {
     let messages = post(&server(&folder.join("effects"), Code::new()).await, question()).await;
     fs::write(folder.join("part"), serde_json::to_string(&messages).unwrap()).unwrap();
     fs::rename(folder.join("part"), folder.join("messages")).unwrap();
-    future::pending().await
+    future::pending::<()>().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -12,7 +12,7 @@ use omniassist_core::run::ClientAbilities;
 use omniassist_core::{JsonText, Limits, Text, ToolSide, ToolSpec};
 use tokio_util::task::TaskTracker;
 
-use self::indexed::IndexedTools;
+use self::indexed::{IndexedTools, ToolMap};
 use super::Tool;
 use super::registered::{RegisteredTool, check_name};
 use super::run::{self, RunningTool, ToolInvocation};
@@ -164,8 +164,6 @@ pub struct ToolSnapshot {
     inner: Arc<Snapshot>,
     principal: Principal,
 }
-
-type ToolMap = BTreeMap<Text, Arc<RegisteredTool>>;
 
 #[derive(Clone, Default)]
 struct Snapshot {

@@ -5,7 +5,8 @@ use std::sync::{Arc, Weak};
 
 use omniassist_core::Text;
 
-use super::{Inner, ToolMap, Tools};
+use super::indexed::ToolMap;
+use super::{Inner, Tools};
 use crate::tool::Tool;
 use crate::tool::registered::RegisteredTool;
 use crate::tool::source::{

@@ -1,9 +1,13 @@
+use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
+use omniassist_core::Text;
 use omniassist_core::tool_search::{SearchIndex, SearchText};
 
-use super::ToolMap;
 use crate::tool::registered::RegisteredTool;
+
+/// Tools by their names.
+pub(super) type ToolMap = BTreeMap<Text, Arc<RegisteredTool>>;
 
 /// The registered tools of one revision, with the index that all runs of it share. A run may have fewer tools, and further
 /// ones of its own.

@@ -108,6 +108,10 @@ impl Client {
 
     /// Reads what follows the last event, to the end of its leg.
     async fn read(&mut self) -> io::Result<()> {
+        let asked = (self.accepted.len(), self.cursor.clone());
+        if self.asked.last() != Some(&asked) {
+            self.asked.push(asked);
+        }
         let ask = match (&self.run, &self.cursor) {
             (None, _) => self.post(),
             (Some(run), cursor) => {
@@ -116,10 +120,6 @@ impl Client {
             }
         };
         let response = ask.open(self.fleet.next()).await?;
-        let asked = (self.accepted.len(), self.cursor.clone());
-        if self.asked.last() != Some(&asked) {
-            self.asked.push(asked);
-        }
         match response.status() {
             StatusCode::OK => {}
             StatusCode::NO_CONTENT => return Ok(()),
