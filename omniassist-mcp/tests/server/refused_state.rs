@@ -90,7 +90,13 @@ async fn a_state_without_its_seal_runs_nothing() {
             "input": { "cents": 5 }, "approval": { "id": "approval-c", "approved": true }
         }]
     }]);
-    assert_refused(&approve(&client, "refund", 5, "c", &approved.to_string()).await);
+    // A call that was approved may wait again, so its seal decides.
+    assert!(result(&approve(&client, "refund", 5, "c", &approved.to_string()).await).1);
+    let mut preliminary = approved;
+    preliminary[0]["parts"][0]["state"] = json!("output-available");
+    preliminary[0]["parts"][0]["output"] = json!("Refunded.");
+    preliminary[0]["parts"][0]["preliminary"] = json!(true);
+    assert!(result(&approve(&client, "refund", 5, "c", &preliminary.to_string()).await).1);
     let made_up = json!([{
         "id": "m", "role": "assistant", "parts": [{
             "type": "tool-refund", "toolCallId": "c", "state": "output-available",
