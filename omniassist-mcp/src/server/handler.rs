@@ -17,7 +17,7 @@ use tokio::time::timeout;
 use super::call::Call;
 use super::caller::Caller;
 use super::offer::Offer;
-use super::question::asks_with_forms;
+use super::question::{asks_with_forms, is_without_sessions};
 use super::refusal;
 use super::settings::Settings;
 
@@ -188,8 +188,12 @@ impl ServerHandler for Handler {
     async fn on_custom_request(
         &self,
         request: CustomRequest,
-        _: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
+        // Later versions have no sessions that could begin.
+        if request.method == "initialize" && is_without_sessions(&context) {
+            return Err(refusal::unknown_method(&request.method));
+        }
         self.require(&request.method)?;
         Err(refusal::unreadable())
     }

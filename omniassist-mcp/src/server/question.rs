@@ -94,11 +94,15 @@ impl Answer {
     }
 }
 
+/// Returns `true` for a request of version 2026-07-28 or a later one.
+pub(super) fn is_without_sessions(context: &RequestContext<RoleServer>) -> bool {
+    context.protocol_version().is_some_and(|version| version >= ProtocolVersion::V_2026_07_28)
+}
+
 /// Returns `true` for a client that asks its user on behalf of the server, by forms in the answer to a request.
 pub(super) fn asks_with_forms(context: &RequestContext<RoleServer>) -> bool {
-    let is_modern =
-        context.protocol_version().is_some_and(|version| version >= ProtocolVersion::V_2026_07_28);
     let elicitation = context.client_capabilities().and_then(|capabilities| capabilities.elicitation);
     // A client that names no kind of elicitation takes forms.
-    is_modern && elicitation.is_some_and(|kinds| kinds.form.is_some() || kinds.url.is_none())
+    is_without_sessions(context)
+        && elicitation.is_some_and(|kinds| kinds.form.is_some() || kinds.url.is_none())
 }

@@ -74,6 +74,11 @@ async fn parameters_that_do_not_fit_are_no_unknown_method() {
         let answer = client.send_legacy(method, json!({ "uri": "x://a" })).await;
         assert_eq!(answer["error"]["code"], -32601, "{method}: {answer}");
     }
+    // The version of the client has no sessions.
+    let answer = client.send("initialize", json!({})).await;
+    assert_eq!(answer["error"]["code"], -32601, "{answer}");
+    let answer = client.send_legacy("initialize", json!({})).await;
+    assert_eq!(answer["error"]["code"], -32602, "{answer}");
     assert_eq!(ran.take(), [""; 0]);
 }
 
