@@ -89,8 +89,8 @@ const PAGES: [&str; 2] = ["react-chat", "copilotkit-chat"];
 /// The folder with the MCP servers from npm that Rust tests start.
 const MCP_SERVERS: &str = "omniassist-mcp/tests/client/official";
 
-/// The folder with those from PyPI, and the variable that names their Python.
-const PYTHON_MCP_SERVERS: (&str, &str) = ("tests/mcp/servers", "OMNIASSIST_MCP_PYTHON");
+/// The folder with those from PyPI, and the name of their environment. The tests know where it is.
+const PYTHON_MCP_SERVERS: (&str, &str) = ("tests/mcp/servers", "mcp-servers");
 
 /// The variable that names the server of the real model.
 const REAL_MODEL: &str = "OMNIASSIST_E2E_BASE_URL";
@@ -117,12 +117,12 @@ pub(crate) fn run(named: &[Part], report: &mut Report) {
         if env::var_os(RECORDINGS).is_none() {
             report.skip("recorded provider streams", &format!("not configured ({RECORDINGS} is not set)"));
         }
-        let (folder, variable) = PYTHON_MCP_SERVERS;
+        let (folder, name) = PYTHON_MCP_SERVERS;
         let npm = report.step("npm ci for the official MCP servers", || npm_ci(&root().join(MCP_SERVERS)));
-        let environment = || python::environment("mcp-servers", &root().join(folder));
+        let environment = || python::environment(name, &root().join(folder));
         let python = report.step("MCP servers from PyPI", environment);
-        if let Some(((), python)) = npm.zip(python) {
-            report.step("Rust tests", || rust_tests((variable, &python)));
+        if npm.zip(python).is_some() {
+            report.step("Rust tests", rust_tests);
         }
     }
     if parts.iter().all(|part| *part == Part::Rust) {
@@ -142,10 +142,10 @@ pub(crate) fn run(named: &[Part], report: &mut Report) {
     Suites { folder, examples, programs, streams: written }.run(&parts, report);
 }
 
-fn rust_tests((variable, value): (&str, &Path)) -> Outcome {
+fn rust_tests() -> Outcome {
     let mut failed = FailedTests::default();
     let mut tests = cargo(&WORKSPACE);
-    run_and_read(tests.arg("--no-fail-fast").env(variable, value), |line| failed.read(line))
+    run_and_read(tests.arg("--no-fail-fast"), |line| failed.read(line))
         .map_err(|status| format!("{status}: {failed}"))
 }
 
