@@ -27,7 +27,7 @@
 //!   [`trust_annotations`](McpServer::trust_annotations) say otherwise.
 //! - Descriptions have no hidden characters, and at most 2 KiB. [`Pins`] find definitions that have changed, and can withhold
 //!   them. A tool that a server changes during a run cannot be called in this run.
-//! - The model receives results as an object that tells whose data they are, of at most
+//! - The model receives results and errors as an object that tells whose data they are, of at most
 //!   [`max_output_bytes`](McpServer::max_output_bytes). Images, sounds and embedded files become
 //!   [files](omniassist_server::files) of the user, if the assistant has a store of them. Otherwise they become a line that tells
 //!   that they exist. Links are never followed.
@@ -46,6 +46,9 @@
 //! After that, or at another server, the call is made again if the tool's annotations are trusted and allow it; its questions
 //! then have the answers that the user gave. Otherwise the model reads that the call was lost. On one connection without streams,
 //! such as that of a process, a question is declined if it cannot be told which user's call it belongs to.
+//!
+//! A call whose user [cannot be asked](omniassist_server::tool::ToolContext::can_ask_user) says so to a server of version
+//! 2026-07-28. It declines the questions of earlier servers.
 //!
 //! # Resources and prompts
 //!

@@ -111,10 +111,13 @@ async fn a_question_never_reaches_another_user() {
 }
 
 #[tokio::test]
-async fn a_call_whose_user_cannot_be_asked_is_cancelled_at_the_server() {
-    let desk = desk(server("ask,received")).await;
-    let mut chat = Chat::without_forms("ann");
-    chat.say(&desk, "proc_ask").await;
-    assert!(!chat.has_form() && !chat.told().contains("answered"), "{}", chat.told());
-    assert_eq!(received(&desk, "notifications/cancelled").await, 1);
+async fn a_call_whose_user_cannot_be_asked_declines_and_goes_on() {
+    let without_keys = Desk::new([open(server("ask,received"))]).ready().await;
+    for (desk, mut chat) in
+        [(desk(server("ask,received")).await, Chat::without_forms("ann")), (without_keys, Chat::new("ann"))]
+    {
+        chat.say(&desk, "proc_ask").await;
+        assert!(!chat.has_form() && chat.told().contains("decline"), "{}", chat.told());
+        assert_eq!(received(&desk, "notifications/cancelled").await, 0);
+    }
 }
