@@ -21,7 +21,7 @@ use crate::engine::assistant::Origin;
 use crate::engine::driver::Driver;
 use crate::engine::history::Carried;
 use crate::engine::preparation::prepare;
-use crate::engine::tree::{Seat, Work};
+use crate::engine::tree::{LedgerNode, Work};
 use crate::panics;
 use crate::sync::lock;
 
@@ -56,12 +56,12 @@ impl Failure {
 /// user has changed the task, and at once if the user wants the answer now.
 pub(super) async fn turn(
     tree: &Arc<Tree>,
-    seat: &Seat,
+    node: &LedgerNode,
     prompt: String,
     purpose: &Purpose,
 ) -> Result<String, Failure> {
-    let id = seat.agent_id();
-    let mut run = Turn::begin(tree, seat, prompt, purpose)?;
+    let id = node.agent_id();
+    let mut run = Turn::begin(tree, node, prompt, purpose)?;
     let mut deadline = pin!(sleep(tree.assistant.limits().run_timeout));
     loop {
         tree.room().await;
@@ -119,7 +119,7 @@ struct Turn<'a> {
 impl<'a> Turn<'a> {
     fn begin(
         tree: &'a Arc<Tree>,
-        seat: &'a Seat,
+        node: &'a LedgerNode,
         prompt: String,
         purpose: &Purpose,
     ) -> Result<Self, Failure> {
@@ -134,7 +134,7 @@ impl<'a> Turn<'a> {
             options.response_schema = Some((name.clone(), schema.clone()));
             request.options = Some(Arc::new(options));
         }
-        let branch = seat.branch();
+        let branch = node.branch();
         let extensions = tree.extensions.clone();
         let tools = assistant.tools_of_asked(&request, &extensions, branch.may_ask());
         let tools = tools.map_err(|_| Failure::of(RunErrorCode::InvalidRequest))?;
@@ -152,7 +152,7 @@ impl<'a> Turn<'a> {
         driver.start_asked(&message_id);
         Ok(Self {
             tree,
-            id: seat.agent_id(),
+            id: node.agent_id(),
             driver,
             text: String::new(),
             last_text: String::new(),
