@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
 use omniassist_mcp::client::McpServer;
+use omniassist_server::AssistantBuilder;
 use rmcp::ServerHandler;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, ErrorData, InputRequest,
@@ -182,8 +183,9 @@ async fn only_a_call_whose_user_can_be_asked_says_so() {
     let desk = Desk::with([open(McpServer::http("docs", &url))], keyed).ready().await;
     Chat::new("ann").say(&desk, "docs_plain").await;
     Chat::without_forms("bob").say(&desk, "docs_plain").await;
-    // An assistant without keys cannot go on with a call that waits.
-    let desk = Desk::new([open(McpServer::http("docs", &url))]).ready().await;
+    // An assistant without seals cannot go on with a call that waits.
+    let without_seals = |builder: AssistantBuilder| builder.trust_client_history();
+    let desk = Desk::with([open(McpServer::http("docs", &url))], without_seals).ready().await;
     Chat::new("ann").say(&desk, "docs_plain").await;
     let expected = [("list", false), ("call", true), ("call", false), ("list", false), ("call", false)];
     assert_eq!(*asking.shows_forms.lock().unwrap(), expected);

@@ -25,7 +25,7 @@ impl ToolContext {
     }
 
     /// Returns `true` if [`ask_user`](Self::ask_user) can show the user a form. It cannot if the client shows none, if the
-    /// assistant has no keys, or if the call belongs to an agent that may not wait.
+    /// assistant seals nothing, or if the call belongs to an agent that may not wait.
     #[must_use]
     pub fn can_ask_user(&self) -> bool {
         self.run().can_ask_user()
