@@ -19,7 +19,7 @@ pub(super) trait Entry {
     fn completers(&self) -> &Completers;
 }
 
-/// What the host exposes of one kind, by its names or addresses. What a caller does not see, does not exist for it.
+/// The resources or the prompts of the host, by their addresses or names. One that a caller does not see does not exist for it.
 #[derive(Debug, Clone)]
 pub(super) struct Catalogue<T>(BTreeMap<String, T>);
 
