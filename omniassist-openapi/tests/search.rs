@@ -26,7 +26,7 @@ fn hits(tools: &Tools, requests: &[(&str, &str)]) -> [usize; 3] {
         for (hit, first) in hits.iter_mut().zip([1, 5, 10]) {
             *hit += usize::from(place.is_some_and(|place| place < first));
         }
-        if std::env::var_os("OMNIASSIST_SHOW_TUNED").is_some() && requests.len() < 100 {
+        if std::env::var_os("OMNIASSIST_SHOW_TUNED").is_some() && requests.len() < 200 {
             println!("{place:?} {request}\n    {id}; first {:?} {:?} {:?}", title(0), title(1), title(2));
         }
     }

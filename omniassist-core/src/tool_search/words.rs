@@ -9,7 +9,49 @@ const IGNORED: [&str; 72] = [
     "tool", "two", "up", "us", "very", "want", "was", "we", "were", "will", "with", "would", "you", "your",
 ];
 
-/// Returns the words of a text in lower case, in order. A name is split at `_`, `-` and changes of case.
+/// Words that ask for an action, but are no subject: they find tools by the verbs that they stand for only.
+const ASKING: [&str; 20] = [
+    "all", "any", "are", "every", "have", "how", "is", "like", "longer", "more", "my", "need", "new",
+    "should", "what", "when", "where", "which", "who", "whom",
+];
+
+/// Words that are often shortened, by their short forms.
+const SHORTENED: [(&str, &str); 12] = [
+    ("admin", "administrator"),
+    ("app", "application"),
+    ("auth", "authentication"),
+    ("config", "configuration"),
+    ("db", "database"),
+    ("doc", "document"),
+    ("env", "environment"),
+    ("info", "information"),
+    ("org", "organization"),
+    ("organisation", "organization"),
+    ("ref", "reference"),
+    ("repo", "repository"),
+];
+
+/// Returns `true` for a word that is searched for by its verbs and similar nouns, and not by itself.
+pub(super) fn is_asking(word: &str) -> bool {
+    ASKING.binary_search(&word).is_ok()
+}
+
+/// Returns a shortened word in full, in the same number.
+fn in_full(word: String) -> String {
+    let full = |short: &str| {
+        let index = SHORTENED.binary_search_by_key(&short, |(short, _)| short).ok()?;
+        SHORTENED.get(index).map(|(_, full)| *full)
+    };
+    let plural = |full: &str| match full.strip_suffix('y') {
+        Some(start) => format!("{start}ies"),
+        None => format!("{full}s"),
+    };
+    let found = full(&word).map(str::to_owned);
+    found.or_else(|| word.strip_suffix('s').and_then(full).map(plural)).unwrap_or(word)
+}
+
+/// Returns the words of a text in lower case, in order. A name is split at `_`, `-` and changes of case, and shortened
+/// words are written out.
 pub(super) fn words(text: &str) -> impl Iterator<Item = String> {
     let mut words = Vec::new();
     let mut word = String::new();
@@ -25,7 +67,7 @@ pub(super) fn words(text: &str) -> impl Iterator<Item = String> {
     }
     words.push(word);
     let counts = |word: &String| !word.is_empty() && IGNORED.binary_search(&word.as_str()).is_err();
-    words.into_iter().filter(counts)
+    words.into_iter().filter(counts).map(in_full)
 }
 
 /// Cuts the endings of an English word. Different forms of a word get the same stem, which need not be a word.
@@ -47,7 +89,7 @@ pub(super) fn stem(word: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{IGNORED, stem, words};
+    use super::{ASKING, IGNORED, SHORTENED, stem, words};
 
     #[test]
     fn forms_of_a_word_have_one_stem() {
@@ -76,10 +118,14 @@ mod tests {
         assert_eq!(stems("refund_order"), stems("refundOrder"));
         assert_eq!(stems("Refund the orders, please!"), stems("refund-order"));
         assert_eq!(stems("Größe ändern"), ["größe", "ändern"]);
+        assert_eq!(
+            words("list-repos of an org").collect::<Vec<_>>(),
+            ["list", "repositories", "organization"]
+        );
     }
 
     #[test]
-    fn ignored_words_are_sorted() {
-        assert!(IGNORED.is_sorted());
+    fn tables_are_sorted() {
+        assert!(IGNORED.is_sorted() && ASKING.is_sorted() && SHORTENED.is_sorted());
     }
 }

@@ -125,7 +125,7 @@ pub(crate) fn operations() -> Vec<Operation> {
 
 /// Returns the requests of a file, with the ids of their operations.
 pub(crate) fn requests(text: &str) -> Vec<(&str, &str)> {
-    text.lines().map(|line| line.split_once(" | ").unwrap()).collect()
+    text.lines().filter(|line| !line.starts_with('#')).map(|line| line.split_once(" | ").unwrap()).collect()
 }
 
 fn reference(index: usize) -> Value {
