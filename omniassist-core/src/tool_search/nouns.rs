@@ -10,7 +10,7 @@ use super::words::stem;
 const GROUPS: &[&[&str]] = &[
     &["my", "mine", "myself", "personal", "user", "authenticated"],
     &["company", "firm", "enterprise", "corporation", "business"],
-    &["person", "people", "user", "member", "colleague", "employee", "teammate", "account"],
+    &["person", "user", "member", "colleague", "employee", "teammate", "account"],
     &["customer", "client", "contact", "buyer"],
     &["machine", "server", "computer", "host", "vm", "runner"],
     &["phone", "laptop", "device", "hardware", "notebook"],

@@ -113,6 +113,23 @@ const GROUPS: &[(&[&str], &[&str])] = &[
     (&["remove", "delete", "leave", "detach", "unassign"], &["unplug"]),
     (&["attach", "connect", "link"], &[]),
     (&["copy", "duplicate", "clone"], &[]),
+    (&["restart", "reboot", "reset"], &[]),
+    (&["restore", "recover", "revert", "undo", "reopen", "unarchive"], &["back", "bring", "again"]),
+    (&["compare", "diff"], &["difference", "differ", "between"]),
+    (&["merge", "combine", "join"], &[]),
+    (&["verify", "validate", "confirm", "check", "test", "ping"], &["try", "valid", "work"]),
+    (&["rotate", "renew", "regenerate", "refresh", "extend"], &["expire"]),
+    (&["sync", "synchronize", "refresh"], &["behind"]),
+    (&["block", "ban", "mute"], &[]),
+    (&["add", "follow", "watch", "star", "subscribe"], &["like"]),
+    (&["unfollow", "unwatch", "unsubscribe", "remove"], &["longer", "stop"]),
+    (&["lock", "freeze", "protect"], &[]),
+    (&["unlock", "unblock", "release"], &[]),
+    (&["start", "resume", "continue"], &["boot", "power", "begin"]),
+    (&["stop", "pause", "suspend", "halt", "disable"], &["off", "down", "shut"]),
+    (&["publish", "release", "announce"], &["public", "live", "online", "everybody", "everyone"]),
+    (&["transfer", "move", "migrate"], &["ownership"]),
+    (&["pay", "settle"], &[]),
 ];
 
 /// The leading verbs of tools that a stem of a query may mean.
