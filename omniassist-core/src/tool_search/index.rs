@@ -223,3 +223,32 @@ impl Candidate {
         self.found += std::mem::take(&mut self.best);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{SearchIndex, SearchText};
+
+    fn found(query: &str, names: &[&'static str]) -> Vec<&'static str> {
+        let index = SearchIndex::new(names.iter().map(|name| SearchText::new(name, "")));
+        index.rank(query, |_| true, &[]).into_iter().map(|tool| names[tool]).collect()
+    }
+
+    #[test]
+    fn a_noun_finds_similar_ones() {
+        assert_eq!(found("Which vouchers are valid?", &["list_users", "list_coupons"])[0], "list_coupons");
+        assert_eq!(found("our env", &["get_environment", "get_user"]), ["get_environment"]);
+        assert_eq!(found("the mail that Ann sent", &["send_email", "get_user"]), ["send_email"]);
+    }
+
+    #[test]
+    fn a_synonym_of_a_verb_finds_tools_that_begin_with_it() {
+        assert_eq!(found("add", &["create_invoice", "export_all_created"]), ["create_invoice"]);
+        // The name of a source comes before the verb.
+        assert_eq!(found("add", &["shop_create_invoice"]), ["shop_create_invoice"]);
+    }
+
+    #[test]
+    fn a_question_word_is_no_subject() {
+        assert_eq!(found("Who is it?", &["page_person_who_called", "get_order"])[0], "get_order");
+    }
+}
