@@ -21,6 +21,7 @@ mod malformed;
 mod names;
 mod paths;
 mod providers;
+mod real_model;
 mod responses;
 mod schemas;
 mod search;

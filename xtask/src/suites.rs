@@ -95,6 +95,9 @@ const PYTHON_MCP_SERVERS: (&str, &str) = ("tests/mcp/servers", "mcp-servers");
 /// The variable that names the server of the real model.
 const REAL_MODEL: &str = "OMNIASSIST_E2E_BASE_URL";
 
+/// The variable that names the same server for the tests of the tool search.
+const REAL_TOOL_SEARCH: &str = "OMNIASSIST_TOOL_SEARCH_BASE_URL";
+
 /// The variable that names the folder of recorded provider streams. With `CI=true` the tests fail without it.
 const RECORDINGS: &str = "OMNIASSIST_FIXTURES";
 
@@ -147,6 +150,13 @@ fn rust_tests() -> Outcome {
     let mut tests = cargo(&WORKSPACE);
     run_and_read(tests.arg("--no-fail-fast"), |line| failed.read(line))
         .map_err(|status| format!("{status}: {failed}"))
+}
+
+/// Runs the test of the tool search among the operations of a large document.
+fn real_tool_search() -> Outcome {
+    let mut test = cargo(&WORKSPACE);
+    let url = env::var_os(REAL_MODEL).unwrap_or_default();
+    execute(test.args(["--test", "openapi", "real_model::"]).env(REAL_TOOL_SEARCH, url))
 }
 
 struct Suites {
@@ -203,6 +213,9 @@ impl Suites {
             let files =
                 ["real-model.test.mjs", "real-model-agents.test.mjs", "real-model-constrained.test.mjs"];
             report.step("real-model suite, client", || self.node("clients", AXUM, &files, execute));
+        }
+        if has(&[Part::RealModel]) {
+            report.step("real-model suite, tool search", real_tool_search);
         }
         if browser && has(&[Part::RealModel]) {
             report.step("real-model suite, browser", || {
