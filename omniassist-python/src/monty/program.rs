@@ -99,7 +99,7 @@ async fn turns(
     let mut dump = session.resumed(MONTY_VERSION)?;
     let mut event = match &dump {
         None => worker.feed(code, Vec::new(), Vec::new(), true, print).await?,
-        Some(dump) => match worker.restore(dump.clone(), Vec::new(), print).await {
+        Some(dump) => match in_time(worker.restore(dump.clone(), Vec::new(), print)).await? {
             Ok((Some(event), _)) => event,
             Ok((None, _)) => return Err(PythonError::stale().into()),
             Err(error) => return Err(PythonError::stale().with_source(error).into()),
@@ -154,7 +154,7 @@ async fn answer(
     let dump = match dump {
         Some(dump) => dump,
         None => match session.call(name, positional.clone(), named.clone()).await {
-            Err(error) if error.is_approval_needed() => worker.dump().await?,
+            Err(error) if error.is_approval_needed() => in_time(worker.dump()).await??,
             end => return Ok(end),
         },
     };
@@ -162,6 +162,11 @@ async fn answer(
         Err(error) if error.is_waiting() => Err(PythonError::waiting().into()),
         end => Ok(end),
     }
+}
+
+/// Waits for the answer to a request that runs no program.
+async fn in_time<T>(answer: impl Future<Output = T>) -> Result<T, PythonError> {
+    timeout(READY, answer).await.map_err(PythonError::worker)
 }
 
 fn arguments(
