@@ -45,8 +45,8 @@ async fn attack(tools: &Tools, name: &str, code: &str, kinds: &[&str]) {
 #[tokio::test(flavor = "multi_thread")]
 async fn attacks_on_resources_end() {
     let tools = attacked().await;
-    // The kernel may end a worker before its allocator refuses.
-    let time = ["TimeoutError", "MemoryError", "SystemError", "ValueError: Exceeds the limit"];
+    // A slow machine may reach the limit of time first.
+    let limits = ["TimeoutError", "MemoryError"];
     for (name, code) in [
         ("a large integer", "10**10**7"),
         ("integers", "x = 3\nwhile True:\n    x = x * x"),
@@ -62,7 +62,7 @@ async fn attacks_on_resources_end() {
         ("a generator", "sum(i for i in range(10**12))"),
         ("a sort", "sorted(range(10**9))"),
     ] {
-        attack(&tools, name, code, &time).await;
+        attack(&tools, name, code, &limits).await;
     }
     let asks = "while True:\n    try:\n        no_such_name\n    except BaseException:\n        pass";
     attack(&tools, "endless questions", asks, &["RuntimeError"]).await;
@@ -203,6 +203,6 @@ async fn a_killed_worker_is_replaced() {
     sleep(Duration::from_millis(50)).await;
     kill(worker);
     let output: Value = running.outcome().await.result.unwrap().to().unwrap();
-    assert_eq!(output["error"], "SystemError: the program ended its interpreter");
+    assert_eq!(output["error"], "SystemError: the program ended its interpreter (signal: 9 (SIGKILL))");
     assert_eq!(result(&tools, "6 * 7").await, json!(42));
 }

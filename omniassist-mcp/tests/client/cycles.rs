@@ -92,6 +92,7 @@ async fn host() {
             assert!(desk.call("docs_look").await.to_string().contains("look ran"));
         }
         assert!(desk.assistant.tools().detach("docs"));
+        server.protocol.forget();
         if number == WARM {
             warm = Some(Held::at_rest().await);
         }
@@ -100,7 +101,7 @@ async fn host() {
     println!("{kind}: {warm:?} after {WARM} connections, {end:?} after {CYCLES}");
     assert_eq!((warm.children, end.children), (0, 0));
     assert!(end.descriptors <= warm.descriptors + 4 && end.threads <= warm.threads + 1);
-    assert!(end.kilobytes <= warm.kilobytes + (16 << 10));
+    assert!(end.kilobytes <= warm.kilobytes + (8 << 10));
 }
 
 fn assert_nothing_is_left(kind: &str) {

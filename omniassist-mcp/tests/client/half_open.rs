@@ -21,11 +21,13 @@ impl Relay {
         tokio::spawn(async move {
             while let Ok((mut client, _)) = listener.accept().await {
                 let mut server = TcpStream::connect(&target).await.unwrap();
+                client.set_nodelay(true).unwrap();
                 let silence = Arc::clone(&silenced);
                 tokio::spawn(async move {
                     tokio::select! {
-                        _ = copy_bidirectional(&mut client, &mut server) => return,
+                        biased;
                         () = silence.notified() => {}
+                        _ = copy_bidirectional(&mut client, &mut server) => return,
                     }
                     // Both stay open, and nothing is read.
                     std::future::pending::<()>().await;

@@ -58,9 +58,13 @@ pub(super) async fn run(
             let most = session.limits().max_time().as_secs_f64();
             return Ok(CodeOutcome::failed(format!("TimeoutError: the program ran longer than {most} s")));
         }
-        Err(Stop::Worker(error @ PoolError::Crashed { .. })) => {
-            tracing::warn!(?error, "a program ended its worker");
-            return Ok(CodeOutcome::failed("SystemError: the program ended its interpreter"));
+        Err(Stop::Worker(PoolError::Crashed { status, cause })) => {
+            tracing::warn!(?status, ?cause, "a program ended its worker");
+            // The signal tells whether a limit of the kernel has acted.
+            let reason = status.map(|status| format!(" ({status})")).unwrap_or_default();
+            return Ok(CodeOutcome::failed(format!(
+                "SystemError: the program ended its interpreter{reason}"
+            )));
         }
         Err(Stop::Worker(error)) => return Err(PythonError::worker(error)),
     };
