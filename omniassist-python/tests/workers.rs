@@ -8,7 +8,9 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 use std::{env, thread};
 
+use futures_util::StreamExt;
 use omniassist_python::{Code, MontyPool, Python};
+use omniassist_server::tool::ToolUpdate;
 use serde_json::{Value, json};
 use tokio::time::sleep;
 
@@ -20,12 +22,6 @@ const HOST: &str = "OMNIASSIST_TEST_HOST";
 fn signal(name: &str, worker: u32) {
     let sent = Command::new("kill").args([name, &worker.to_string()]).status();
     assert!(sent.unwrap().success());
-}
-
-async fn until_busy(pool: &MontyPool) {
-    while !pool.idle_workers().is_empty() {
-        sleep(Duration::from_millis(1)).await;
-    }
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -65,8 +61,8 @@ async fn a_worker_that_does_not_answer_is_replaced() {
     assert_eq!(result(&tools, "6 * 7").await, json!(42));
 
     let worker = pool.idle_workers()[0];
-    let running = tools.start(&tool, invocation("while True:\n    pass"));
-    until_busy(&pool).await;
+    let mut running = tools.start(&tool, invocation("print('begun')\nwhile True:\n    pass"));
+    assert!(matches!(running.next().await, Some(ToolUpdate::Progress { .. })));
     signal("-STOP", worker);
     let output: Value = running.outcome().await.result.unwrap().to().unwrap();
     assert!(output["error"].as_str().unwrap().starts_with("TimeoutError"), "{output}");
