@@ -50,6 +50,7 @@
 //! | [`Code::output`] | this crate, which kills the worker | `OutputLimitError` |
 //! | 1,000 calls of functions and look-ups of unknown names | the pool | `RuntimeError` |
 //! | 1,000 levels of recursion | the worker | `RecursionError` |
+//! | what the kernel ends | the kernel | `SystemError` with the signal, or `MemoryError` |
 //! | the tool's [timeout](omniassist_server::Tool::timeout) | the server, which drops the call | the error of a tool |
 //!
 //! Between two messages of a worker, its text and its result are in the memory of the host too, at most
@@ -71,9 +72,11 @@
 //! | a CPython process for each program | 30 ms until it is started | the host's files and network, unless a container hides them | a container for each program |
 //! | `rustpython-vm` 0.6 | not measured | no limits of time or memory, in the host's memory | 201 crates |
 //! | `wasmtime` 48 with CPython as a component | not measured | WebAssembly, with fuel and memory limits | 149 crates, 30 MB of CPython |
+//! | Pyodide | not measured | WebAssembly within a JavaScript engine | Node.js or another engine beside the server |
 //! | `boa_engine` 0.22, `rquickjs` 0.14 | not measured | in the host's process | 147 and 11 crates, and JavaScript instead of Python |
 //!
-//! Monty in the host's process and `wasmtime` were measured earlier, elsewhere. `monty-pool` 1.4 needs Rust 1.96. Version
+//! Monty in the host's process was measured earlier, elsewhere. On 2026-11-27, the newest versions were `monty-pool` 1.4.0,
+//! `rustpython-vm` 0.6.0, `wasmtime` 50.0.1, `boa_engine` 0.22.0 and `rquickjs` 0.14.0. `monty-pool` 1.4 needs Rust 1.96. Version
 //! 0.0.23 needs 1.95, and so does this crate. Versions of pool and runtime must be the same.
 //!
 //! Hosts that need all of CPython bring containers as a [`CodeRunner`]. Without the feature `monty`, which is on by default,

@@ -11,8 +11,10 @@
 
 mod calls;
 mod chat;
+mod cycles;
 mod elicitation;
 mod faults;
+mod half_open;
 mod http_server;
 mod legacy_elicitation;
 mod limits;

@@ -72,6 +72,11 @@ impl Protocol {
         self.state.lock().unwrap().received.iter().filter(|message| message["method"] == method).count()
     }
 
+    /// Forgets the messages that the server has received.
+    pub(crate) fn forget(&self) {
+        self.state.lock().unwrap().received.clear();
+    }
+
     pub(crate) fn react(&self, message: &Value) -> Reaction {
         let mut state = self.state.lock().unwrap();
         state.received.push(message.clone());

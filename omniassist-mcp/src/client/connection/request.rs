@@ -79,7 +79,8 @@ impl OpenRequest {
             // The list of tools is read as a sign of life.
             self.doubted.notify_one();
         }
-        self.cancel().await;
+        // The call has ended, even if the server reads nothing for a while.
+        tokio::spawn(self.cancel());
         Err(fault)
     }
 
