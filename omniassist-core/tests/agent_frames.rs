@@ -149,6 +149,7 @@ fn a5_6_to_9_server_frames_bare_and_extended() {
                 agent_id: ID.into(),
                 prompt: "Which year?".into(),
                 query_id: Some("q1".into()),
+                call: None,
             },
             format!(r#"{{"type":"user-query","agentId":"{ID}","prompt":"Which year?"}}"#),
             format!(

@@ -38,4 +38,4 @@
 
 pub use crate::engine::{AgentSession, AgentStream, Explore, InterventionError, QueryUser, UserQuery};
 #[doc(no_inline)]
-pub use omniassist_core::agent_tree::{Intervention, NodeState, Requested, ServerFrame, Status};
+pub use omniassist_core::agent_tree::{CallResponse, Intervention, NodeState, Requested, ServerFrame, Status};

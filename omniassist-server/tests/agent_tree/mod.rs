@@ -31,6 +31,7 @@ mod edge;
 mod journal;
 mod limits;
 mod program;
+mod questions;
 mod socket;
 mod stored;
 mod usage;
