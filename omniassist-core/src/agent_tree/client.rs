@@ -205,7 +205,8 @@ impl ClientFrame {
             "user-intervention" => Self::UserIntervention(fields(text)?),
             "get-agent-tree" => Self::GetAgentTree,
             _ => {
-                let expected = "start-agent, user-response, call-response, user-intervention or get-agent-tree";
+                let expected =
+                    "start-agent, user-response, call-response, user-intervention or get-agent-tree";
                 return Err(Error::invalid_field("type", expected, "another type"));
             }
         })

@@ -36,7 +36,8 @@ async fn open(assistant: &Assistant, path: &str, user: &str) -> Client {
 }
 
 fn response(asked: &Value, rest: &Value) -> Value {
-    let mut frame = json!({ "type": "call-response", "agentId": asked["agentId"], "queryId": asked["queryId"] });
+    let mut frame =
+        json!({ "type": "call-response", "agentId": asked["agentId"], "queryId": asked["queryId"] });
     frame.as_object_mut().unwrap().extend(rest.as_object().unwrap().clone());
     frame
 }
@@ -69,15 +70,27 @@ async fn a_tool_asks_the_user_of_a_tree_twice() {
     assert!(call["expiresAt"].as_u64().unwrap() > 1_700_000_000_000, "{call}");
     let state = &frames.last().unwrap()["state"];
     let query = &state["queries"][0];
-    assert_eq!((&state["status"], &query["call"], &query["queryId"]), (&json!("waiting-for-user"), call, &asked["queryId"]));
+    assert_eq!(
+        (&state["status"], &query["call"], &query["queryId"]),
+        (&json!("waiting-for-user"), call, &asked["queryId"])
+    );
 
     // What does not fit is refused, and the question stays open.
     let yes = json!({ "approved": true, "output": { "seats": 2 } });
     for (frame, says) in [
         (response(&asked, &json!({ "approved": true })), "`output`: expected the values of the form"),
-        (response(&asked, &json!({ "approved": true, "output": { "seats": "x" } })), "`output`: expected values that fit"),
-        (response(&asked, &json!({ "approved": true, "output": { "seats": 1 }, "arguments": {} })), "`arguments`"),
-        (response(&json!({ "agentId": asked["agentId"], "queryId": "forged" }), &yes), "`queryId`: expected the id of an open"),
+        (
+            response(&asked, &json!({ "approved": true, "output": { "seats": "x" } })),
+            "`output`: expected values that fit",
+        ),
+        (
+            response(&asked, &json!({ "approved": true, "output": { "seats": 1 }, "arguments": {} })),
+            "`arguments`",
+        ),
+        (
+            response(&json!({ "agentId": asked["agentId"], "queryId": "forged" }), &yes),
+            "`queryId`: expected the id of an open",
+        ),
         (response(&json!({ "agentId": "forged", "queryId": asked["queryId"] }), &yes), "`queryId`"),
         (response(&asked, &json!({ "output": { "seats": 2 } })), "approved"),
     ] {
@@ -93,7 +106,9 @@ async fn a_tool_asks_the_user_of_a_tree_twice() {
     let frames = client.until("agent-completed").await;
     assert_eq!(frames.last().unwrap()["result"], r#"Told: "2 seats, 3 bags.""#);
     assert_eq!(held.load(Ordering::SeqCst), 1, "the effect before the first form is not repeated");
-    assert!(frames.iter().all(|frame| frame["state"].get("queries").is_none_or(|open| open[0]["queryId"] != asked["queryId"])));
+    assert!(frames.iter().all(|frame| {
+        frame["state"].get("queries").is_none_or(|open| open[0]["queryId"] != asked["queryId"])
+    }));
     assert!(refused(&mut client, &response(&second, &yes)).await.contains("`queryId`"));
     assert_eq!(model.payloads().iter().filter(|payload| call_of(payload) == Call::Work).count(), 2);
 }
@@ -120,7 +135,10 @@ async fn an_approval_decides_about_a_call_of_a_tree() {
         let mut client = open(&assistant, "/ws", "ada").await;
         client.start("Refund").await;
         let asked = client.until("user-query").await.pop().unwrap();
-        assert_eq!((&asked["prompt"], &asked["call"]["input"]), (&json!("Give it back?"), &json!({ "cents": 7 })));
+        assert_eq!(
+            (&asked["prompt"], &asked["call"]["input"]),
+            (&json!("Give it back?"), &json!({ "cents": 7 }))
+        );
         assert_eq!(asked["call"]["editable"], true);
         assert_eq!(ran.load(Ordering::SeqCst), 0, "it waits");
         client.send(&response(&asked, &answer)).await;
@@ -166,27 +184,41 @@ async fn agents_below_ask_the_user_too() {
         }
         match (prompt(payload).as_str(), payload.options.response_schema.is_some()) {
             ("Pay", _) => call("refund", json!({ "cents": 7 })),
-            (asked, true) if asked.contains("Compare") && asked.contains("independent parts") => questions(&["Part?"]),
+            (asked, true) if asked.contains("Compare") && asked.contains("independent parts") => {
+                questions(&["Part?"])
+            }
             (_, true) => text(r#"{"questions": []}"#),
-            (asked, _) if asked.contains("Part?") && asked.starts_with("Work on") => call("payer", json!({ "task": "Pay" })),
+            (asked, _) if asked.contains("Part?") && asked.starts_with("Work on") => {
+                call("payer", json!({ "task": "Pay" }))
+            }
             _ => text("Done."),
         }
     });
-    let payer = Agent::new("payer", "Pays.");
-    let assistant = quiet(&model, tool).agent(payer).delegates(["payer"]).build().unwrap();
+    let payer = Agent::new("payer", "Pays.").tool(tool);
+    let assistant = builder(&model)
+        .explore(Explore::new().asks(false))
+        .agent(payer)
+        .delegates(["payer"])
+        .build()
+        .unwrap();
     let mut client = open(&assistant, "/ws", "ada").await;
     client.start("Compare").await;
     let mut frames = client.until("user-query").await;
     let asked = frames.pop().unwrap();
     let states = frames.iter().filter(|frame| frame["type"] == "agent-state");
-    let begun = states.clone().find(|frame| frame["agentId"] == asked["agentId"]).expect("the agent that asks");
+    let begun =
+        states.clone().find(|frame| frame["agentId"] == asked["agentId"]).expect("the agent that asks");
     assert_eq!(begun["state"]["userContent"], "Part?");
     let below = states.filter(|frame| frame["state"]["parentId"] == asked["agentId"]).next_back().unwrap();
-    assert_eq!((&below["state"]["metadata"]["name"], &below["state"]["status"]), (&json!("payer"), &json!("waiting-for-user")));
+    assert_eq!(
+        (&below["state"]["metadata"]["name"], &below["state"]["status"]),
+        (&json!("payer"), &json!("waiting-for-user"))
+    );
     client.send(&response(&asked, &json!({ "approved": true }))).await;
     let frames = client.until("agent-completed").await;
     assert_eq!(ran.load(Ordering::SeqCst), 1);
-    let is_end = |frame: &&Value| frame["agentId"] == below["agentId"] && frame["state"]["status"] == "completed";
+    let is_end =
+        |frame: &&Value| frame["agentId"] == below["agentId"] && frame["state"]["status"] == "completed";
     let ended = frames.iter().find(is_end).expect("the end of the asked agent");
     assert!(ended["state"]["result"].as_str().unwrap().contains("refunded 7"), "{ended}");
 }
@@ -216,7 +248,9 @@ async fn an_agent_that_waits_for_an_approval_is_cancelled_or_answers_now() {
         let mut client = open(&assistant, "/ws", "ada").await;
         client.start("Refund").await;
         let asked = client.until("user-query").await.pop().unwrap();
-        client.send(&json!({ "type": "user-intervention", "agentId": asked["agentId"], "status": status })).await;
+        client
+            .send(&json!({ "type": "user-intervention", "agentId": asked["agentId"], "status": status }))
+            .await;
         let is_end = |frame: &Value| frame["state"]["status"] == status;
         let ended = client.until_one(is_end).await.pop().unwrap();
         assert_eq!(ended["state"].get("queries"), None);
@@ -229,9 +263,7 @@ async fn an_agent_that_waits_for_an_approval_is_cancelled_or_answers_now() {
 async fn another_server_answers<S: RunStore + ConversationStore + Clone>(store: S) {
     let (tool, ran) = refund(Approval::always());
     let model = calls("refund", json!({ "cents": 7 }));
-    let server = |model: &ScriptedProvider| {
-        quiet(model, tool.clone()).store(store.clone()).build().unwrap()
-    };
+    let server = |model: &ScriptedProvider| quiet(model, tool.clone()).store(store.clone()).build().unwrap();
     let (owner, other) = (server(&model), server(&ScriptedProvider::new()));
     let mut client = open(&owner, "/ws?chat=c", "ada").await;
     client.start("Refund").await;
@@ -245,7 +277,8 @@ async fn another_server_answers<S: RunStore + ConversationStore + Clone>(store: 
     let mut elsewhere = open(&other, "/ws?chat=c", "ada").await;
     let shown: Value = serde_json::from_str(&tree(&mut elsewhere).await[0]).unwrap();
     assert_eq!(shown["state"]["queries"][0]["call"], asked["call"]);
-    let forged = response(&json!({ "agentId": asked["agentId"], "queryId": "forged" }), &json!({ "approved": true }));
+    let forged =
+        response(&json!({ "agentId": asked["agentId"], "queryId": "forged" }), &json!({ "approved": true }));
     assert!(refused(&mut elsewhere, &forged).await.contains("`queryId`"));
     let unfit = response(&asked, &json!({ "approved": true, "output": {} }));
     assert!(refused(&mut elsewhere, &unfit).await.contains("`output`"));
@@ -274,7 +307,8 @@ async fn a5_31_another_server_answers_a_question_of_an_encrypted_chat() {
 #[tokio::test]
 async fn another_connection_to_the_same_server_answers() {
     let (tool, ran) = refund(Approval::always());
-    let assistant = quiet(&calls("refund", json!({ "cents": 7 })), tool).store(MemoryStore::new()).build().unwrap();
+    let assistant =
+        quiet(&calls("refund", json!({ "cents": 7 })), tool).store(MemoryStore::new()).build().unwrap();
     let mut client = open(&assistant, "/ws?chat=c", "ada").await;
     client.start("Refund").await;
     let asked = client.until("user-query").await.pop().unwrap();

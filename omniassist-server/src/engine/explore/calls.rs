@@ -120,7 +120,8 @@ pub(super) fn answer_to(
     limits: SchemaLimits,
 ) -> Result<Answer, Error> {
     let CallResponse { approved, output, arguments, reason, .. } = response;
-    let unwanted = |field| Error::invalid_field(field, "no such field: the question does not allow it", "one");
+    let unwanted =
+        |field| Error::invalid_field(field, "no such field: the question does not allow it", "one");
     if arguments.is_some() && !(query.call.editable && approved) {
         return Err(unwanted("arguments"));
     }
@@ -133,7 +134,9 @@ pub(super) fn answer_to(
             let schema = schema.to_value();
             let check = ArgumentCheck::new(&schema, limits).map_err(Text::from);
             let checked = check.and_then(|check| check.check_value(&schema, &output.to_value()));
-            checked.map_err(|misfit| Error::invalid_field("output", "values that fit the schema", misfit.to_string()))?;
+            checked.map_err(|misfit| {
+                Error::invalid_field("output", "values that fit the schema", misfit.to_string())
+            })?;
             Ok(Answer::Output { output })
         }
     }

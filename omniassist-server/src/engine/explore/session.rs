@@ -199,14 +199,18 @@ impl AgentSession {
         let (agent_id, query_id) = (agent_id.clone(), query_id.clone());
         let limits = self.assistant.limits().into();
         let own = lock(&self.shared.tree).clone();
-        if let Some((tree, query)) = own.and_then(|tree| tree.open_call(&agent_id, &query_id).map(|query| (tree, query))) {
+        if let Some((tree, query)) =
+            own.and_then(|tree| tree.open_call(&agent_id, &query_id).map(|query| (tree, query)))
+        {
             let answer = answer_to(&query, response, limits)?;
             return if tree.answer_call(&query_id, answer) { Ok(()) } else { Err(not_open()) };
         }
         let Some(head) = self.latest_run().await? else { return Err(not_open()) };
         let states = read(&self.assistant, &head).await?;
-        let mut queries = states.iter().filter(|state| state.agent_id == agent_id).flat_map(|state| &state.queries);
-        let query = queries.find(|query| query.query_id == query_id).filter(|query| query.call.expires_at > now_ms());
+        let mut queries =
+            states.iter().filter(|state| state.agent_id == agent_id).flat_map(|state| &state.queries);
+        let query =
+            queries.find(|query| query.query_id == query_id).filter(|query| query.call.expires_at > now_ms());
         let answer = answer_to(query.ok_or_else(not_open)?, response, limits)?;
         if self.assistant.answer_tree(&head, &query_id, answer).await? { Ok(()) } else { Err(not_open()) }
     }

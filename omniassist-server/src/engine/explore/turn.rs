@@ -19,6 +19,7 @@ use uuid::Uuid;
 use super::calls::Waiting;
 use super::node::Node;
 use super::tree::Tree;
+use crate::CancellationToken;
 use crate::clock::now_ms;
 use crate::engine::assistant::Origin;
 use crate::engine::driver::Driver;
@@ -28,6 +29,7 @@ use crate::engine::tree::{Seat, Work};
 use crate::panics;
 use crate::seal::Sealer;
 use crate::sync::lock;
+use crate::tool::Unanswered;
 
 /// The reason for a stop of a run whose agent goes on without it, or has ended.
 const LEFT: &str = "The agent does not need this run any more.";
@@ -126,6 +128,8 @@ struct Turn<'a> {
     prompt: String,
     driver: Driver,
     waiting: Waiting,
+    /// Cancelled at the end of the run.
+    unanswered: CancellationToken,
     text: String,
     last_text: String,
     /// The parts of the step.
@@ -141,9 +145,10 @@ impl<'a> Turn<'a> {
         prompt: String,
         purpose: &Purpose,
     ) -> Result<Self, Failure> {
-        let run = Uuid::now_v7();
+        let (run, unanswered) = (Uuid::now_v7(), CancellationToken::new());
         Ok(Self {
-            driver: drive(tree, seat, run, &prompt, purpose, None)?,
+            driver: drive(tree, seat, run, &prompt, purpose, None, &unanswered)?,
+            unanswered,
             tree,
             seat,
             id: seat.agent_id(),
@@ -167,7 +172,8 @@ impl<'a> Turn<'a> {
         let Some(message) = waiting.ask(self.tree, self.id).await else { return Ok(false) };
         self.tree.gate(self.id).await;
         self.waiting = Waiting::new(Some(message.clone()));
-        let next = drive(self.tree, self.seat, self.run, &self.prompt, purpose, Some(message))?;
+        let (tree, seat, run) = (self.tree, self.seat, self.run);
+        let next = drive(tree, seat, run, &self.prompt, purpose, Some(message), &self.unanswered)?;
         self.count();
         self.driver = next;
         Ok(true)
@@ -294,6 +300,7 @@ impl Drop for Turn<'_> {
         // What a model call has reported that is under way counts, and so do the agents at work.
         panics::catch("an agent", || Work::stop(driver, Text::from_static(LEFT)));
         self.count();
+        self.unanswered.cancel();
     }
 }
 
@@ -305,6 +312,7 @@ fn drive(
     prompt: &str,
     purpose: &Purpose,
     continued: Option<Message>,
+    unanswered: &CancellationToken,
 ) -> Result<Driver, Failure> {
     let assistant = &tree.assistant;
     let mut request = RunRequest::prompt(prompt.to_owned());
@@ -320,7 +328,8 @@ fn drive(
         request.options = Some(Arc::new(options));
     }
     let branch = seat.branch();
-    let (extensions, may_wait) = (tree.extensions.clone(), request.abilities != ClientAbilities::none());
+    let (mut extensions, may_wait) = (tree.extensions.clone(), request.abilities != ClientAbilities::none());
+    extensions.insert(Unanswered(unanswered.clone()));
     let tools = assistant.tools_of_asked(&request, &extensions, branch.may_ask());
     let tools = tools.map_err(|_| Failure::of(RunErrorCode::InvalidRequest))?;
     // No client has the message, and each answer was checked against its question.

@@ -54,9 +54,9 @@ fn refused(error: InterventionError) -> ServerFrame {
 }
 
 fn later(frames: impl Future<Output = Result<Vec<ServerFrame>, Error>> + Send + 'static) -> Reply {
-    Reply::Later(Box::pin(async move {
-        frames.await.unwrap_or_else(|error| vec![Fault::from(error).into()])
-    }))
+    Reply::Later(Box::pin(
+        async move { frames.await.unwrap_or_else(|error| vec![Fault::from(error).into()]) },
+    ))
 }
 
 /// Returns the answer to `get-agent-tree`.
