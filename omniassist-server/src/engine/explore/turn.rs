@@ -127,7 +127,8 @@ struct Turn<'a> {
     run: Uuid,
     prompt: String,
     driver: Driver,
-    waiting: Waiting,
+    /// `None` if the user is asked about no call.
+    waiting: Option<Waiting>,
     /// Cancelled at the end of the run.
     unanswered: CancellationToken,
     text: String,
@@ -154,7 +155,7 @@ impl<'a> Turn<'a> {
             id: seat.agent_id(),
             run,
             prompt,
-            waiting: Waiting::new(None),
+            waiting: abilities(tree, purpose).map(|_| Waiting::new(None)),
             text: String::new(),
             last_text: String::new(),
             calls: Vec::new(),
@@ -165,13 +166,10 @@ impl<'a> Turn<'a> {
 
     /// Asks the user about the calls that wait. Returns `true` if the run goes on with the answers.
     async fn ask_user(&mut self, purpose: &Purpose) -> Result<bool, Failure> {
-        if !self.waiting.has_questions() {
-            return Ok(false);
-        }
-        let waiting = mem::replace(&mut self.waiting, Waiting::new(None));
+        let Some(waiting) = self.waiting.take_if(|waiting| waiting.has_questions()) else { return Ok(false) };
         let Some(message) = waiting.ask(self.tree, self.id).await else { return Ok(false) };
         self.tree.gate(self.id).await;
-        self.waiting = Waiting::new(Some(message.clone()));
+        self.waiting = Some(Waiting::new(Some(message.clone())));
         let (tree, seat, run) = (self.tree, self.seat, self.run);
         let next = drive(tree, seat, run, &self.prompt, purpose, Some(message), &self.unanswered)?;
         self.count();
@@ -187,8 +185,8 @@ impl<'a> Turn<'a> {
             }
             match panics::catch("an agent", || self.driver.poll_event(cx)) {
                 Some(polled) => {
-                    if let (Purpose::Work, Poll::Ready(Some(event))) = (purpose, &polled) {
-                        self.waiting.take(event);
+                    if let (Some(waiting), Poll::Ready(Some(event))) = (&mut self.waiting, &polled) {
+                        waiting.take(event);
                     }
                     polled
                 }
@@ -304,6 +302,12 @@ impl Drop for Turn<'_> {
     }
 }
 
+/// Returns the abilities of the client, if its user can be asked about a call.
+fn abilities(tree: &Tree, purpose: &Purpose) -> Option<ClientAbilities> {
+    let asks = *purpose == Purpose::Work && tree.abilities != ClientAbilities::none();
+    asks.then_some(tree.abilities)
+}
+
 /// Begins a run of an agent, or goes on with one whose message has the answers of the user.
 fn drive(
     tree: &Tree,
@@ -316,11 +320,11 @@ fn drive(
 ) -> Result<Driver, Failure> {
     let assistant = &tree.assistant;
     let mut request = RunRequest::prompt(prompt.to_owned());
+    let (asks, goes_on) = (abilities(tree, purpose), continued.is_some());
     request.messages.extend(continued);
-    request.abilities = ClientAbilities::none();
-    match purpose {
-        Purpose::Work => request.abilities = tree.abilities,
-        _ => request.tool_use = ToolUse::without_server_tools(),
+    request.abilities = asks.unwrap_or(ClientAbilities::none());
+    if *purpose != Purpose::Work {
+        request.tool_use = ToolUse::without_server_tools();
     }
     if let Purpose::Decision(name, schema) = purpose {
         let mut options = assistant.model_options().as_ref().clone();
@@ -328,18 +332,20 @@ fn drive(
         request.options = Some(Arc::new(options));
     }
     let branch = seat.branch();
-    let (mut extensions, may_wait) = (tree.extensions.clone(), request.abilities != ClientAbilities::none());
+    let mut extensions = tree.extensions.clone();
     extensions.insert(Unanswered(unanswered.clone()));
     let tools = assistant.tools_of_asked(&request, &extensions, branch.may_ask());
     let tools = tools.map_err(|_| Failure::of(RunErrorCode::InvalidRequest))?;
-    // No client has the message, and each answer was checked against its question.
-    verify::history(&mut request, Poster::anonymous(0), &tools, &TrustHistory)
-        .map_err(|_| Failure::of(RunErrorCode::Internal))?;
+    if goes_on {
+        // No client has the message, and each answer was checked against its question.
+        verify::history(&mut request, Poster::anonymous(0), &tools, &TrustHistory)
+            .map_err(|_| Failure::of(RunErrorCode::Internal))?;
+    }
     // The tree takes each answer once, so no record of used approvals is needed.
     let origin = Origin::asked(id, true, branch);
     let (mut driver, _, message_id) =
         assistant.driver(request, extensions, tools, prepare, Carried::default(), origin);
-    if let Some(seals) = assistant.setup.seals.as_ref().filter(|_| may_wait) {
+    if let Some(seals) = assistant.setup.seals.as_ref().filter(|_| asks.is_some()) {
         let principal = tree.extensions.get().cloned().unwrap_or_default();
         let sealer = Sealer::new(&seals.keys, None, &principal, message_id.clone());
         driver.seal_as(sealer.for_asked(&message_id));
