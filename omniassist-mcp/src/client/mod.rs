@@ -43,7 +43,7 @@
 //!
 //! With the version 2026-07-28, the call goes on at any server of the application with the same keys or the same store. Earlier
 //! servers hold the call open while they wait. It is held in this process for 5 minutes, 64 calls at a time and 8 of a user.
-//! After that, or at another server, the call is made again if the tool's annotations are trusted and allow it; its questions
+//! It ends with the tree of agents that waits, if it is a call of one. After that, or at another server, the call is made again if the tool's annotations are trusted and allow it; its questions
 //! then have the answers that the user gave. Otherwise the model reads that the call was lost. On one connection without streams,
 //! such as that of a process, a question is declined if it cannot be told which user's call it belongs to.
 //!

@@ -31,6 +31,7 @@ mod protocol;
 mod pypi;
 mod start;
 mod stdio_server;
+mod trees;
 
 use std::time::{Duration, Instant};
 

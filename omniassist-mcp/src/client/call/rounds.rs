@@ -228,7 +228,8 @@ impl McpTool {
                 return Err(error);
             }
             let held = HeldCall { open, reply: Some(reply), connection, in_use };
-            return match self.pool.held.hold(call.run().principal(), &self.definition.name, held) {
+            let (owner, tool) = (call.run().principal(), &self.definition.name);
+            return match self.pool.held.hold(owner, tool, held, call.unanswered().unwrap_or_default()) {
                 Ok(id) => Ok(Step::Asks(vec![Asked::new(question)], Then::Hold(id))),
                 Err(held) => {
                     held.cancel().await;

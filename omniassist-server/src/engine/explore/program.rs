@@ -1,9 +1,7 @@
 //! The six steps of an agent.
 
-use std::future::poll_fn;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::Poll;
 
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
@@ -141,21 +139,12 @@ impl Agent<'_> {
             tokio::select! {
                 answer = own => Some(answer),
                 answer = &mut reply => answer.ok(),
-                () = self.wished_to_answer() => None,
+                () = tree.wished_to_answer(id) => None,
             }
         };
         let answer = timeout(tree.settings.answer_timeout, answer).await.ok().flatten();
         drop(reply);
         tree.close_query(id, &query_id, question, answer);
-    }
-
-    /// Waits until the user wants the answer now.
-    async fn wished_to_answer(&self) {
-        poll_fn(|cx| match self.tree.must_answer(self.id(), Some(cx)) {
-            true => Poll::Ready(()),
-            false => Poll::Pending,
-        })
-        .await;
     }
 
     async fn plan(&self) -> Vec<Text> {
@@ -210,7 +199,7 @@ impl Agent<'_> {
             let ended = tokio::select! {
                 ended = parts.next() => ended,
                 // The answer does not wait for those below.
-                () = self.wished_to_answer(), if written.is_some() => None,
+                () = self.tree.wished_to_answer(self.id()), if written.is_some() => None,
             };
             match ended {
                 None => break,

@@ -16,6 +16,7 @@ use tokio_tungstenite::tungstenite::protocol::{CloseFrame, Role, WebSocketConfig
 use tokio_tungstenite::tungstenite::{Error, Message};
 
 use super::age::Age;
+use super::fragments::Paced;
 use super::inbox::{Excess, Inbox};
 use super::pace::Pace;
 use super::reply::{PendingFrames, Reply, carry_out};
@@ -69,13 +70,13 @@ pub(super) async fn serve(
         .write_buffer_size(WRITTEN)
         // A frame of the server is at most a state: 64 KiB of messages, the task and the answer.
         .max_write_buffer_size(16 * MESSAGE);
+    let socket = Paced::new(socket, Pace::new(limits.max_socket_frames_per_second));
     let socket = WebSocketStream::from_raw_socket(socket, Role::Server, Some(config)).await;
     let mut connection = Connection {
         socket,
         session,
         is_extended,
         inbox: Inbox::default(),
-        pace: Pace::new(limits.max_socket_frames_per_second),
         replies: VecDeque::new(),
         pending: None,
         agents: None,
@@ -101,11 +102,10 @@ pub(super) async fn serve(
 }
 
 struct Connection {
-    socket: WebSocketStream<BoxSocket>,
+    socket: WebSocketStream<Paced<BoxSocket>>,
     session: AgentSession,
     is_extended: bool,
     inbox: Inbox,
-    pace: Pace,
     /// The frames that answer the last one of the client.
     replies: VecDeque<ServerFrame>,
     /// The answer for which the store is asked.
@@ -183,7 +183,11 @@ impl Connection {
 
     /// Reads one message. Returns `true` if there was one.
     fn read(&mut self, cx: &mut Context<'_>) -> Result<bool, Closed> {
-        let message = match Pin::new(&mut self.socket).poll_next(cx) {
+        let read = Pin::new(&mut self.socket).poll_next(cx);
+        if self.socket.get_ref().is_too_fast {
+            return Err(Closed::TooFast);
+        }
+        let message = match read {
             Poll::Pending => return Ok(false),
             Poll::Ready(None) => return Err(Closed::ByClient),
             Poll::Ready(Some(message)) => message.map_err(|error| match error {
@@ -194,7 +198,7 @@ impl Connection {
             })?,
         };
         self.pong = None;
-        if !message.is_close() && !self.pace.take() {
+        if !message.is_close() && !self.socket.get_mut().pace.take() {
             return Err(Closed::TooFast);
         }
         if message.is_text() {
@@ -301,7 +305,7 @@ impl Connection {
     async fn close(&mut self, closed: Closed) {
         let too_fast = format!(
             "At most {} frames a second, and twice as many at once (max_socket_frames_per_second).",
-            self.pace.per_second
+            self.socket.get_ref().pace.per_second
         );
         let (code, reason) = match closed {
             Closed::ByClient => (CloseCode::Normal, ""),
@@ -322,9 +326,10 @@ impl Connection {
                 let _ = self.socket.flush().await;
             }
             // A client that has the reason waits until the server ends the connection.
-            let _ = self.socket.get_mut().shutdown().await;
+            let socket = &mut self.socket.get_mut().socket;
+            let _ = socket.shutdown().await;
             // A connection that is closed with unread input is reset, and the client would not learn the reason.
-            let unread = &mut self.socket.get_mut().take(4 * MESSAGE as u64);
+            let unread = &mut socket.take(4 * MESSAGE as u64);
             let _ = tokio::io::copy(unread, &mut sink()).await;
         };
         let _ = timeout(CLOSE_TIMEOUT, closing).await;

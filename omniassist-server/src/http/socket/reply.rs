@@ -24,6 +24,10 @@ pub(super) fn carry_out(session: &AgentSession, frame: Result<ClientFrame, Fault
         Ok(ClientFrame::StartAgent { prompt }) => return Reply::Begun(session.agent(prompt)),
         Ok(ClientFrame::GetAgentTree) => return pending(tree(session.clone())),
         Ok(ClientFrame::UserResponse { agent_id, response }) => session.user_response(&agent_id, response),
+        Ok(ClientFrame::CallResponse(response)) => {
+            let session = session.clone();
+            return pending(async move { session.call_response(response).await.map(|()| Vec::new()) });
+        }
         Ok(ClientFrame::UserIntervention(intervention)) => {
             let (id, status) = (intervention.agent_id.clone(), intervention.status);
             let done = session.user_intervention(intervention);
@@ -40,9 +44,7 @@ pub(super) fn carry_out(session: &AgentSession, frame: Result<ClientFrame, Fault
             done
         }
         Ok(_) => Ok(()),
-        Err(Fault { code, message }) => {
-            return Reply::Frames(vec![ServerFrame::error(code, message)]);
-        }
+        Err(fault) => return Reply::Frames(vec![fault.into()]),
     };
     Reply::Frames(done.err().map(refused).into_iter().collect())
 }
@@ -52,10 +54,9 @@ fn refused(error: InterventionError) -> ServerFrame {
 }
 
 fn pending(frames: impl Future<Output = Result<Vec<ServerFrame>, Error>> + Send + 'static) -> Reply {
-    Reply::Pending(Box::pin(async move {
-        let failed = |error: Error| vec![ServerFrame::error(error.code().as_str(), error.to_string())];
-        frames.await.unwrap_or_else(failed)
-    }))
+    Reply::Pending(Box::pin(
+        async move { frames.await.unwrap_or_else(|error| vec![Fault::from(error).into()]) },
+    ))
 }
 
 /// Returns the answer to `get-agent-tree`.
