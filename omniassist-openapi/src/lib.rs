@@ -43,11 +43,13 @@
 //!
 //! The parameters of all locations and the fields of the body are one object of arguments. Names that are in several parts
 //! of a request begin with the part: `path_id`, `query_id`, `header_id`, `cookie_id`, `body_id`. A name that models cannot
-//! write, such as `filter[id]`, is changed and ends in `_` and six digits of a hash. All styles of OpenAPI are written as RFC
+//! write, such as `filter[id]`, is changed and ends in `_` and six digits of a hash. So is that of a property within an
+//! argument, such as `@odata.type`. The server receives the original names. All styles of OpenAPI are written as RFC
 //! 6570 does. The standard leaves these cases open:
 //!
 //! - An exploded list or object in a cookie becomes several cookies.
-//! - `deepObject` continues with further brackets for objects within objects, and repeats the name for lists.
+//! - `deepObject` continues with further brackets for objects within objects, and with the index for items of lists, as in
+//!   `items[0][price]=5`.
 //! - `allowReserved` has no effect: reserved characters are always encoded.
 //! - A list or an object within a list has no form but in a JSON body, and is an error for the model.
 //!
@@ -64,9 +66,14 @@
 //!
 //! # Documents
 //!
-//! Documents are JSON. YAML must be converted first: its aliases can make a small text very large. A document without a fault
+//! Documents are JSON. YAML must be converted first: its aliases can make a small text very large. The crate `serde-saphyr` limits
+//! them by default: `serde_saphyr::from_str::<serde_json::Value>(yaml)?.to_string()` is the text for [`OpenApi::from_json`].
+//! Its default budget is 250,000 nodes; the largest public documents need a larger one.
+//! A document without a fault
 //! can have operations that are no tools, and [`OpenApiTools::skipped`] names them: bodies that are neither JSON nor a form
-//! nor text, servers of their own, credentials that are not set, schemas that providers refuse.
+//! nor text, forms that need a file, servers of their own, credentials that are not set, schemas that providers refuse.
+//!
+//! A part of a form that is a file is left out, because models cannot write bytes.
 //!
 //! The reader is our own. The crates `openapiv3` and `oas3` read one version each, and their types drop the schema keywords
 //! that they do not know.
