@@ -84,7 +84,6 @@ impl Session {
     /// run: the error is [`is_approval_needed`](ToolError::is_approval_needed), and a runner that can suspend its program then
     /// uses [`call_waiting`](Self::call_waiting).
     ///
-    ///
     /// # Errors
     ///
     /// Returns the text of the exception that the program gets if the call is not allowed, its arguments do not fit, or the
