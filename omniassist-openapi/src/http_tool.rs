@@ -182,7 +182,7 @@ impl HttpTool {
         self
     }
 
-    /// Sets the need for an approval of each call, for all methods but `GET` and `HEAD`. Default: `true`. The tool can be
+    /// Sets whether each call needs an approval, for all methods but `GET` and `HEAD`. Default: `true`. The tool can be
     /// given another policy with [`Tool::requires_approval`].
     pub fn approval_for_writes(mut self, needed: bool) -> Self {
         self.settings.writes_need_approval = needed;
@@ -254,7 +254,7 @@ impl HttpTool {
         let tool = endpoint::tool(name, &operation, arguments, &connection, credentials.collect(), selector);
         let checked = Tools::new(StateMap::new(), Limits::default()).register(tool.clone());
         checked.map_err(|error| {
-            OpenApiError::configuration("the tool cannot be registered").with_source(error)
+            OpenApiError::configuration(format!("the tool cannot be registered: {error}")).with_source(error)
         })?;
         Ok(tool)
     }

@@ -54,7 +54,8 @@ pub struct OpenApi {
 }
 
 impl OpenApi {
-    /// Reads a document. The names of its tools begin with `name`, which has 1 to 16 of `[a-z0-9-]`, and `_`.
+    /// Reads a document. The names of its tools begin with `name`, which has 1 to 16 of `a` to `z`, `0` to `9` and `-`,
+    /// a letter first. A `_` follows it.
     ///
     /// # Errors
     ///
@@ -62,8 +63,11 @@ impl OpenApi {
     pub fn from_json(name: impl Into<String>, text: &str) -> Result<Self, OpenApiError> {
         let name = name.into();
         let is_allowed = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
-        if !(1..=MAX_NAME).contains(&name.len()) || !name.bytes().all(is_allowed) {
-            let reason = format!("the name {name:?} must be 1 to {MAX_NAME} of `a` to `z`, digits and `-`");
+        let begins = name.bytes().next().is_some_and(|first| first.is_ascii_lowercase());
+        if !begins || name.len() > MAX_NAME || !name.bytes().all(is_allowed) {
+            let reason = format!(
+                "the name {name:?} must be 1 to {MAX_NAME} of `a` to `z`, digits and `-`, and begin with a letter"
+            );
             return Err(OpenApiError::configuration(reason));
         }
         Ok(Self {
@@ -152,7 +156,7 @@ impl OpenApi {
         self
     }
 
-    /// Sets the need for an approval of each call, for all methods but `GET` and `HEAD`. Default: `true`.
+    /// Sets whether each call needs an approval, for all methods but `GET` and `HEAD`. Default: `true`.
     pub fn approval_for_writes(mut self, needed: bool) -> Self {
         self.settings.writes_need_approval = needed;
         self
