@@ -217,7 +217,7 @@ impl HttpTool {
         let tool = endpoint::tool(name, &operation, arguments, &connection, credentials.collect(), selector);
         let checked = Tools::new(StateMap::new(), Limits::default()).register(tool.clone());
         checked.map_err(|error| {
-            OpenApiError::configuration("the tool cannot be registered").with_source(error)
+            OpenApiError::configuration(format!("the tool cannot be registered: {error}")).with_source(error)
         })?;
         Ok(tool)
     }

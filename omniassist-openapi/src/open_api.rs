@@ -52,8 +52,8 @@ pub struct OpenApi {
 }
 
 impl OpenApi {
-    /// Reads a document. The names of its tools begin with `name`, which has 1 to 16 of `[a-z0-9-]` and
-    /// begins with a letter, and `_`.
+    /// Reads a document. The names of its tools begin with `name`, which has 1 to 16 of `a` to `z`, `0` to `9` and `-`,
+    /// a letter first. A `_` follows it.
     ///
     /// # Errors
     ///
