@@ -8,13 +8,15 @@
 //! The host searches with the question of the user and offers the model the best three tools. The model chooses one of them,
 //! and its arguments. The request has a JSON schema in place of tools, for servers whose chat template has none.
 //!
-//! The model may be very small. One rule therefore makes an example for each tool that needs no body, out of its summary and
-//! invented values, and the document has no descriptions beside the summaries.
+//! The model may be very small. One rule therefore makes two examples for each tool that needs no body, out of its summary and
+//! invented values, and the document has the first two sentences of each description.
 
+use std::collections::BTreeSet;
 use std::env;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use omniassist_openapi::OpenApi;
 use omniassist_server::core::message::Message;
 use omniassist_server::core::{Limits, ModelOptions, RunRequest, ToolChoice};
 use omniassist_server::tool::{StateMap, Tools};
@@ -38,40 +40,72 @@ const QUESTIONS: [(&str, &str); 10] = [
     ("List the stargazers of the repository acme/shop", "GET /repos/acme/shop/stargazers"),
 ];
 
+/// The number of tools that the model chooses from.
 const OFFERED: usize = 3;
 
-/// Returns the document without the descriptions of its operations.
+/// The values of the examples.
+const INVENTED: [&str; 7] = ["globex", "initech", "umbrella", "hooli", "stark", "wonka", "acorn"];
+
+/// Returns the document with only the first two sentences of each description.
 fn document() -> Value {
     let mut document: Value = serde_json::from_str(&text()).unwrap();
     let paths = document["paths"].as_object_mut().unwrap();
     for operation in paths.values_mut().flat_map(|path| path.as_object_mut().unwrap().values_mut()) {
-        operation.as_object_mut().unwrap().remove("description");
+        let whole = operation["description"].as_str().unwrap();
+        let first: Vec<&str> = whole.split("\n\n").take(2).collect();
+        operation["description"] = first.join(" ").into();
     }
     document
 }
 
-/// Adds an example, unless the tool needs a body: the summary with invented values, and the call with these values.
-fn with_example(index: usize, tool: &Tool) -> Tool {
-    let names = ["globex", "initech", "umbrella", "hooli", "stark"];
+/// Adds two examples, unless the tool needs a body: the summary with invented values, and the call with these values.
+fn with_examples(index: usize, tool: &Tool) -> Tool {
     let tools = Tools::new(StateMap::new(), Limits::default());
     tools.register(tool.clone()).unwrap();
     let spec = Arc::clone(&tools.snapshot().specs()[0]);
-    let (mut request, mut arguments) = (spec.description.to_string(), Map::new());
-    let required = spec.input_schema["required"].as_array().into_iter().flatten();
-    for (place, name) in required.filter_map(Value::as_str).enumerate() {
-        let (text, value) = match spec.input_schema["properties"][name]["type"].as_str() {
-            Some("integer") => ((index % 90 + 10).to_string(), json!(index % 90 + 10)),
-            Some("string") => {
-                let text = names[(index + place) % names.len()];
-                (text.to_owned(), json!(text))
-            }
-            // The body of a write.
-            _ => return tool.clone(),
-        };
-        request.push_str(&format!(", {name} {text}"));
-        arguments.insert(name.to_owned(), value);
+    let required = spec.input_schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str);
+    let names: BTreeSet<&str> = required.collect();
+    let property = |name: &str| &spec.input_schema["properties"][name];
+    let kind = |name: &str| property(name)["type"].as_str().filter(|_| property(name).get("enum").is_none());
+    if !names.iter().all(|name| matches!(kind(name), Some("string" | "integer"))) {
+        return tool.clone();
     }
-    tool.clone().example(request, Value::Object(arguments))
+    (2 * index..2 * index + 2).fold(tool.clone(), |tool, number| {
+        let value = |(place, name): (usize, &&str)| {
+            let value = match kind(name) {
+                Some("integer") => json!(number * 7 % 90 + 10),
+                _ => json!(INVENTED[(number + place) % INVENTED.len()]),
+            };
+            ((*name).to_owned(), value)
+        };
+        let arguments: Map<String, Value> = names.iter().enumerate().map(value).collect();
+        let request = request(&spec.description, &arguments);
+        let request = if number % 2 == 0 { request } else { format!("Please: {request}") };
+        tool.example(request, Value::Object(arguments))
+    })
+}
+
+/// Returns a summary with the values of arguments.
+fn request(summary: &str, arguments: &Map<String, Value>) -> String {
+    let text =
+        |name: &str| arguments.get(name).map(|value| value.as_str().map_or(value.to_string(), str::to_owned));
+    let repository = text("owner").zip(text("repo")).map(|(owner, repo)| format!("{owner}/{repo}"));
+    let mut request = summary.to_owned();
+    for (noun, general, value) in
+        [("organization", "an organization", text("org")), ("repository", "a repository", repository)]
+    {
+        match value.map(|value| format!("{noun} {value}")) {
+            Some(named) if request.contains(general) => {
+                request = request.replace(general, &format!("the {named}"))
+            }
+            Some(named) => request.push_str(&format!(", {named}")),
+            None => {}
+        }
+    }
+    for name in arguments.keys().filter(|name| !["org", "owner", "repo"].contains(&name.as_str())) {
+        request.push_str(&format!(", {name} {}", text(name).unwrap()));
+    }
+    request
 }
 
 async fn prepare(plan: &mut RunPlan, run: RunContext) -> Result<(), Refusal> {
@@ -93,11 +127,15 @@ async fn a_real_model_calls_the_right_operation_of_1200() {
         return println!("not run: OMNIASSIST_TOOL_SEARCH_BASE_URL names no server");
     };
     let server = Server::start().await;
-    let tools = server.open(&document()).approval_for_writes(false).tools().unwrap();
+    let hub = OpenApi::from_json("hub", &document().to_string()).unwrap();
+    let hub = hub.server(server.url()).allow_hosts(["127.0.0.1"]).approval_for_writes(false);
+    let tools = hub.tools().unwrap();
     let model = env::var("OMNIASSIST_E2E_MODEL").unwrap_or_else(|_| "smollm2-135m-instruct".into());
     let provider = OpenAiChatProvider::builder().base_url(base_url).model(model).constrained_tools(true);
     let assistant = Assistant::builder(provider.build().unwrap()).prepare(prepare).prepare_step(prepare_step);
-    let tools = tools.tools().iter().enumerate().map(|(index, tool)| with_example(index, tool));
+    let mut tools: Vec<&Tool> = tools.tools().iter().collect();
+    tools.sort_by_key(|tool| tool.name());
+    let tools = tools.into_iter().enumerate().map(|(index, tool)| with_examples(index, tool));
     let assistant = tools.fold(assistant, |assistant, tool| assistant.tool(tool)).build().unwrap();
     let mut options = ModelOptions::default();
     (options.temperature, options.max_output_tokens) = (Some(0.0), Some(80));

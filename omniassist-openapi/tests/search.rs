@@ -1,11 +1,13 @@
 //! The search among the 1,200 operations of a large document.
 //!
-//! The requests for tuning were written in part before the search was looked at; see the head of their file. The held-out
-//! requests are by another writer, who had seen neither the search nor its results. They were measured once, after the last
-//! change of the search: 123 of 200 operations are the first result, 180 are among five (90 %), and 194 among ten (97 %).
-//! 16 of the operations are also targets of the tuning set, by other requests; without these, 166 of 184 are among five and
-//! 178 among ten. The set that was held out before had been read five times while an earlier search was tuned. Of its 200
-//! operations, 103 are the first result, 174 are among five and 186 among ten.
+//! A part of the requests for tuning was written before their writer looked at the search; see the head of their file. The
+//! held-out requests are by another writer, who had seen neither the search nor its results. They were measured once, after the
+//! last change of the search. The operation of 123 of the 200 is the first result. 180 are among five (90 %), and 194 among ten
+//! (97 %). 16 of the operations are also targets of the tuning set, by other requests. Without these, 166 of 184 are among five
+//! and 178 among ten.
+//!
+//! The set that was held out before had been read five times while an earlier search was tuned. Of its 200 operations, 103 are
+//! now the first result, 174 are among five and 186 among ten.
 //!
 //! A change of the search must not be chosen by its result on the last two sets.
 
