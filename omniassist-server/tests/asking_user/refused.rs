@@ -133,3 +133,20 @@ async fn a_tool_that_hides_the_error_waits_all_the_same() {
     let (messages, _) = post(&hidden, "c", messages).await;
     assert!(output(state_of(&messages, "book")).contains('8'));
 }
+
+#[tokio::test]
+async fn a_call_knows_if_the_user_can_be_asked() {
+    let can_ask = Arc::new(AtomicUsize::new(0));
+    let count = Arc::clone(&can_ask);
+    let tool = Tool::new("book", "Books", move |call: ToolContext| {
+        count.store(1 + usize::from(call.can_ask_user()), Ordering::SeqCst);
+        async move { call.ask_user(form("seats"), ()).await.map(|_| "booked") }
+    });
+    for (is_sealed, expected) in [(true, 2), (false, 1)] {
+        let builder = Assistant::builder(asks("book")).tool(tool.clone());
+        let assistant = if is_sealed { builder } else { builder.trust_client_history() }.build().unwrap();
+        let (messages, _) = post(&assistant, "c", question()).await;
+        assert_eq!(can_ask.load(Ordering::SeqCst), expected, "sealed: {is_sealed}");
+        assert_eq!(open(&messages).len(), usize::from(is_sealed), "{messages:?}");
+    }
+}

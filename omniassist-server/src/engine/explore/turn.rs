@@ -25,7 +25,7 @@ use crate::engine::assistant::Origin;
 use crate::engine::driver::Driver;
 use crate::engine::history::Carried;
 use crate::engine::preparation::prepare;
-use crate::engine::tree::{Seat, Work};
+use crate::engine::tree::{LedgerNode, Work};
 use crate::panics;
 use crate::seal::Sealer;
 use crate::sync::lock;
@@ -62,12 +62,12 @@ impl Failure {
 /// user has changed the task, and at once if the user wants the answer now.
 pub(super) async fn turn(
     tree: &Arc<Tree>,
-    seat: &Seat,
+    node: &LedgerNode,
     prompt: String,
     purpose: &Purpose,
 ) -> Result<String, Failure> {
-    let id = seat.agent_id();
-    let mut run = Turn::begin(tree, seat, prompt, purpose)?;
+    let id = node.agent_id();
+    let mut run = Turn::begin(tree, node, prompt, purpose)?;
     let mut deadline = pin!(sleep(tree.assistant.limits().run_timeout));
     loop {
         tree.room().await;
@@ -121,7 +121,7 @@ pub(super) fn limited(limit: Limit) -> Failure {
 /// A run of an agent. Dropping it ends the run, and counts its tokens.
 struct Turn<'a> {
     tree: &'a Arc<Tree>,
-    seat: &'a Seat,
+    node: &'a LedgerNode,
     id: &'a Text,
     /// The id of the run, which stays when it goes on after an answer of the user.
     run: Uuid,
@@ -142,17 +142,17 @@ struct Turn<'a> {
 impl<'a> Turn<'a> {
     fn begin(
         tree: &'a Arc<Tree>,
-        seat: &'a Seat,
+        node: &'a LedgerNode,
         prompt: String,
         purpose: &Purpose,
     ) -> Result<Self, Failure> {
         let (run, unanswered) = (Uuid::now_v7(), CancellationToken::new());
         Ok(Self {
-            driver: drive(tree, seat, run, &prompt, purpose, None, &unanswered)?,
+            driver: drive(tree, node, run, &prompt, purpose, None, &unanswered)?,
             unanswered,
             tree,
-            seat,
-            id: seat.agent_id(),
+            node,
+            id: node.agent_id(),
             run,
             prompt,
             waiting: abilities(tree, purpose).map(|_| Waiting::new(None)),
@@ -170,8 +170,8 @@ impl<'a> Turn<'a> {
         let Some(message) = waiting.ask(self.tree, self.id).await else { return Ok(false) };
         self.tree.gate(self.id).await;
         self.waiting = Some(Waiting::new(Some(message.clone())));
-        let (tree, seat, run) = (self.tree, self.seat, self.run);
-        let next = drive(tree, seat, run, &self.prompt, purpose, Some(message), &self.unanswered)?;
+        let (tree, node, run) = (self.tree, self.node, self.run);
+        let next = drive(tree, node, run, &self.prompt, purpose, Some(message), &self.unanswered)?;
         self.count();
         self.driver = next;
         Ok(true)
@@ -311,7 +311,7 @@ fn abilities(tree: &Tree, purpose: &Purpose) -> Option<ClientAbilities> {
 /// Begins a run of an agent, or goes on with one whose message has the answers of the user.
 fn drive(
     tree: &Tree,
-    seat: &Seat,
+    node: &LedgerNode,
     id: Uuid,
     prompt: &str,
     purpose: &Purpose,
@@ -331,7 +331,7 @@ fn drive(
         options.response_schema = Some((name.clone(), schema.clone()));
         request.options = Some(Arc::new(options));
     }
-    let branch = seat.branch();
+    let branch = node.branch();
     let mut extensions = tree.extensions.clone();
     extensions.insert(Unanswered(unanswered.clone()));
     let tools = assistant.tools_of_asked(&request, &extensions, branch.may_ask());

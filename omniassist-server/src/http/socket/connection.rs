@@ -19,7 +19,7 @@ use super::age::Age;
 use super::fragments::Paced;
 use super::inbox::{Excess, Inbox};
 use super::pace::Pace;
-use super::reply::{Later, Reply, carry_out};
+use super::reply::{PendingFrames, Reply, carry_out};
 use super::upgrade::BoxSocket;
 use crate::agents::{AgentSession, AgentStream};
 use crate::{CancellationToken, panics};
@@ -34,7 +34,7 @@ const PING: Duration = Duration::from_secs(20);
 const PONG: Duration = Duration::from_secs(10);
 
 /// The time for the end of a connection.
-const GOODBYE: Duration = Duration::from_secs(2);
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// The reason for which the server closes a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -78,7 +78,7 @@ pub(super) async fn serve(
         is_extended,
         inbox: Inbox::default(),
         replies: VecDeque::new(),
-        later: None,
+        pending: None,
         agents: None,
         seq: 0,
         unflushed: false,
@@ -109,7 +109,7 @@ struct Connection {
     /// The frames that answer the last one of the client.
     replies: VecDeque<ServerFrame>,
     /// The answer for which the store is asked.
-    later: Option<Later>,
+    pending: Option<PendingFrames>,
     agents: Option<AgentStream>,
     seq: u64,
     /// `true` if something waits to be written.
@@ -222,9 +222,9 @@ impl Connection {
                 room = room.saturating_sub(self.send(frame)?);
                 continue;
             }
-            if let Some(later) = &mut self.later {
-                let Poll::Ready(frames) = later.as_mut().poll(cx) else { return Ok(()) };
-                self.later = None;
+            if let Some(pending) = &mut self.pending {
+                let Poll::Ready(frames) = pending.as_mut().poll(cx) else { return Ok(()) };
+                self.pending = None;
                 self.replies.extend(frames);
                 continue;
             }
@@ -234,7 +234,7 @@ impl Connection {
                 Reply::Begun(_) if self.is_over => return Err(Closed::TooOld),
                 Reply::Begun(agents) => self.agents = Some(agents),
                 Reply::Frames(frames) => self.replies.extend(frames),
-                Reply::Later(later) => self.later = Some(later),
+                Reply::Pending(frames) => self.pending = Some(frames),
             }
         }
         Ok(())
@@ -320,7 +320,7 @@ impl Connection {
             Closed::Internal => (CloseCode::Error, ""),
         };
         let frame = CloseFrame { code, reason: reason.into() };
-        let goodbye = async {
+        let closing = async {
             if self.socket.close(Some(frame)).await.is_err() {
                 // The client has begun to close the connection, and waits for the answer, which is queued.
                 let _ = self.socket.flush().await;
@@ -332,7 +332,7 @@ impl Connection {
             let unread = &mut socket.take(4 * MESSAGE as u64);
             let _ = tokio::io::copy(unread, &mut sink()).await;
         };
-        let _ = timeout(GOODBYE, goodbye).await;
+        let _ = timeout(CLOSE_TIMEOUT, closing).await;
     }
 }
 
