@@ -208,7 +208,7 @@ impl Inner {
         match self.file.as_ref().map(PinFile::read) {
             Some(Ok(read)) => *pinned = read,
             Some(Err(error)) => {
-                tracing::error!(error = ?error, "the pins of MCP servers cannot be read again")
+                tracing::error!(error = ?error, "the pins of MCP servers cannot be read again");
             }
             None => {}
         }
