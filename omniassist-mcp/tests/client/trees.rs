@@ -59,7 +59,7 @@ impl Page {
         self.0.send(Message::text(frame.to_string())).await.unwrap();
     }
 
-    /// Returns the next frame of this type.
+    /// Returns the next frame whose type begins so.
     async fn next(&mut self, kind: &str) -> Value {
         let next = async {
             loop {
@@ -67,7 +67,7 @@ impl Page {
                 let Message::Text(text) = message else { continue };
                 let frame: Value = serde_json::from_str(&text).unwrap();
                 assert!(kind == "error" || frame["type"] != "error", "{frame}");
-                if frame["type"] == kind {
+                if frame["type"].as_str().unwrap().starts_with(kind) {
                     return frame;
                 }
             }
@@ -122,10 +122,13 @@ async fn the_form_of_the_official_server_is_answered_over_the_socket_and_on_anot
     let query = tokio::time::timeout(Duration::from_secs(10), async {
         loop {
             elsewhere.send(json!({ "type": "get-agent-tree" })).await;
-            let mut state = elsewhere.next("agent-state").await;
-            elsewhere.next("agent-tree").await;
-            if state["state"]["queries"][0].is_object() {
-                return state["state"]["queries"][0].take();
+            // Before the first state is written, the tree is empty.
+            let mut frame = elsewhere.next("agent-").await;
+            while frame["type"] == "agent-state" {
+                if frame["state"]["queries"][0].is_object() {
+                    return frame["state"]["queries"][0].take();
+                }
+                frame = elsewhere.next("agent-").await;
             }
             tokio::time::sleep(Duration::from_millis(200)).await;
         }

@@ -205,11 +205,11 @@ async fn agents_below_ask_the_user_too() {
     client.start("Compare").await;
     let mut frames = client.until("user-query").await;
     let asked = frames.pop().unwrap();
-    let states = frames.iter().filter(|frame| frame["type"] == "agent-state");
+    let mut states = frames.iter().filter(|frame| frame["type"] == "agent-state");
     let begun =
         states.clone().find(|frame| frame["agentId"] == asked["agentId"]).expect("the agent that asks");
     assert_eq!(begun["state"]["userContent"], "Part?");
-    let below = states.filter(|frame| frame["state"]["parentId"] == asked["agentId"]).next_back().unwrap();
+    let below = states.rfind(|frame| frame["state"]["parentId"] == asked["agentId"]).unwrap();
     assert_eq!(
         (&below["state"]["metadata"]["name"], &below["state"]["status"]),
         (&json!("payer"), &json!("waiting-for-user"))

@@ -15,7 +15,7 @@ use crate::tool::schema::{ArgumentCheck, SchemaLimits};
 /// The reason for which a call ends without an answer.
 const NO_ANSWER: &str = "The user did not answer in time.";
 
-/// The part of a run that is left to its user: its message, and the questions about the calls that wait.
+/// The part that a run leaves to its user: its message, and the questions about the calls that wait.
 pub(super) struct Waiting {
     written: MessageCollector,
     questions: Vec<Question>,
