@@ -11,8 +11,8 @@
 //! The model may be very small. One rule therefore makes two examples for each tool that needs no body, out of its summary and
 //! invented values, and the document has the first two sentences of each description.
 //!
-//! SmolLM2-135M calls the right operation with the right values for 7 of the 10 questions. The aim of 8 is not reached. All ten
-//! operations are among the three that the search offers; the model chooses a similar one.
+//! SmolLM2-135M calls the right operation with the right values for 7 of the 10 questions. The aim of 8 is not
+//! reached: it chooses a similar operation for the others.
 
 use std::collections::BTreeSet;
 use std::env;
