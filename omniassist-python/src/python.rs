@@ -88,8 +88,8 @@ impl Python {
     ///
     /// # Errors
     ///
-    /// Returns an error that names the function if one is a tool of the client, has a name that Python does not allow or that
-    /// is taken, or would be refused as a tool of an assistant.
+    /// Returns an error that names the function if one is a tool of the client or would be refused as a tool of an assistant. The
+    /// same holds for a name that is no name in Python, that another function has, or that Python has itself, such as `open`.
     pub fn tool(self, name: impl Into<Text>) -> Result<Tool, Error> {
         let Self { runner, limits, functions, state, agent } = self;
         let reserved: &[&str] = if agent.is_some() { &forks::NAMES } else { &[] };

@@ -199,7 +199,7 @@ async fn a_call_that_is_refused_as_one_too_many_did_not_run() {
     let server = HttpServer::start(Protocol::new(["busy", "look"]), Lost::NotFound).await;
     let desk = Desk::new([open(McpServer::http("docs", &server.url))]).ready().await;
     let result = desk.call("docs_busy").await.to_string();
-    assert!(result.contains("too many requests; the call did not run"), "{result}");
+    assert!(result.contains("gets too many requests. The call did not run."), "{result}");
     assert!(desk.call("docs_look").await.to_string().contains("look ran"));
     assert_eq!(server.protocol.count("initialize"), 1, "the connection stays");
 }

@@ -60,14 +60,19 @@ fn assert_ends(of: &str) {
 }
 
 #[tokio::test]
-async fn a_process_has_only_the_variables_that_are_listed() {
+async fn a_process_has_the_path_and_the_variables_that_are_listed() {
     let desk = Desk::new([server("listed")]).ready().await;
     let result = desk.call("proc_environment").await.to_string();
     // The shell that starts the test program adds PWD and others.
-    assert!(result.contains(MARK), "{result}");
-    for other in ["PATH", "HOME", "CARGO"] {
+    assert!(result.contains(MARK) && result.contains("PATH"), "{result}");
+    for other in ["HOME", "CARGO"] {
         assert!(!result.contains(other), "{result}");
     }
+
+    let mut command = stdio_server::command("look,environment,orphan");
+    let server = McpServer::stdio("proc", command.env(MARK, "listed").env_remove("PATH"));
+    let result = Desk::new([open(server)]).ready().await.call("proc_environment").await.to_string();
+    assert!(result.contains(MARK) && !result.contains("PATH"), "{result}");
 }
 
 #[tokio::test]
