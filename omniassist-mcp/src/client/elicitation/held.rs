@@ -139,8 +139,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_call_without_an_answer_is_cancelled_after_a_time() {
-        let (calls, ask, cancelled) =
-            (HeldCalls::default(), Text::from("ask"), Counted::default(), Unanswered::new());
+        let (calls, ask, cancelled) = (HeldCalls::default(), Text::from("ask"), Counted::default());
         let id = calls.hold(&user(1), &ask, cancelled.clone(), Unanswered::new()).unwrap();
         sleep(MAX_TIME - Duration::from_secs(1)).await;
         assert_eq!(cancelled.0.load(Ordering::Relaxed), 0);
