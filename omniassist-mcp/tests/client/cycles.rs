@@ -32,7 +32,7 @@ while read -r line; do
     printf '{"jsonrpc":"2.0","id":%s,%s}\n' "$id" "$answer"
 done"#;
 
-/// The resources that this process has.
+/// The descriptors, threads, children and memory of this process.
 #[derive(Debug)]
 struct Held {
     descriptors: usize,
