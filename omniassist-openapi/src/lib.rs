@@ -67,11 +67,12 @@
 //! # Documents
 //!
 //! Documents are JSON. YAML must be converted first: its aliases can make a small text very large. The crate `serde-saphyr` limits
-//! them by default: `serde_saphyr::from_str::<serde_json::Value>(yaml)?.to_string()` is the text for [`OpenApi::from_json`].
-//! Its default budget is 250,000 nodes; the largest public documents need a larger one.
-//! A document without a fault
-//! can have operations that are no tools, and [`OpenApiTools::skipped`] names them: bodies that are neither JSON nor a form
-//! nor text, forms that need a file, servers of their own, credentials that are not set, schemas that providers refuse.
+//! them. Its `from_str::<serde_json::Value>(yaml)?.to_string()` is the text for [`OpenApi::from_json`]. The default budget is
+//! 250,000 nodes; the largest public documents need a larger one.
+//!
+//! A document without a fault can have operations that are no tools, and [`OpenApiTools::skipped`] names them: bodies that are
+//! neither JSON nor a form nor text, forms that need a file, servers of their own, credentials that are not set, schemas that
+//! providers refuse.
 //!
 //! A part of a form that is a file is left out, because models cannot write bytes.
 //!

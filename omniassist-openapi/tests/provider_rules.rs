@@ -1,5 +1,5 @@
-//! What the providers require of the tools in a request, and of the schema of an answer. Each rule names the page or the error
-//! text of the API that states it.
+//! The rules of the providers for the tools in a request, and for the schema of an answer. Each names the page or the error text
+//! of the API that states it.
 //!
 //! The pages are these, as of November 2026:
 //!
