@@ -51,12 +51,12 @@
 //! - `deepObject` continues with further brackets for objects within objects, and with the index for items of lists, as in
 //!   `items[0][price]=5`.
 //! - `allowReserved` has no effect: reserved characters are always encoded.
-//! - A list or an object within a list has no form but in a JSON body, and is an error for the model.
+//! - A list or an object within a list can only be sent in a JSON body. Elsewhere, it is an error for the model.
 //!
 //! # Responses
 //!
 //! The model reads a JSON response as it is, or the part that `select` names. It reads other text as a string. A status that
-//! is no success is an error with the beginning of the body. Credentials of at least 6 bytes are removed from what a server
+//! other than 200 to 299 is an error with the beginning of the body. Credentials of at least 6 bytes are removed from what a server
 //! repeats.
 //!
 //! # Approvals
@@ -70,9 +70,10 @@
 //! them. Its `from_str::<serde_json::Value>(yaml)?.to_string()` is the text for [`OpenApi::from_json`]. The default budget is
 //! 250,000 nodes; the largest public documents need a larger one.
 //!
-//! A document without a fault can have operations that are no tools, and [`OpenApiTools::skipped`] names them: bodies that are
-//! neither JSON nor a form nor text, forms that need a file, servers of their own, credentials that are not set, schemas that
-//! providers refuse.
+//! An operation of a valid document is skipped if it cannot be a tool. [`OpenApiTools::skipped`] returns such operations with the
+//! reasons, and they are logged when the tools are attached. The reasons are a required body that is neither JSON nor a form nor
+//! text, a form that needs a file, a server of its own, credentials that are not set, and a schema that providers refuse. An
+//! optional body of another type is left out.
 //!
 //! A part of a form that is a file is left out, because models cannot write bytes.
 //!

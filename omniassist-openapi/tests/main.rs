@@ -23,6 +23,7 @@ mod paths;
 mod provider_rules;
 mod providers;
 mod public_styles;
+mod real_model;
 mod responses;
 mod schemas;
 mod search;
