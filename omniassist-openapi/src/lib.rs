@@ -67,13 +67,13 @@
 //! # Documents
 //!
 //! Documents are JSON. YAML must be converted first: its aliases can make a small text very large. The crate `serde-saphyr` limits
-//! them by default: `serde_saphyr::from_str::<serde_json::Value>(yaml)?.to_string()` is the text for [`OpenApi::from_json`].
-//! Its default budget is 250,000 nodes; the largest public documents need a larger one.
+//! them. Its `from_str::<serde_json::Value>(yaml)?.to_string()` is the text for [`OpenApi::from_json`]. The default budget is
+//! 250,000 nodes; the largest public documents need a larger one.
 //!
 //! An operation of a valid document is skipped if it cannot be a tool. [`OpenApiTools::skipped`] returns such operations with the
-//! reasons, and they are logged when the tools are attached. The reasons are a required body that is neither JSON nor a form nor text,
-//! a server of its own, credentials that are not set, and a schema that providers refuse. An optional body of another type is
-//! left out.
+//! reasons, and they are logged when the tools are attached. The reasons are a required body that is neither JSON nor a form nor
+//! text, a form that needs a file, a server of its own, credentials that are not set, and a schema that providers refuse. An
+//! optional body of another type is left out.
 //!
 //! A part of a form that is a file is left out, because models cannot write bytes.
 //!

@@ -199,7 +199,7 @@ async fn a_pet_store_in_both_versions() {
             skipped,
             [
                 ("uploadFile", "its body is neither JSON nor a form nor text"),
-                ("getInventory", "there are no credentials for its security: api_key"),
+                ("getInventory", "there are no credentials for its security: api_key; set them with `auth`"),
             ]
         );
         let find = |name: &str| tools.tools().iter().find(|tool| tool.name() == name).unwrap().clone();
