@@ -123,3 +123,15 @@ async fn pins_in_a_file_outlive_the_host() {
     std::fs::write(&path, "{").unwrap();
     assert!(Pins::file(&path, PinPolicy::Ask).unwrap_err().is_pin_file());
 }
+
+#[tokio::test]
+async fn warn_keeps_what_it_has_seen_and_trust_keeps_nothing() {
+    for (policy, known) in [(PinPolicy::Warn, 2), (PinPolicy::Trust, 0)] {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("mcp.lock");
+        let (_server, desk) = served(&Pins::file(&path, policy).unwrap()).await;
+        assert_eq!(desk.assistant.tools().names().len(), 2);
+        let (_server, desk) = served(&Pins::file(&path, PinPolicy::Ask).unwrap()).await;
+        assert_eq!(desk.assistant.tools().names().len(), known);
+    }
+}
