@@ -1,8 +1,8 @@
 //! The frames of an agent tree, by bytes. Contract A.5, 1-9 and 21.
 
 use omniassist_core::agent_tree::{
-    ClientFrame, ContentPart, CoreMessage, Intervention, MessageContent, NodeState, Requested, ResultPart,
-    ServerFrame, Status,
+    CallQuery, CallResponse, ClientFrame, ContentPart, CoreMessage, Intervention, MessageContent, NodeState,
+    OpenQuery, Requested, ResultPart, ServerFrame, Status,
 };
 use omniassist_core::{ErrorCode, JsonText, Usage};
 
@@ -24,6 +24,52 @@ fn a5_1_start_agent() {
 fn a5_2_user_response() {
     let frame = read(&format!(r#"{{"type":"user-response","agentId":"{ID}","response":"2024"}}"#));
     assert_eq!(frame, ClientFrame::UserResponse { agent_id: ID.into(), response: "2024".into() });
+}
+
+#[test]
+fn call_response() {
+    let frame = |rest: &str| {
+        read(&format!(r#"{{"type":"call-response","agentId":"{ID}","queryId":"q1","approved":{rest}}}"#))
+    };
+    let json = |text: &str| JsonText::parse(text).unwrap();
+    let (approved, refused) = (CallResponse::approved(ID, "q1"), CallResponse::refused(ID, "q1"));
+    for (rest, wanted) in [
+        ("true", approved.clone()),
+        (r#"true,"output":{"seats":2}"#, approved.clone().output(json(r#"{"seats":2}"#))),
+        (r#"true,"arguments":{"cents":5}"#, approved.arguments(json(r#"{"cents":5}"#))),
+        (r#"false,"reason":"no","output":null"#, refused.reason("no")),
+    ] {
+        assert_eq!(frame(rest), ClientFrame::CallResponse(wanted), "{rest}");
+    }
+}
+
+#[test]
+fn questions_about_calls_are_shown_to_clients_of_the_extended_protocol() {
+    let mut approval =
+        CallQuery::approval("c1".into(), "refund".into(), JsonText::parse("{}").unwrap(), true);
+    approval.expires_at = 7;
+    let form = CallQuery::form("c2".into(), "book".into(), JsonText::parse(r#"{"type":"object"}"#).unwrap());
+    for (call, json) in [
+        (approval, r#"{"toolCallId":"c1","toolName":"refund","input":{},"editable":true,"expiresAt":7}"#),
+        (form, r#"{"toolCallId":"c2","toolName":"book","schema":{"type":"object"},"expiresAt":0}"#),
+    ] {
+        let mut state = state();
+        state.queries = vec![OpenQuery::new("q1".into(), "Now?".into(), call.clone())];
+        let shown = ServerFrame::state(state);
+        let open = format!(r#","queries":[{{"queryId":"q1","prompt":"Now?","call":{json}}}]"#);
+        let text = shown.to_numbered_json(1);
+        assert!(text.contains(&open), "{text}");
+        assert_eq!(shown.bare().to_json(), ServerFrame::state(self::state()).to_json());
+        let written = text.split(r#""state":"#).nth(1).unwrap().strip_suffix(r#","seq":1}"#).unwrap();
+        let read: NodeState = serde_json::from_str(written).unwrap();
+        assert_eq!(read.queries[0].call, call, "a state is read as it was written");
+
+        let (agent_id, query_id, call) = (ID.into(), Some("q1".into()), Some(Box::new(call)));
+        let asked = ServerFrame::UserQuery { agent_id, prompt: "Now?".into(), query_id, call };
+        let begin = format!(r#"{{"type":"user-query","agentId":"{ID}","prompt":"Now?""#);
+        assert_eq!(asked.to_numbered_json(2), format!(r#"{begin},"queryId":"q1","call":{json},"seq":2}}"#));
+        assert_eq!(asked.bare().to_json(), format!("{begin}}}"));
+    }
 }
 
 #[test]
@@ -149,6 +195,7 @@ fn a5_6_to_9_server_frames_bare_and_extended() {
                 agent_id: ID.into(),
                 prompt: "Which year?".into(),
                 query_id: Some("q1".into()),
+                call: None,
             },
             format!(r#"{{"type":"user-query","agentId":"{ID}","prompt":"Which year?"}}"#),
             format!(

@@ -1,12 +1,12 @@
 //! The arguments of a tool: one object for all parts of a request.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use omniassist_server::core::secret::is_secret_name;
 use serde_json::{Map, Value, json};
 
 use crate::document::{Body, BodyKind, Location, Operation, Parameter, Wire};
-use crate::schema::{Definitions, as_object};
+use crate::schema::{Definitions, as_object, is_file};
 use crate::{OpenApiError, name, text};
 
 /// The arguments of an operation, and their places in a request.
@@ -14,6 +14,8 @@ pub(crate) struct Arguments {
     pub(crate) schema: Value,
     pub(crate) parameters: Vec<Slot>,
     pub(crate) body: Option<BodyPlan>,
+    /// The names that properties within arguments have in a request, by those in the schema.
+    pub(crate) renamed: BTreeMap<String, String>,
 }
 
 /// An argument that is a parameter.
@@ -80,13 +82,17 @@ impl Arguments {
                 schema: described(definitions.convert(&parameter.schema), parameter.description.as_deref()),
             });
         }
+        if let Some(file) = operation.body.as_ref().and_then(|body| needed_file(body, &definitions)) {
+            return Ok(Err(format!("its body needs the file {file:?}")));
+        }
         let fields =
             operation.body.as_ref().map(|body| body_candidates(body, &mut definitions, &mut candidates));
         let mut names = names(&candidates).into_iter();
-        let schema = match definitions.finish()? {
-            Ok(definitions) => schema(&candidates, names.as_slice(), definitions),
+        let (definitions, renamed) = match definitions.finish()? {
+            Ok(finished) => finished,
             Err(reason) => return Ok(Err(reason)),
         };
+        let schema = schema(&candidates, names.as_slice(), definitions);
         let slots = parameters.into_iter().zip(names.by_ref());
         let parameters = slots.map(|(parameter, argument)| Slot {
             argument,
@@ -104,7 +110,7 @@ impl Arguments {
                 None => Content::Whole(names.next().unwrap_or_default()),
             },
         });
-        Ok(Ok(Self { schema, parameters, body }))
+        Ok(Ok(Self { schema, parameters, body, renamed }))
     }
 }
 
@@ -135,7 +141,8 @@ fn body_candidates(
     };
     let mut names = Vec::new();
     for (name, schema) in fields {
-        if schema.get("readOnly") == Some(&Value::Bool(true)) || *schema == Value::Bool(false) {
+        let is_bytes = matches!(body.kind, BodyKind::Multipart(_)) && is_file(schema);
+        if schema.get("readOnly") == Some(&Value::Bool(true)) || *schema == Value::Bool(false) || is_bytes {
             continue;
         }
         names.push(name.clone());
@@ -147,6 +154,15 @@ fn body_candidates(
         });
     }
     Some(names)
+}
+
+/// Returns the name of a file that a form must have.
+fn needed_file(body: &Body, definitions: &Definitions<'_>) -> Option<String> {
+    let (fields, required) = as_object(definitions.resolved(&body.schema))?;
+    let BodyKind::Multipart(_) = body.kind else { return None };
+    let mut files =
+        fields.iter().filter(|(name, schema)| required.contains(&name.as_str()) && is_file(schema));
+    files.next().map(|(name, _)| name.clone())
 }
 
 enum Treatment {

@@ -55,8 +55,10 @@ impl OpenApiError {
 
 impl fmt::Display for OpenApiError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Some(pointer) = &self.inner.pointer {
-            write!(f, "the document, at {pointer:?}: ")?;
+        match self.inner.pointer.as_deref() {
+            None => {}
+            Some("") => f.write_str("the document: ")?,
+            Some(pointer) => write!(f, "the document, at {pointer:?}: ")?,
         }
         f.write_str(&self.inner.reason)
     }

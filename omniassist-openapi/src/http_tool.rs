@@ -3,11 +3,9 @@ use std::fmt;
 use http::Method;
 use omniassist_server::Tool;
 use omniassist_server::core::Limits;
-use omniassist_server::outbound::OutboundPolicy;
 use omniassist_server::tool::{StateMap, Tools};
 use schemars::JsonSchema;
 use schemars::generate::{SchemaGenerator, SchemaSettings};
-use secrecy::SecretString;
 use serde_json::{Map, Value, json};
 
 use crate::arguments::Arguments;
@@ -16,7 +14,7 @@ use crate::document::{Body, BodyKind, Location, Operation, Parameter, Scheme, St
 use crate::schema::{Definitions, Detail, as_object};
 use crate::selector::Selector;
 use crate::server::Server;
-use crate::settings::Settings;
+use crate::settings::{Settings, connection_setters};
 use crate::{OpenApiError, endpoint};
 
 /// A tool that calls one operation of an HTTP service, whose arguments are types.
@@ -141,37 +139,9 @@ impl HttpTool {
         self
     }
 
-    /// Adds a header that the model never sees, such as an API key. The value is removed from responses that repeat it.
-    /// Default: none.
-    pub fn secret_header(mut self, name: impl Into<String>, value: impl Into<SecretString>) -> Self {
-        self.settings.headers.push((name.into(), value.into()));
-        self
-    }
-
     /// Sets the credentials for the `Authorization` header: `Bearer`, or `Basic` for [`Auth::basic`]. Default: none.
     pub fn auth(mut self, auth: Auth) -> Self {
         self.auth = Some(auth);
-        self
-    }
-
-    /// Allows these hosts of your own network to have an internal address, and `http://` in their URLs; see
-    /// [`OutboundPolicy::allow_internal_host`]. Default: `https://` and public addresses only.
-    pub fn allow_hosts<H: Into<String>>(mut self, hosts: impl IntoIterator<Item = H>) -> Self {
-        self.settings.hosts.extend(hosts.into_iter().map(Into::into));
-        self
-    }
-
-    /// Sets the rules for connections: the time limit, the resolver, trusted certificates. The host and the port of the URL
-    /// are added to them. Default: [`OutboundPolicy::new`].
-    pub fn outbound(mut self, policy: OutboundPolicy) -> Self {
-        self.settings.outbound = policy;
-        self
-    }
-
-    /// Sets the bytes that a response may have. A longer JSON text is an error for the model, and other text is cut off. It is
-    /// also the cap of the tool's output. Default: 256 KiB.
-    pub fn max_response_bytes(mut self, bytes: usize) -> Self {
-        self.settings.max_response_bytes = bytes;
         self
     }
 
@@ -179,13 +149,6 @@ impl HttpTool {
     /// last step can be a list of fields, as in `/items/*/{id,name}`. Default: the whole response.
     pub fn select(mut self, selector: impl Into<String>) -> Self {
         self.select = Some(selector.into());
-        self
-    }
-
-    /// Sets the need for an approval of each call, for all methods but `GET` and `HEAD`. Default: `true`. The tool can be
-    /// given another policy with [`Tool::requires_approval`].
-    pub fn approval_for_writes(mut self, needed: bool) -> Self {
-        self.settings.writes_need_approval = needed;
         self
     }
 
@@ -254,7 +217,7 @@ impl HttpTool {
         let tool = endpoint::tool(name, &operation, arguments, &connection, credentials.collect(), selector);
         let checked = Tools::new(StateMap::new(), Limits::default()).register(tool.clone());
         checked.map_err(|error| {
-            OpenApiError::configuration("the tool cannot be registered").with_source(error)
+            OpenApiError::configuration(format!("the tool cannot be registered: {error}")).with_source(error)
         })?;
         Ok(tool)
     }
@@ -288,6 +251,8 @@ fn add_fields(
     }));
     Ok(())
 }
+
+connection_setters!(HttpTool);
 
 impl fmt::Debug for HttpTool {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

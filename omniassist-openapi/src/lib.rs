@@ -43,18 +43,20 @@
 //!
 //! The parameters of all locations and the fields of the body are one object of arguments. Names that are in several parts
 //! of a request begin with the part: `path_id`, `query_id`, `header_id`, `cookie_id`, `body_id`. A name that models cannot
-//! write, such as `filter[id]`, is changed and ends in `_` and six digits of a hash. All styles of OpenAPI are written as RFC
+//! write, such as `filter[id]`, is changed and ends in `_` and six digits of a hash. So is that of a property within an
+//! argument, such as `@odata.type`. The server receives the original names. All styles of OpenAPI are written as RFC
 //! 6570 does. The standard leaves these cases open:
 //!
 //! - An exploded list or object in a cookie becomes several cookies.
-//! - `deepObject` continues with further brackets for objects within objects, and repeats the name for lists.
+//! - `deepObject` continues with further brackets for objects within objects, and with the index for items of lists, as in
+//!   `items[0][price]=5`.
 //! - `allowReserved` has no effect: reserved characters are always encoded.
-//! - A list or an object within a list has no form but in a JSON body, and is an error for the model.
+//! - A list or an object within a list can only be sent in a JSON body. Elsewhere, it is an error for the model.
 //!
 //! # Responses
 //!
 //! The model reads a JSON response as it is, or the part that `select` names. It reads other text as a string. A status that
-//! is no success is an error with the beginning of the body. Credentials of at least 6 bytes are removed from what a server
+//! other than 200 to 299 is an error with the beginning of the body. Credentials of at least 6 bytes are removed from what a server
 //! repeats.
 //!
 //! # Approvals
@@ -64,9 +66,16 @@
 //!
 //! # Documents
 //!
-//! Documents are JSON. YAML must be converted first: its aliases can make a small text very large. A document without a fault
-//! can have operations that are no tools, and [`OpenApiTools::skipped`] names them: bodies that are neither JSON nor a form
-//! nor text, servers of their own, credentials that are not set, schemas that providers refuse.
+//! Documents are JSON. YAML must be converted first: its aliases can make a small text very large. The crate `serde-saphyr` limits
+//! them by default: `serde_saphyr::from_str::<serde_json::Value>(yaml)?.to_string()` is the text for [`OpenApi::from_json`].
+//! Its default budget is 250,000 nodes; the largest public documents need a larger one.
+//!
+//! An operation of a valid document is skipped if it cannot be a tool. [`OpenApiTools::skipped`] returns such operations with the
+//! reasons, and they are logged when the tools are attached. The reasons are a required body that is neither JSON nor a form nor text,
+//! a server of its own, credentials that are not set, and a schema that providers refuse. An optional body of another type is
+//! left out.
+//!
+//! A part of a form that is a file is left out, because models cannot write bytes.
 //!
 //! The reader is our own. The crates `openapiv3` and `oas3` read one version each, and their types drop the schema keywords
 //! that they do not know.

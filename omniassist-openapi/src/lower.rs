@@ -140,7 +140,8 @@ impl Plan<'_> {
             }
             let names: Vec<String> =
                 alternatives.iter().map(|alternative| alternative.join(" and ")).collect();
-            return Err(format!("there are no credentials for its security: {}", names.join(", or ")));
+            let names = names.join(", or ");
+            return Err(format!("there are no credentials for its security: {names}; set them with `auth`"));
         };
         let pairs = chosen
             .iter()

@@ -2,14 +2,12 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use http::Method;
-use omniassist_server::outbound::OutboundPolicy;
-use secrecy::SecretString;
 
 use crate::document::Document;
 use crate::lower::{self, Plan};
 use crate::selection::Selection;
 use crate::server::Server;
-use crate::settings::Settings;
+use crate::settings::{Settings, connection_setters};
 use crate::{Auth, OpenApiError, OpenApiTools};
 
 /// The maximum length of the name of a document.
@@ -54,7 +52,8 @@ pub struct OpenApi {
 }
 
 impl OpenApi {
-    /// Reads a document. The names of its tools begin with `name`, which has 1 to 16 of `[a-z0-9-]`, and `_`.
+    /// Reads a document. The names of its tools begin with `name`, which has 1 to 16 of `a` to `z`, `0` to `9` and `-`,
+    /// a letter first. A `_` follows it.
     ///
     /// # Errors
     ///
@@ -62,8 +61,11 @@ impl OpenApi {
     pub fn from_json(name: impl Into<String>, text: &str) -> Result<Self, OpenApiError> {
         let name = name.into();
         let is_allowed = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
-        if !(1..=MAX_NAME).contains(&name.len()) || !name.bytes().all(is_allowed) {
-            let reason = format!("the name {name:?} must be 1 to {MAX_NAME} of `a` to `z`, digits and `-`");
+        let begins = name.bytes().next().is_some_and(|first| first.is_ascii_lowercase());
+        if !begins || name.len() > MAX_NAME || !name.bytes().all(is_allowed) {
+            let reason = format!(
+                "the name {name:?} must be 1 to {MAX_NAME} of `a` to `z`, digits and `-`, and begin with a letter"
+            );
             return Err(OpenApiError::configuration(reason));
         }
         Ok(Self {
@@ -89,13 +91,6 @@ impl OpenApi {
     /// the model. Default: none.
     pub fn auth(mut self, scheme: impl Into<String>, auth: Auth) -> Self {
         self.auth.insert(scheme.into(), auth);
-        self
-    }
-
-    /// Adds a header to all requests, such as an API key that the document does not describe. The model never sees it, and it
-    /// is removed from responses that repeat it. Default: none.
-    pub fn secret_header(mut self, name: impl Into<String>, value: impl Into<SecretString>) -> Self {
-        self.settings.headers.push((name.into(), value.into()));
         self
     }
 
@@ -131,33 +126,6 @@ impl OpenApi {
         self
     }
 
-    /// Allows these hosts of your own network to have an internal address, and `http://` in their URLs; see
-    /// [`OutboundPolicy::allow_internal_host`]. Default: `https://` and public addresses only.
-    pub fn allow_hosts<H: Into<String>>(mut self, hosts: impl IntoIterator<Item = H>) -> Self {
-        self.settings.hosts.extend(hosts.into_iter().map(Into::into));
-        self
-    }
-
-    /// Sets the rules for connections: the time limit, the resolver, trusted certificates. The host and the port of the
-    /// server are added to them. Default: [`OutboundPolicy::new`].
-    pub fn outbound(mut self, policy: OutboundPolicy) -> Self {
-        self.settings.outbound = policy;
-        self
-    }
-
-    /// Sets the bytes that a response may have. A longer JSON text is an error for the model, and other text is cut off. It is
-    /// also the cap of a tool's output. Default: 256 KiB.
-    pub fn max_response_bytes(mut self, bytes: usize) -> Self {
-        self.settings.max_response_bytes = bytes;
-        self
-    }
-
-    /// Sets the need for an approval of each call, for all methods but `GET` and `HEAD`. Default: `true`.
-    pub fn approval_for_writes(mut self, needed: bool) -> Self {
-        self.settings.writes_need_approval = needed;
-        self
-    }
-
     /// Makes the tools of the selected operations. An operation that cannot be a tool is
     /// [skipped](OpenApiTools::skipped).
     ///
@@ -184,6 +152,8 @@ impl OpenApi {
         plan.tools(&self.selection)
     }
 }
+
+connection_setters!(OpenApi);
 
 impl fmt::Debug for OpenApi {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

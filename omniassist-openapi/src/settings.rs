@@ -73,3 +73,53 @@ impl Settings {
         }))
     }
 }
+
+/// Writes the setters that a builder with `settings` has.
+macro_rules! connection_setters {
+    ($builder:ident) => {
+        impl $builder {
+            /// Adds a header to all requests that the model never sees, such as an API key. The value is removed from responses
+            /// that repeat it. Default: none.
+            pub fn secret_header(
+                mut self,
+                name: impl Into<String>,
+                value: impl Into<secrecy::SecretString>,
+            ) -> Self {
+                self.settings.headers.push((name.into(), value.into()));
+                self
+            }
+
+            /// Allows these hosts of your own network to have an internal address, and `http://` in their URLs; see
+            /// [`OutboundPolicy::allow_internal_host`](omniassist_server::outbound::OutboundPolicy::allow_internal_host).
+            /// Default: `https://` and public addresses only.
+            pub fn allow_hosts<H: Into<String>>(mut self, hosts: impl IntoIterator<Item = H>) -> Self {
+                self.settings.hosts.extend(hosts.into_iter().map(Into::into));
+                self
+            }
+
+            /// Sets the rules for connections: the time limit, the resolver, trusted certificates. The host and the port of
+            /// the server are added to them. Default:
+            /// [`OutboundPolicy::new`](omniassist_server::outbound::OutboundPolicy::new).
+            pub fn outbound(mut self, policy: omniassist_server::outbound::OutboundPolicy) -> Self {
+                self.settings.outbound = policy;
+                self
+            }
+
+            /// Sets the bytes that a response may have. A longer JSON text is an error for the model, and other text is cut
+            /// off. It is also the cap of a tool's output. Default: 256 KiB.
+            pub fn max_response_bytes(mut self, bytes: usize) -> Self {
+                self.settings.max_response_bytes = bytes;
+                self
+            }
+
+            /// Sets the need for an approval of each call, for all methods but `GET` and `HEAD`. Default: `true`. A tool can
+            /// be given another policy with [`Tool::requires_approval`](omniassist_server::Tool::requires_approval).
+            pub fn approval_for_writes(mut self, needed: bool) -> Self {
+                self.settings.writes_need_approval = needed;
+                self
+            }
+        }
+    };
+}
+
+pub(crate) use connection_setters;

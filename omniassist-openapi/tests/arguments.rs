@@ -45,6 +45,38 @@ async fn bodies_are_json_forms_and_text() {
 }
 
 #[tokio::test]
+async fn a_form_in_parts_has_a_part_for_each_field() {
+    let server = Server::start().await;
+    let mut schema = object();
+    schema["properties"]["picture"] = json!({ "type": "string", "format": "binary" });
+    schema["properties"]["more"] =
+        json!({ "type": "array", "items": { "type": "string", "contentMediaType": "image/png" } });
+    let encoding = json!({ "a": { "contentType": "text/csv, text/plain" }, "b": { "contentType": "*/*" } });
+    let form = json!({ "multipart/form-data": { "schema": schema, "encoding": encoding } });
+    let one = tool(&server.open(&with_body(&form, true)).tools().unwrap(), "t_one");
+    // A model cannot write bytes.
+    let offered = self::schema(&one)["properties"].as_object().unwrap().keys().cloned().collect::<Vec<_>>();
+    assert_eq!(offered, ["a", "b", "c"]);
+    call(&one, &json!({ "a": "x\r\n--y", "b": [1, 2], "c": { "k": [true] } })).await.unwrap();
+    let received = server.last();
+    let boundary = received.header("content-type").strip_prefix("multipart/form-data; boundary=").unwrap();
+    let part = |name: &str, media_type: &str, text: &str| {
+        format!(
+            "--{boundary}\r\nContent-Disposition: form-data; name=\"{name}\"\r\n{media_type}\r\n{text}\r\n"
+        )
+    };
+    let expected = [
+        part("a", "Content-Type: text/csv\r\n", "x\r\n--y"),
+        part("b", "", "1"),
+        part("b", "", "2"),
+        part("c", "Content-Type: application/json\r\n", r#"{"k":[true]}"#),
+        format!("--{boundary}--\r\n"),
+    ];
+    assert_eq!(received.body, expected.concat());
+    assert_eq!(boundary.len(), 32);
+}
+
+#[tokio::test]
 async fn json_is_preferred_and_a_form_can_have_styles() {
     let server = Server::start().await;
     let all = json!({

@@ -197,7 +197,10 @@ async fn the_first_alternative_with_all_credentials_is_used() {
     call(&tool(&open.tools().unwrap(), "t_one"), &json!({})).await.unwrap();
     assert_eq!([server.last().header("authorization"), server.last().header("x-t")], ["Bearer token", "key"]);
     let open = server.open(&document).auth("s", Auth::bearer("token")).tools().unwrap();
-    assert_eq!(open.skipped()[0].reason(), "there are no credentials for its security: s and t");
+    assert_eq!(
+        open.skipped()[0].reason(),
+        "there are no credentials for its security: s and t; set them with `auth`"
+    );
 }
 
 #[tokio::test]

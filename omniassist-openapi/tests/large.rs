@@ -1,13 +1,13 @@
 //! A document in the style of the largest public ones.
 
 use std::collections::BTreeSet;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use omniassist_openapi::OpenApi;
 use omniassist_server::core::Limits;
 use omniassist_server::tool::{StateMap, Tools};
 
-use crate::hub::{OPERATIONS, operations, text};
+use crate::hub::{OPERATIONS, operations, text, text_of};
 use crate::server::schema;
 
 #[test]
@@ -45,4 +45,25 @@ fn twelve_hundred_operations_become_tools() {
     println!("attached in {:?}", start.elapsed());
     assert_eq!(registry.names(), names.iter().map(String::as_str).collect::<Vec<_>>());
     assert!(registry.sources()[0].withheld.is_empty());
+}
+
+/// Returns the shortest of some times that the tools of a document take.
+fn time(text: &str, rounds: usize) -> Duration {
+    let times = (0..rounds).map(|_| {
+        let start = Instant::now();
+        let tools = OpenApi::from_json("hub", text).unwrap().server("https://api.test").tools().unwrap();
+        let time = start.elapsed();
+        drop(tools);
+        time
+    });
+    times.min().unwrap()
+}
+
+#[test]
+fn the_time_grows_no_faster_than_the_document() {
+    let [quarter, half, whole] = [OPERATIONS / 4, OPERATIONS / 2, OPERATIONS].map(text_of);
+    let times = [time(&quarter, 3), time(&half, 2), time(&whole, 1)];
+    println!("{} {} {} bytes: {times:?}", quarter.len(), half.len(), whole.len());
+    // Four times the document: work in proportion takes about 4 times as long, and quadratic work 16 times.
+    assert!(times[2] < times[0] * 8, "{times:?}");
 }

@@ -2,13 +2,27 @@
 
 use serde_json::{Value, json};
 
-use crate::server::{Server, call, document, schema, tool};
+use crate::server::{Server, call, document, failed, schema, tool};
 
 fn names(document: &Value) -> Vec<String> {
     let open = omniassist_openapi::OpenApi::from_json("erp", &document.to_string()).unwrap();
     let tools = open.server("https://erp.test").tools().unwrap();
     assert!(tools.skipped().is_empty(), "{:?}", tools.skipped());
     tools.tools().iter().map(|tool| tool.name().to_owned()).collect()
+}
+
+fn encoded(name: &str) -> String {
+    let encoded = name.bytes().map(|byte| match byte {
+        byte if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) => char::from(byte).to_string(),
+        byte => format!("%{byte:02X}"),
+    });
+    encoded.collect()
+}
+
+fn sorted(query: &str) -> Vec<&str> {
+    let mut pairs: Vec<&str> = query.split('&').collect();
+    pairs.sort_unstable();
+    pairs
 }
 
 #[test]
@@ -41,6 +55,69 @@ fn a_name_does_not_depend_on_the_selection() {
     let open = omniassist_openapi::OpenApi::from_json("erp", &document("3.0.3", &paths).to_string()).unwrap();
     let tools = open.server("https://erp.test").tags(["x"]).tools().unwrap().into_tools();
     assert_eq!(tools.iter().map(|tool| tool.name()).collect::<Vec<_>>(), [all[1].as_str()]);
+}
+
+#[tokio::test]
+async fn a_name_that_models_cannot_write_arrives_as_it_is() {
+    let server = Server::start().await;
+    let hard = ["a.b", "X-Request-Id", "größe", "a b", "@odata.type", "+1", &"l".repeat(100), "filter[name]"];
+    for version in ["3.0.3", "3.1.0"] {
+        let fields = |schema: Value| -> Value {
+            Value::Object(hard.iter().map(|name| ((*name).to_owned(), schema.clone())).collect())
+        };
+        let inner =
+            json!({ "type": "object", "required": hard, "properties": fields(json!({ "type": "string" })) });
+        let body = json!({ "type": "object", "required": hard, "properties": fields(json!({ "$ref": "#/components/schemas/Inner" })) });
+        let parameters: Vec<Value> = hard
+            .iter()
+            .map(|name| json!({ "name": name, "in": "query", "schema": { "type": "string" } }))
+            .collect();
+        let deep = json!({ "name": "deep", "in": "query", "style": "deepObject", "schema": { "type": "object", "properties": inner["properties"] } });
+        let body = json!({ "required": true, "content": { "application/json": { "schema": body } } });
+        let mut document = document(
+            version,
+            &json!({
+                "/query": { "get": { "operationId": "query", "parameters": parameters } },
+                "/deep": { "get": { "operationId": "deep", "parameters": [deep] } },
+                "/body": { "post": { "operationId": "body", "requestBody": body } },
+            }),
+        );
+        document["components"] = json!({ "schemas": { "Inner": inner } });
+        let tools = server.open(&document).tools().unwrap();
+        assert!(tools.loosened().is_empty(), "{:?}", tools.loosened());
+        let keys = |schema: &Value| -> Vec<String> {
+            schema["properties"].as_object().unwrap().keys().cloned().collect()
+        };
+        // Each argument has the value that its name has in the document.
+        let filled = |schema: &Value, value: &Value| -> Value {
+            Value::Object(keys(schema).into_iter().map(|name| (name, value.clone())).collect())
+        };
+
+        let query = tool(&tools, "t_query");
+        call(&query, &filled(&schema(&query), &json!("v"))).await.unwrap();
+        let pairs: Vec<String> = hard.iter().map(|name| format!("{}=v", encoded(name))).collect();
+        assert_eq!(sorted(server.last().target.strip_prefix("/query?").unwrap()), sorted(&pairs.join("&")));
+
+        let deep = tool(&tools, "t_deep");
+        let mut arguments = filled(&schema(&deep)["properties"]["deep"], &json!("v"));
+        // Brackets in a name would be ambiguous there.
+        assert!(failed(&deep, &json!({ "deep": arguments })).await.contains("has a bracket"));
+        arguments.as_object_mut().unwrap().retain(|name, _| !name.starts_with("filter"));
+        call(&deep, &json!({ "deep": arguments })).await.unwrap();
+        let pairs: Vec<String> = hard
+            .iter()
+            .filter(|name| !name.contains('['))
+            .map(|name| encoded(&format!("deep[{name}]")) + "=v")
+            .collect();
+        assert_eq!(sorted(server.last().target.strip_prefix("/deep?").unwrap()), sorted(&pairs.join("&")));
+
+        let body = tool(&tools, "t_body");
+        let inner = filled(&schema(&body)["$defs"]["Inner"], &json!("v"));
+        call(&body, &filled(&schema(&body), &inner)).await.unwrap();
+        let inner = Value::Object(hard.iter().map(|name| ((*name).to_owned(), json!("v"))).collect());
+        let expected = Value::Object(hard.iter().map(|name| ((*name).to_owned(), inner.clone())).collect());
+        assert_eq!(serde_json::from_str::<Value>(&server.last().body).unwrap(), expected);
+    }
 }
 
 #[tokio::test]

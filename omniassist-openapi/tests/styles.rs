@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::server::{Server, call, document, failed, tool};
 
 /// Returns a document with one operation, which has one parameter.
-fn one(location: &str, style: Option<&str>, explode: Option<bool>) -> Value {
+fn one(version: &str, location: &str, style: Option<&str>, explode: Option<bool>) -> Value {
     let mut parameter = json!({ "name": "p", "in": location, "required": true, "schema": {} });
     if let Some(style) = style {
         parameter["style"] = style.into();
@@ -14,7 +14,7 @@ fn one(location: &str, style: Option<&str>, explode: Option<bool>) -> Value {
         parameter["explode"] = explode.into();
     }
     let path = if location == "path" { "/a/{p}/z" } else { "/a" };
-    document("3.1.0", &json!({ path: { "get": { "operationId": "one", "parameters": [parameter] } } }))
+    document(version, &json!({ path: { "get": { "operationId": "one", "parameters": [parameter] } } }))
 }
 
 async fn sent(
@@ -24,9 +24,14 @@ async fn sent(
     explode: Option<bool>,
     value: &Value,
 ) -> String {
-    let tools = server.open(&one(location, style, explode)).tools().unwrap();
-    call(&tool(&tools, "t_one"), &json!({ "p": value })).await.unwrap();
-    let received = server.last();
+    // Both versions write a parameter in the same way.
+    let [old, received] = ["3.0.3", "3.1.0"].map(|version| async move {
+        let tools = server.open(&one(version, location, style, explode)).tools().unwrap();
+        call(&tool(&tools, "t_one"), &json!({ "p": value })).await.unwrap();
+        server.last()
+    });
+    let (old, received) = (old.await, received.await);
+    assert_eq!((&old.target, &old.headers), (&received.target, &received.headers));
     match location {
         "path" => received.target.strip_prefix("/a/").unwrap().strip_suffix("/z").unwrap().to_owned(),
         "query" => received.target.strip_prefix("/a").unwrap().to_owned(),
@@ -52,8 +57,18 @@ async fn each_location_and_style_is_sent_as_the_standard_says() {
         ("query", "spaceDelimited", true, ["?p=blue", "?p=blue&p=black", "?G=200&R=100"]),
         ("query", "pipeDelimited", false, ["?p=blue", "?p=blue%7Cblack", "?p=G%7C200%7CR%7C100"]),
         ("query", "pipeDelimited", true, ["?p=blue", "?p=blue&p=black", "?G=200&R=100"]),
-        ("query", "deepObject", true, ["?p=blue", "?p=blue&p=black", "?p%5BG%5D=200&p%5BR%5D=100"]),
-        ("query", "deepObject", false, ["?p=blue", "?p=blue&p=black", "?p%5BG%5D=200&p%5BR%5D=100"]),
+        (
+            "query",
+            "deepObject",
+            true,
+            ["?p=blue", "?p%5B0%5D=blue&p%5B1%5D=black", "?p%5BG%5D=200&p%5BR%5D=100"],
+        ),
+        (
+            "query",
+            "deepObject",
+            false,
+            ["?p=blue", "?p%5B0%5D=blue&p%5B1%5D=black", "?p%5BG%5D=200&p%5BR%5D=100"],
+        ),
         ("header", "simple", false, ["blue", "blue,black", "G,200,R,100"]),
         ("header", "simple", true, ["blue", "blue,black", "G=200,R=100"]),
         ("cookie", "form", false, ["p=blue", "p=blue,black", "p=G,200,R,100"]),
@@ -65,7 +80,7 @@ async fn each_location_and_style_is_sent_as_the_standard_says() {
             assert_eq!(sent, *expected, "{location} {style} {explode} {value}");
         }
     }
-    assert_eq!(server.received().len(), rows.len() * 3);
+    assert_eq!(server.received().len(), rows.len() * 3 * 2);
 }
 
 #[tokio::test]
@@ -87,10 +102,16 @@ async fn values_are_encoded_so_that_they_have_no_meaning_in_a_url() {
     assert_eq!(sent(&server, "path", None, None, &hostile).await, encoded);
     assert_eq!(sent(&server, "query", None, None, &hostile).await, format!("?p={encoded}"));
     assert_eq!(sent(&server, "cookie", None, None, &hostile).await, format!("p={encoded}"));
+    // The server decodes a reserved character, also if the document allows it as it is.
+    let mut open = one("3.0.3", "query", None, None);
+    open["paths"]["/a"]["get"]["parameters"][0]["allowReserved"] = true.into();
+    let tools = server.open(&open).tools().unwrap();
+    call(&tool(&tools, "t_one"), &json!({ "p": hostile })).await.unwrap();
+    assert_eq!(server.last().target, format!("/a?p={encoded}"));
     let names = json!({ "a&b=": 1 });
     assert_eq!(sent(&server, "query", Some("deepObject"), None, &names).await, "?p%5Ba%26b%3D%5D=1");
     let count = server.received().len();
-    let tools = server.open(&one("header", None, None)).tools().unwrap();
+    let tools = server.open(&one("3.1.0", "header", None, None)).tools().unwrap();
     for value in ["a\r\nx: y", "\u{e9}"] {
         let text = failed(&tool(&tools, "t_one"), &json!({ "p": value })).await;
         assert_eq!(text, "The argument for the header `p` has characters that a header cannot have.");
@@ -115,11 +136,13 @@ async fn scalars_nulls_empty_and_nested_values() {
     }
     let nested = json!({ "a": { "b": [1, 2] } });
     let deep = sent(&server, "query", Some("deepObject"), None, &nested).await;
-    assert_eq!(deep, "?p%5Ba%5D%5Bb%5D=1&p%5Ba%5D%5Bb%5D=2");
-    let tools = server.open(&one("query", None, None)).tools().unwrap();
+    assert_eq!(deep, "?p%5Ba%5D%5Bb%5D%5B0%5D=1&p%5Ba%5D%5Bb%5D%5B1%5D=2");
+    let deep = sent(&server, "query", Some("deepObject"), None, &json!([{ "a": 1 }, { "a": [2] }])).await;
+    assert_eq!(deep, "?p%5B0%5D%5Ba%5D=1&p%5B1%5D%5Ba%5D%5B0%5D=2");
+    let tools = server.open(&one("3.1.0", "query", None, None)).tools().unwrap();
     let text = failed(&tool(&tools, "t_one"), &json!({ "p": [[1]] })).await;
     assert_eq!(text, "The argument for `p` cannot be sent: a list or an object within it has no form.");
-    let tools = server.open(&one("query", Some("deepObject"), None)).tools().unwrap();
+    let tools = server.open(&one("3.1.0", "query", Some("deepObject"), None)).tools().unwrap();
     let text = failed(&tool(&tools, "t_one"), &json!({ "p": { "a]": 1 } })).await;
     assert_eq!(text, "The argument for `p` cannot be sent: a name within it has a bracket.");
 }

@@ -18,15 +18,15 @@ use crate::values::{limit, value, values};
 
 /// Turns the conversations of a list into tombstones, unless one has a run that has not ended and is to stay (`$2`). Their
 /// messages and runs are deleted. One snapshot serves all of it.
-pub(crate) const BURY: &str = "with buried as (
+pub(crate) const DELETE_CONVERSATIONS: &str = "with deleted as (
        update omniassist.conversation c set title = null, head = null, meta = null, key = null, version = 0,
          deleted_at = now()
        where id = any($1) and not ($2 and exists (
          select 1 from omniassist.run r where r.conversation = c.id and r.state in (1, 2, 3)))
        returning id),
-     runs as (delete from omniassist.run where conversation in (select id from buried)),
-     messages as (delete from omniassist.message where conversation in (select id from buried))
-     select count(*) from buried";
+     runs as (delete from omniassist.run where conversation in (select id from deleted)),
+     messages as (delete from omniassist.message where conversation in (select id from deleted))
+     select count(*) from deleted";
 
 /// Saves a change, and returns the new version.
 pub(crate) async fn save(
@@ -192,7 +192,7 @@ pub(crate) async fn delete(
         "select id from omniassist.run where conversation = any($1) and state in (1, 2, 3) order by number";
     let (live, _, ()) = try_join!(
         transaction.query(live, values![found.clone()]),
-        transaction.query(BURY, values![found.clone(), false]),
+        transaction.query(DELETE_CONVERSATIONS, values![found.clone(), false]),
         transaction.commit(),
     )?;
     transaction.end();

@@ -3,7 +3,7 @@ use std::time::Duration;
 use futures_util::try_join;
 use omniassist_server::store::{Durability, Retention, Swept};
 
-use crate::conversations::BURY;
+use crate::conversations::DELETE_CONVERSATIONS;
 use crate::database::Transaction;
 use crate::failure::Failure;
 use crate::values::{limit, values};
@@ -68,7 +68,8 @@ pub(crate) async fn sweep(
     if let Some(idle) = policy.conversations {
         let idle = transaction.query(IDLE, age(idle)).await?;
         let idle: Vec<i64> = idle.iter().map(|row| rows::get(row, 0)).collect::<Result<_, _>>()?;
-        swept.conversations = count(&transaction.query_one(BURY, values![idle, true]).await?)?;
+        swept.conversations =
+            count(&transaction.query_one(DELETE_CONVERSATIONS, values![idle, true]).await?)?;
     }
     let (journals, usage, budgets, _, tombstones, ()) = try_join!(
         transaction.query_one(JOURNALS, age(policy.journals)),

@@ -7,6 +7,7 @@ use omniassist_server::tool::{RegisteredTool, StateMap, ToolInvocation, ToolSnap
 use omniassist_server::{Error, Tool, ToolContext, ToolError};
 use serde_json::{Map, Value};
 
+use crate::reserved;
 use crate::suspended::Suspended;
 
 /// Host tools as functions of programs.
@@ -15,17 +16,15 @@ pub(crate) struct Functions(Tools);
 
 impl Functions {
     /// Checks the tools as those of an application are checked.
-    pub(crate) fn new(tools: Vec<Tool>, state: StateMap, reserved: &[&str]) -> Result<Self, Error> {
+    pub(crate) fn new(tools: Vec<Tool>, state: StateMap, forks: &[&str]) -> Result<Self, Error> {
         let registry = Tools::new(state, Limits::default());
         for tool in tools {
             let wrong = if tool.side() == ToolSide::FrontEnd {
                 Some("the client runs it, so a program cannot call it")
-            } else if !is_identifier(tool.name()) {
-                Some("its name is not the name of a Python function")
-            } else if reserved.contains(&tool.name()) {
+            } else if forks.contains(&tool.name()) {
                 Some("programs have a function of this name already")
             } else {
-                None
+                reserved::reason(tool.name())
             };
             if let Some(reason) = wrong {
                 return Err(Error::invalid_tool(tool.name(), reason));
@@ -152,8 +151,4 @@ fn only_property(spec: &ToolSpec) -> Option<&str> {
 
 fn properties(spec: &ToolSpec) -> impl Iterator<Item = (&String, &Value)> {
     spec.input_schema.get("properties").and_then(Value::as_object).into_iter().flatten()
-}
-
-fn is_identifier(name: &str) -> bool {
-    !name.contains('-') && !name.starts_with(|first: char| first.is_ascii_digit())
 }

@@ -1,7 +1,7 @@
 //! A tool with which a model of an [OmniAssist](omniassist_server) assistant runs Python programs.
 //!
-//! A model calculates and combines many values better by a program than by many calls of tools. [`Python`] is such a tool.
-//! [`MontyPool`] runs the programs in worker processes of a sandboxed interpreter, never in the host's process.
+//! A model that calculates, or combines many values, needs one program where it would need many calls of tools. [`Python`] is the
+//! tool. [`MontyPool`] runs the programs in worker processes of a sandboxed interpreter, never in the host's process.
 //!
 //! ```no_run
 //! use std::time::Duration;
@@ -38,8 +38,8 @@
 //! error of [`start`](MontyPoolBuilder::start) that names the command.
 //!
 //! Programs have a part of Python and of its standard library: `math`, `datetime`, `re`, `json`, `collections` and some more.
-//! There are no packages, no files, no environment and no network. A variable of a comprehension that is named like a built-in
-//! function (`for id in ids`) is not seen in version 0.0.23; the description of the tool tells the model.
+//! There are no packages, no files, no environment and no network. In version 0.0.23, a variable of a comprehension cannot have
+//! the name of a built-in function (`for id in ids`). The description of the tool says so to the model.
 //!
 //! # Limits
 //!
@@ -50,6 +50,7 @@
 //! | [`Code::output`] | this crate, which kills the worker | `OutputLimitError` |
 //! | 1,000 calls of functions and look-ups of unknown names | the pool | `RuntimeError` |
 //! | 1,000 levels of recursion | the worker | `RecursionError` |
+//! | what the kernel ends | the kernel | `SystemError` with the signal, or `MemoryError` |
 //! | the tool's [timeout](omniassist_server::Tool::timeout) | the server, which drops the call | the error of a tool |
 //!
 //! Between two messages of a worker, its text and its result are in the memory of the host too, at most
@@ -71,10 +72,13 @@
 //! | a CPython process for each program | 30 ms until it is started | the host's files and network, unless a container hides them | a container for each program |
 //! | `rustpython-vm` 0.6 | not measured | no limits of time or memory, in the host's memory | 201 crates |
 //! | `wasmtime` 48 with CPython as a component | not measured | WebAssembly, with fuel and memory limits | 149 crates, 30 MB of CPython |
+//! | Pyodide | not measured | WebAssembly within a JavaScript engine | Node.js or another engine beside the server |
 //! | `boa_engine` 0.22, `rquickjs` 0.14 | not measured | in the host's process | 147 and 11 crates, and JavaScript instead of Python |
 //!
-//! Monty in the host's process and `wasmtime` were measured earlier, elsewhere. `monty-pool` 1.4 needs Rust 1.96. Version
-//! 0.0.23 needs 1.95, and so does this crate. Versions of pool and runtime must be the same.
+//! The figure of Monty in the host's process was measured earlier, on another machine. On 2026-11-27, the newest versions were `monty-pool` 1.4.0,
+//! `rustpython-vm` 0.6.0, `wasmtime` 50.0.1, `boa_engine` 0.22.0 and `rquickjs` 0.14.0. `monty-pool` 1.4 needs Rust 1.96. Version
+//! 0.0.23 needs 1.95, and so does this crate. The pool and the
+//! runtime must have the same version.
 //!
 //! Hosts that need all of CPython bring containers as a [`CodeRunner`]. Without the feature `monty`, which is on by default,
 //! this crate has no interpreter and no pool.
@@ -88,6 +92,7 @@ mod monty;
 mod outcome;
 mod output;
 mod python;
+mod reserved;
 mod runner;
 mod session;
 mod suspended;

@@ -3,6 +3,9 @@ use serde_json::{Value, json};
 
 use crate::CodeOutcome;
 
+/// The bytes of the end of each stream that the user sees while the program runs.
+const SHOWN: usize = 4 << 10;
+
 /// A stream that a program writes to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stream {
@@ -19,11 +22,22 @@ pub(crate) struct Output {
     stderr: String,
     left: usize,
     is_full: bool,
+    /// Bytes of the last progress.
+    shown: usize,
+    /// Bytes that were written since then.
+    unshown: usize,
 }
 
 impl Output {
     pub(crate) fn new(max_bytes: usize) -> Self {
-        Self { stdout: String::new(), stderr: String::new(), left: max_bytes, is_full: false }
+        Self {
+            stdout: String::new(),
+            stderr: String::new(),
+            left: max_bytes,
+            is_full: false,
+            shown: 0,
+            unshown: 0,
+        }
     }
 
     /// Returns the text of both streams.
@@ -39,13 +53,27 @@ impl Output {
             Stream::Stderr => self.stderr.push_str(kept),
         }
         self.left -= kept.len();
+        self.unshown += kept.len();
         self.is_full |= kept.len() < text.len();
         !self.is_full
     }
 
-    /// Shows the text to the user.
-    pub(crate) fn show(&self, call: &ToolContext) {
-        call.progress(json!({ "stdout": self.stdout, "stderr": self.stderr }));
+    /// Shows the end of the text to the user if there is as much new text as was shown before. All progress of a program
+    /// together then has fewer bytes than its text and two ends of it.
+    pub(crate) fn show(&mut self, call: &ToolContext) {
+        if self.unshown >= self.shown {
+            self.show_rest(call);
+        }
+    }
+
+    /// Shows the end of the text to the user if there is new text.
+    pub(crate) fn show_rest(&mut self, call: &ToolContext) {
+        if self.unshown == 0 {
+            return;
+        }
+        let (stdout, stderr) = (end_of(&self.stdout), end_of(&self.stderr));
+        (self.shown, self.unshown) = (stdout.len() + stderr.len(), 0);
+        call.progress(json!({ "stdout": stdout, "stderr": stderr }));
     }
 
     /// Returns the output of the tool.
@@ -63,4 +91,8 @@ impl Output {
         self.write(Stream::Stderr, &traceback);
         json!({ "stdout": self.stdout, "stderr": self.stderr, "result": result, "error": error })
     }
+}
+
+fn end_of(text: &str) -> &str {
+    text.get(text.ceil_char_boundary(text.len().saturating_sub(SHOWN))..).unwrap_or_default()
 }

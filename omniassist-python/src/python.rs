@@ -1,10 +1,13 @@
 use std::fmt;
+use std::pin::pin;
 use std::sync::Arc;
+use std::time::Duration;
 
 use omniassist_server::core::{JsonText, Text};
 use omniassist_server::tool::StateMap;
 use omniassist_server::{Error, Tool, ToolContext, ToolError};
 use serde_json::{Value, json};
+use tokio::time::sleep;
 
 use crate::forks::{self, Forks};
 use crate::functions::Functions;
@@ -17,11 +20,16 @@ const DESCRIPTION: &str = "Runs a Python program in a sandbox and returns what i
      no packages, and no files or network. \
      Do not name variables like built-in functions. Each call starts anew.";
 
+/// The longest time between the writing of a text and its progress.
+const SOON: Duration = Duration::from_millis(500);
+
 /// A tool that runs programs of a model.
 ///
 /// The model gives `{code}` and reads `{stdout, stderr, result, error}`. The result is the value of the last expression, the
-/// error is one line, and its traceback is the end of `stderr`. While the program runs, the user sees `{stdout, stderr}` as
-/// progress.
+/// error is one line, and its traceback is the end of `stderr`.
+///
+/// While the program runs, the user sees `{stdout, stderr}` as progress, with the last 4 KiB of each. Text is shown at most
+/// 500 ms after it was written. Not each line is sent, so that a program costs few bytes more than its text.
 #[must_use = "it does nothing until `tool` makes a tool of it"]
 pub struct Python {
     runner: Arc<dyn DynRunner>,
@@ -80,8 +88,8 @@ impl Python {
     ///
     /// # Errors
     ///
-    /// Returns an error that names the function if one is a tool of the client, has a name that Python does not allow or that
-    /// is taken, or would be refused as a tool of an assistant.
+    /// Returns an error that names the function if one is a tool of the client or would be refused as a tool of an assistant. The
+    /// same holds for a name that is no name in Python, that another function has, or that Python has itself, such as `open`.
     pub fn tool(self, name: impl Into<Text>) -> Result<Tool, Error> {
         let Self { runner, limits, functions, state, agent } = self;
         let reserved: &[&str] = if agent.is_some() { &forks::NAMES } else { &[] };
@@ -131,11 +139,15 @@ impl Program {
         let forks = self.agent.clone().map(|agent| Forks::new(agent, &call)).transpose()?;
         let suspended: Option<Suspended> = call.resumed_state().map(JsonText::to).transpose()?;
         let calls = suspended.as_ref().map_or(0, |suspended| suspended.calls);
-        let (functions, cancelled) = (self.functions.of_call(&call, calls), call.cancelled());
+        let (functions, mut cancelled) = (self.functions.of_call(&call, calls), pin!(call.cancelled()));
         let session = Session::new(call, self.limits.clone(), functions, forks, suspended);
-        let outcome = tokio::select! {
-            outcome = self.runner.run_boxed(code, &session) => outcome,
-            () = cancelled => return Err(ToolError::new("The program was stopped.")),
+        let mut end = self.runner.run_boxed(code, &session);
+        let outcome = loop {
+            tokio::select! {
+                outcome = &mut end => break outcome,
+                () = &mut cancelled => return Err(ToolError::new("The program was stopped.")),
+                () = sleep(SOON) => session.show_rest(),
+            }
         };
         match outcome {
             Ok(outcome) => Ok(session.end(outcome)),

@@ -45,8 +45,8 @@ impl Session {
         &self.limits
     }
 
-    /// Adds text that the program wrote, and shows it to the user. Returns `false` if the program wrote more than it may: the
-    /// runner stops it and returns [`stopped`](Self::stopped).
+    /// Adds text that the program wrote, and shows its end to the user, soon if not at once. Returns `false` if the program
+    /// wrote more than it may: the runner stops it and returns [`stopped`](Self::stopped).
     #[must_use = "a program that wrote too much must be stopped"]
     pub fn write(&self, stream: Stream, text: &str) -> bool {
         let mut output = self.output();
@@ -83,7 +83,6 @@ impl Session {
     /// Calls a function for the program. Dropping the future cancels the call. A function that the user must approve does not
     /// run: the error is [`is_approval_needed`](ToolError::is_approval_needed), and a runner that can suspend its program then
     /// uses [`call_waiting`](Self::call_waiting).
-    ///
     ///
     /// # Errors
     ///
@@ -128,6 +127,11 @@ impl Session {
         (state.stdout, state.stderr) = self.output().texts();
         state.calls = self.functions.calls();
         self.functions.call_waiting(&self.call, name, positional, named, &state).await
+    }
+
+    /// Shows the user text that was not shown when it was written.
+    pub(crate) fn show_rest(&self) {
+        self.output().show_rest(&self.call);
     }
 
     /// Returns the output of the tool.

@@ -1,10 +1,14 @@
 //! Programs that attack their host. After each, the host is healthy and the next program is right.
 
+use std::future::ready;
 use std::process::Command;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use omniassist_python::{Code, Python};
 use omniassist_server::tool::Tools;
+use omniassist_server::{Tool, ToolContext, ToolError};
 use serde_json::{Value, json};
 use tokio::time::{sleep, timeout};
 
@@ -41,8 +45,8 @@ async fn attack(tools: &Tools, name: &str, code: &str, kinds: &[&str]) {
 #[tokio::test(flavor = "multi_thread")]
 async fn attacks_on_resources_end() {
     let tools = attacked().await;
-    // The kernel may end a worker before its allocator refuses.
-    let time = ["TimeoutError", "MemoryError", "SystemError", "ValueError: Exceeds the limit"];
+    // A slow machine may reach the limit of time first.
+    let limits = ["TimeoutError", "MemoryError"];
     for (name, code) in [
         ("a large integer", "10**10**7"),
         ("integers", "x = 3\nwhile True:\n    x = x * x"),
@@ -58,7 +62,7 @@ async fn attacks_on_resources_end() {
         ("a generator", "sum(i for i in range(10**12))"),
         ("a sort", "sorted(range(10**9))"),
     ] {
-        attack(&tools, name, code, &time).await;
+        attack(&tools, name, code, &limits).await;
     }
     let asks = "while True:\n    try:\n        no_such_name\n    except BaseException:\n        pass";
     attack(&tools, "endless questions", asks, &["RuntimeError"]).await;
@@ -85,6 +89,8 @@ async fn attacks_on_output_end() {
         ("a flood", "while True:\n    print('a' * 1000)"),
         ("a flood of lines", "while True:\n    print()"),
         ("a flood at once", "print('a' * 20_000_000)"),
+        ("a gigabyte at once", "print('a' * 2**30)"),
+        ("a gigabyte in parts", "for i in range(2**20):\n    print('a' * 1024)"),
         ("a large result", "'a' * 20_000_000"),
         ("a large list as result", "[0] * 500000"),
         ("large integers as result", "[10**3000] * 1000"),
@@ -95,6 +101,48 @@ async fn attacks_on_output_end() {
         attack(&tools, name, code, &ends).await;
     }
     attack(&tools, "a large error", "raise ValueError('a' * 2_000_000)", &["ValueError"]).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn attacks_by_calls_and_values_end() {
+    let calls = Arc::new(AtomicU32::new(0));
+    let counter = Arc::clone(&calls);
+    let schema = json!({ "type": "object", "properties": { "value": {} } });
+    let take = Tool::from_fn_with_schema("take", "Takes a value", schema, move |_: Value, _: ToolContext| {
+        counter.fetch_add(1, Ordering::Relaxed);
+        ready(Ok::<_, ToolError>(1))
+    });
+    let limits = Code::new().time(TIME).memory(32 << 20).output(8 << 10);
+    let tool = Python::pool(pool(1).await).limits(limits).functions([take]).tool("python").unwrap();
+    let tools = registry(tool);
+    let many = "for i in range(10000):\n    try:\n        take(value=i)\n    except Exception:\n        pass";
+    attack(&tools, "10,000 calls", many, &["RuntimeError"]).await;
+    assert!(calls.swap(0, Ordering::Relaxed) <= 1_000);
+    for (name, code) in [
+        ("a huge argument", "take(value='a' * 10_000_000)"),
+        ("a huge list as argument", "take(value=[1] * 100000)"),
+        ("many arguments", "take(*([1] * 100000))"),
+        ("many names", "take(**{str(i): i for i in range(10000)})"),
+    ] {
+        attack(&tools, name, code, &["RuntimeError", "MemoryError", "TimeoutError", "SystemError"]).await;
+    }
+    assert_eq!(calls.load(Ordering::Relaxed), 0, "no such call reached the function");
+    // Values that JSON has no form for, and deep ones, have some end, and no effect on the next program.
+    for (name, code) in [
+        ("a deep result", "x = []\nfor i in range(10000):\n    x = [x]\nx"),
+        ("a deep argument", "x = []\nfor i in range(10000):\n    x = [x]\ntake(value=x)"),
+        ("a deep dict", "x = {}\nfor i in range(10000):\n    x = {'a': x}\nx"),
+        ("a list in itself", "x = []\nx.append(x)\nx"),
+        ("a half of a character", "'\\ud800'"),
+        ("a half of a character by its number", "chr(0xd800)"),
+        ("a half of a character that is printed", "print('\\ud800' + 'a')"),
+        ("a NUL", "print('\\x00' * 100)\n'\\x00'"),
+    ] {
+        let output = timeout(Duration::from_secs(20), run(&tools, code)).await.unwrap();
+        println!("{name}: {:.100}", output.to_string());
+        assert!(output.to_string().len() < 40_000, "{name}");
+        assert_eq!(result(&tools, "sum([1, 2, 3]) * 7").await, 42, "after {name}");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -155,6 +203,6 @@ async fn a_killed_worker_is_replaced() {
     sleep(Duration::from_millis(50)).await;
     kill(worker);
     let output: Value = running.outcome().await.result.unwrap().to().unwrap();
-    assert_eq!(output["error"], "SystemError: the program ended its interpreter");
+    assert_eq!(output["error"], "SystemError: the program ended its interpreter (signal: 9 (SIGKILL))");
     assert_eq!(result(&tools, "6 * 7").await, json!(42));
 }

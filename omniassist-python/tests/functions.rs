@@ -130,7 +130,8 @@ async fn state_is_given_and_bad_functions_are_refused() {
     assert_eq!(result(&registry(tool), "price()").await, 12);
     let dashed = counted("a-b").0;
     let page = Tool::front_end_with_schema("page", "Opens", json!({ "type": "object" }));
-    for tool in [price(), dashed, page, counted("fork").0] {
+    let taken = ["fork", "class", "sum", "open"].map(|name| counted(name).0);
+    for tool in [price(), dashed, page].into_iter().chain(taken) {
         let name = tool.name().to_owned();
         let error = Python::pool(pool.clone()).functions([tool]).fork("worker").tool("python").unwrap_err();
         assert!(error.is_invalid_tool(), "{name}: {error}");

@@ -10,12 +10,16 @@
 
 mod agents;
 mod attacks;
+mod dumps;
 mod functions;
 mod hooks;
 mod limits;
 mod programs;
+mod progress;
 mod runner;
 mod runtime;
 mod setup;
 mod speed;
+mod stored;
 mod suspended;
+mod workers;

@@ -24,7 +24,7 @@ use crate::setup::pool;
 /// Names the folder of the server that is killed.
 const FOLDER: &str = "OMNIASSIST_TEST_SUSPENDED";
 
-const CODE: &str = "print('looks')\n\
+pub(crate) const CODE: &str = "print('looks')\n\
     seen = effect(name='look')\n\
     total = 0\n\
     for cents in [500, 700]:\n    \
@@ -33,22 +33,27 @@ const CODE: &str = "print('looks')\n\
     print('ends')\n\
     [seen, total]";
 
-/// Returns a tool that writes each of its calls into a file.
-fn effect(name: &'static str, effects: PathBuf) -> Tool {
+/// Returns a tool that writes each of its calls into a file. One that `hangs` does not end then.
+pub(crate) fn effect(name: &'static str, effects: PathBuf, hangs: bool) -> Tool {
     let schema = json!({ "type": "object" });
     Tool::from_fn_with_schema(name, "Has an effect", schema, move |arguments: Value, _: ToolContext| {
         let file = OpenOptions::new().append(true).create(true).open(&effects);
         let line = arguments.get("name").or_else(|| arguments.get("cents")).cloned().unwrap_or_default();
         writeln!(file.unwrap(), "{line}").unwrap();
-        future::ready(Ok::<_, ToolError>(line))
+        async move {
+            if hangs {
+                future::pending::<()>().await;
+            }
+            Ok::<_, ToolError>(line)
+        }
     })
 }
 
 /// Returns a server of its own, whose model runs the program once.
 async fn server(effects: &Path, limits: Code) -> Assistant {
-    let pay = effect("pay", effects.to_owned()).requires_approval(Approval::always());
-    let python =
-        Python::pool(pool(1).await).limits(limits).functions([effect("effect", effects.to_owned()), pay]);
+    let pay = effect("pay", effects.to_owned(), false).requires_approval(Approval::always());
+    let look = effect("effect", effects.to_owned(), false);
+    let python = Python::pool(pool(1).await).limits(limits).functions([look, pay]);
     let model = ScriptedProvider::new().otherwise(|payload| {
         let has_called = format!("{:?}", payload.transcript).contains("\"python\"");
         if has_called { text("Done.") } else { call("python", json!({ "code": CODE })) }
@@ -57,7 +62,7 @@ async fn server(effects: &Path, limits: Code) -> Assistant {
     Assistant::builder(model).tool(python.tool("python").unwrap()).seal_keys(keys).build().unwrap()
 }
 
-async fn post(server: &Assistant, mut messages: Vec<Message>) -> Vec<Message> {
+pub(crate) async fn post(server: &Assistant, mut messages: Vec<Message>) -> Vec<Message> {
     let mut extensions = Extensions::new();
     extensions.insert(Principal::new("ada"));
     let mut request = RunRequest::new(messages.clone());
@@ -72,7 +77,7 @@ async fn post(server: &Assistant, mut messages: Vec<Message>) -> Vec<Message> {
     messages
 }
 
-fn answer(messages: &mut [Message], approved: bool) {
+pub(crate) fn answer(messages: &mut [Message], approved: bool) {
     for part in &mut messages.last_mut().unwrap().parts {
         if let Part::Tool(call) = part
             && let ToolState::ApprovalRequested { input, approval } = &call.state
@@ -84,17 +89,17 @@ fn answer(messages: &mut [Message], approved: bool) {
     }
 }
 
-fn question() -> Vec<Message> {
+pub(crate) fn question() -> Vec<Message> {
     vec![Message::user("q", "Pay")]
 }
 
-fn waiting(messages: &[Message]) -> Option<&ToolPart> {
+pub(crate) fn waiting(messages: &[Message]) -> Option<&ToolPart> {
     let mut calls = messages.last().unwrap().tools();
     calls.find(|call| matches!(call.state, ToolState::ApprovalRequested { .. }))
 }
 
 /// Returns the output of the program.
-fn output(messages: &[Message]) -> Value {
+pub(crate) fn output(messages: &[Message]) -> Value {
     let mut calls = messages.last().unwrap().tools();
     match &calls.find(|call| call.name == *"python").unwrap().state {
         ToolState::OutputAvailable { output, .. } => output.to_value(),
@@ -103,7 +108,7 @@ fn output(messages: &[Message]) -> Value {
     }
 }
 
-fn lines(path: &Path) -> Vec<String> {
+pub(crate) fn lines(path: &Path) -> Vec<String> {
     fs::read_to_string(path).unwrap_or_default().lines().map(str::to_owned).collect()
 }
 
@@ -216,7 +221,7 @@ async fn a_program_asks_after_its_agents_and_counts_on() {
 async fn a_program_too_large_to_wait_gets_an_exception() {
     let folder = tempfile::tempdir().unwrap();
     let effects = folder.path().join("effects");
-    let pay = effect("pay", effects.clone()).requires_approval(Approval::always());
+    let pay = effect("pay", effects.clone(), false).requires_approval(Approval::always());
     let python = Python::pool(pool(1).await).functions([pay]).tool("python").unwrap();
     let code = "large = 'x' * 40000\ntry:\n    pay(cents=1)\nexcept RuntimeError as error:\n    text = str(error)\ntext";
     let model = ScriptedProvider::new().turn(call("python", json!({ "code": code }))).turn(text("Done."));

@@ -5,6 +5,9 @@
 //! [frames](omniassist_core::agent_tree), which `GET /ws` sends over a WebSocket (feature `ws`). In process, it is read as it
 //! is.
 //!
+//! Calls of tools can wait for the user, for an approval or with a form: see [`AgentSession::abilities`]. The page answers with
+//! the frame `call-response`, and a host in process with [`AgentSession::call_response`].
+//!
 //! | function of the earlier TypeScript server | here |
 //! |---|---|
 //! | `agent()` | [`AgentSession::agent`], a stream of frames |
@@ -38,4 +41,6 @@
 
 pub use crate::engine::{AgentSession, AgentStream, Explore, InterventionError, QueryUser, UserQuery};
 #[doc(no_inline)]
-pub use omniassist_core::agent_tree::{Intervention, NodeState, Requested, ServerFrame, Status};
+pub use omniassist_core::agent_tree::{
+    CallResponse, Intervention, NodeState, Requested, ServerFrame, Status,
+};

@@ -66,6 +66,7 @@ struct Inner {
     extra: BTreeMap<Text, JsonText>,
     client: Option<Client>,
     is_answered_by_store: bool,
+    can_ask_user: bool,
     #[cfg(feature = "files")]
     files: Option<Arc<crate::files::Library>>,
 }
@@ -105,6 +106,7 @@ impl RunContext {
                 extra: request.extra.clone(),
                 client: None,
                 is_answered_by_store: false,
+                can_ask_user: false,
                 #[cfg(feature = "files")]
                 files: None,
             }),
@@ -140,6 +142,18 @@ impl RunContext {
 
     pub(crate) fn is_answered_by_store(&self) -> bool {
         self.inner.is_answered_by_store
+    }
+
+    /// Marks a run whose tools can show the user forms.
+    pub(crate) fn asking_user(mut self) -> Self {
+        if let Some(inner) = Arc::get_mut(&mut self.inner) {
+            inner.can_ask_user = true;
+        }
+        self
+    }
+
+    pub(crate) fn can_ask_user(&self) -> bool {
+        self.inner.can_ask_user
     }
 
     /// Connects the context to the stored files of the assistant.

@@ -13,6 +13,10 @@ import { last, openChat, textOf, toolParts, until, versions } from './chat.mjs';
 import { assertLegal, outputOf } from './kept.mjs';
 import { ASKING, whenAnswered } from './ledger.mjs';
 
+// The core connects only in a browser.
+globalThis.window ??= globalThis;
+const { CopilotKitCore, ɵInterruptState: InterruptState } = await import('@copilotkit/core');
+
 const everything = '../../omniassist-mcp/tests/client/official/node_modules/@modelcontextprotocol/server-everything/dist/index.js';
 const script = fileURLToPath(new URL(everything, import.meta.url));
 
@@ -105,3 +109,20 @@ for (const [generation, lib] of Object.entries(generations)) {
     assert.deepEqual(takeComplaints(), []);
   });
 }
+
+test('CopilotKit · the question of an MCP server is an interrupt', async () => {
+  ask();
+  const core = new CopilotKitCore({ runtimeUrl: `${desk.origin}/assistant/copilotkit` });
+  await until(() => core.runtimeConnectionStatus === 'connected', 'the core is connected');
+  const agent = core.getAgent('default');
+  agent.addMessage({ id: randomUUID(), role: 'user', content: 'Register me' });
+  await core.runAgent({ agent });
+  const [form] = agent.pendingInterrupts;
+  assert.equal(form.message, 'The server “npm” asks:\nPlease provide inputs for the following fields:');
+  const state = new InterruptState();
+  state.setStandard(agent.pendingInterrupts);
+  await core.runAgent({ agent, resume: state.resolve(answer).resume });
+  assert.equal(agentText(agent), 'Thank you, Ann.');
+  checkResult(/Name: Ann.*Favorite Integer: 7/s);
+  assert.deepEqual(takeComplaints(), []);
+});

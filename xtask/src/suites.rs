@@ -89,11 +89,14 @@ const PAGES: [&str; 2] = ["react-chat", "copilotkit-chat"];
 /// The folder with the MCP servers from npm that Rust tests start.
 const MCP_SERVERS: &str = "omniassist-mcp/tests/client/official";
 
-/// The folder with those from PyPI, and the variable that names their Python.
-const PYTHON_MCP_SERVERS: (&str, &str) = ("tests/mcp/servers", "OMNIASSIST_MCP_PYTHON");
+/// The folder with those from PyPI, and the name of their environment. The tests know where it is.
+const PYTHON_MCP_SERVERS: (&str, &str) = ("tests/mcp/servers", "mcp-servers");
 
 /// The variable that names the server of the real model.
 const REAL_MODEL: &str = "OMNIASSIST_E2E_BASE_URL";
+
+/// The variable that names the same server for the tests of the tool search.
+const REAL_TOOL_SEARCH: &str = "OMNIASSIST_TOOL_SEARCH_BASE_URL";
 
 /// The variable that names the folder of recorded provider streams. With `CI=true` the tests fail without it.
 const RECORDINGS: &str = "OMNIASSIST_FIXTURES";
@@ -117,12 +120,12 @@ pub(crate) fn run(named: &[Part], report: &mut Report) {
         if env::var_os(RECORDINGS).is_none() {
             report.skip("recorded provider streams", &format!("not configured ({RECORDINGS} is not set)"));
         }
-        let (folder, variable) = PYTHON_MCP_SERVERS;
+        let (folder, name) = PYTHON_MCP_SERVERS;
         let npm = report.step("npm ci for the official MCP servers", || npm_ci(&root().join(MCP_SERVERS)));
-        let environment = || python::environment("mcp-servers", &root().join(folder));
+        let environment = || python::environment(name, &root().join(folder));
         let python = report.step("MCP servers from PyPI", environment);
-        if let Some(((), python)) = npm.zip(python) {
-            report.step("Rust tests", || rust_tests((variable, &python)));
+        if npm.zip(python).is_some() {
+            report.step("Rust tests", rust_tests);
         }
     }
     if parts.iter().all(|part| *part == Part::Rust) {
@@ -142,11 +145,18 @@ pub(crate) fn run(named: &[Part], report: &mut Report) {
     Suites { folder, examples, programs, streams: written }.run(&parts, report);
 }
 
-fn rust_tests((variable, value): (&str, &Path)) -> Outcome {
+fn rust_tests() -> Outcome {
     let mut failed = FailedTests::default();
     let mut tests = cargo(&WORKSPACE);
-    run_and_read(tests.arg("--no-fail-fast").env(variable, value), |line| failed.read(line))
+    run_and_read(tests.arg("--no-fail-fast"), |line| failed.read(line))
         .map_err(|status| format!("{status}: {failed}"))
+}
+
+/// Runs the test of the tool search among the operations of a large document.
+fn real_tool_search() -> Outcome {
+    let mut test = cargo(&WORKSPACE);
+    let url = env::var_os(REAL_MODEL).unwrap_or_default();
+    execute(test.args(["--test", "openapi", "real_model::"]).env(REAL_TOOL_SEARCH, url))
 }
 
 struct Suites {
@@ -203,6 +213,9 @@ impl Suites {
             let files =
                 ["real-model.test.mjs", "real-model-agents.test.mjs", "real-model-constrained.test.mjs"];
             report.step("real-model suite, client", || self.node("clients", AXUM, &files, execute));
+        }
+        if has(&[Part::RealModel]) {
+            report.step("real-model suite, tool search", real_tool_search);
         }
         if browser && has(&[Part::RealModel]) {
             report.step("real-model suite, browser", || {

@@ -26,7 +26,7 @@ async fn main() -> Result<(), Box<dyn Error + Send + Sync>> {
     let settings = Settings::from_env().await?;
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("servers");
 
-    // A process gets the variables of its command, and no others of this host.
+    // A process gets the variables of its command and the `PATH`, and no others of this host.
     let script = folder.join("node_modules/@modelcontextprotocol/server-everything/dist/index.js");
     let everything = McpServer::stdio("everything", Command::new("node").arg(script).arg("stdio"));
     let python = folder.join(".python/bin/python");

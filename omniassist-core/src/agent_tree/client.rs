@@ -1,7 +1,7 @@
 use serde::{Deserialize, Deserializer};
 
 use super::Status;
-use crate::{Error, Result, Text};
+use crate::{Error, JsonText, Result, Text};
 
 /// A frame of a client.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -19,10 +19,70 @@ pub enum ClientFrame {
         /// The answer.
         response: Text,
     },
+    /// Answers the question about a call that waits for the user.
+    CallResponse(CallResponse),
     /// Changes the work of an agent.
     UserIntervention(Intervention),
     /// Asks for the states of all agents.
     GetAgentTree,
+}
+
+/// The user's answer to the question about a call.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct CallResponse {
+    /// The agent that asks.
+    pub agent_id: Text,
+    /// The question.
+    pub query_id: Text,
+    /// `true` if the call may run, or if the form was filled in.
+    pub approved: bool,
+    /// The values of a form that was filled in.
+    #[serde(default)]
+    pub output: Option<JsonText>,
+    /// The arguments that the user has edited. Only if the question allows it.
+    #[serde(default)]
+    pub arguments: Option<JsonText>,
+    /// The reason for a refusal, which the model reads.
+    #[serde(default)]
+    pub reason: Option<Text>,
+}
+
+impl CallResponse {
+    /// Creates the approval of a call.
+    #[must_use]
+    pub fn approved(agent_id: impl Into<Text>, query_id: impl Into<Text>) -> Self {
+        let (agent_id, query_id) = (agent_id.into(), query_id.into());
+        Self { agent_id, query_id, approved: true, output: None, arguments: None, reason: None }
+    }
+
+    /// Creates the refusal of a call or of a form.
+    #[must_use]
+    pub fn refused(agent_id: impl Into<Text>, query_id: impl Into<Text>) -> Self {
+        Self { approved: false, ..Self::approved(agent_id, query_id) }
+    }
+
+    /// Sets the values of a form. Default: none.
+    #[must_use]
+    pub fn output(mut self, output: JsonText) -> Self {
+        self.output = Some(output);
+        self
+    }
+
+    /// Sets the edited arguments. Default: those of the question.
+    #[must_use]
+    pub fn arguments(mut self, arguments: JsonText) -> Self {
+        self.arguments = Some(arguments);
+        self
+    }
+
+    /// Sets the reason for a refusal. Default: none.
+    #[must_use]
+    pub fn reason(mut self, reason: impl Into<Text>) -> Self {
+        self.reason = Some(reason.into());
+        self
+    }
 }
 
 /// A change of the work of an agent.
@@ -141,10 +201,12 @@ impl ClientFrame {
                 let UserResponse { agent_id, response } = fields(text)?;
                 Self::UserResponse { agent_id, response }
             }
+            "call-response" => Self::CallResponse(fields(text)?),
             "user-intervention" => Self::UserIntervention(fields(text)?),
             "get-agent-tree" => Self::GetAgentTree,
             _ => {
-                let expected = "start-agent, user-response, user-intervention or get-agent-tree";
+                let expected =
+                    "start-agent, user-response, call-response, user-intervention or get-agent-tree";
                 return Err(Error::invalid_field("type", expected, "another type"));
             }
         })

@@ -1,6 +1,6 @@
 use serde::Serialize;
 
-use super::NodeState;
+use super::{CallQuery, NodeState};
 use crate::{Text, Usage};
 
 /// A frame of the server.
@@ -22,7 +22,8 @@ pub enum ServerFrame {
         /// The next piece.
         delta: Text,
     },
-    /// An agent asks the user, and waits for the answer.
+    /// An agent asks the user, and waits for the answer. A question about a call is answered with `call-response`, and any
+    /// other one with `user-response`.
     UserQuery {
         /// The agent.
         agent_id: Text,
@@ -31,6 +32,9 @@ pub enum ServerFrame {
         /// The id of the question. Only with the extended protocol.
         #[serde(skip_serializing_if = "Option::is_none")]
         query_id: Option<Text>,
+        /// The call, if the question is about one. Only with the extended protocol.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        call: Option<Box<CallQuery>>,
     },
     /// The root has answered. The fields are sent with the extended protocol only.
     AgentCompleted {
@@ -86,7 +90,8 @@ impl ServerFrame {
     #[must_use]
     pub fn bare(mut self) -> Self {
         match &mut self {
-            Self::UserQuery { query_id, .. } => *query_id = None,
+            Self::UserQuery { query_id, call, .. } => (*query_id, *call) = (None, None),
+            Self::AgentState { state, .. } => state.queries = Vec::new(),
             Self::AgentCompleted { agent_id, result, usage } => {
                 (*agent_id, *result, *usage) = (None, None, None);
             }

@@ -1,6 +1,6 @@
 use serde::{Deserialize, Serialize};
 
-use super::CoreMessage;
+use super::{CoreMessage, OpenQuery};
 use crate::Text;
 
 /// The state of an agent of the tree. A later one of the same agent replaces it.
@@ -24,6 +24,9 @@ pub struct NodeState {
     pub messages: Vec<CoreMessage>,
     /// The answer, at the end.
     pub result: Option<Text>,
+    /// The open questions about calls. Only with the extended protocol, and only if there are any.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub queries: Vec<OpenQuery>,
     /// Details that clients show beside the task.
     pub metadata: Metadata,
     /// The time of the creation, in milliseconds since 1970.
@@ -43,6 +46,7 @@ impl NodeState {
             subagents: Vec::new(),
             messages: Vec::new(),
             result: None,
+            queries: Vec::new(),
             metadata: Metadata::default(),
             created_at,
         }

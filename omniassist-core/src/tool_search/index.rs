@@ -2,9 +2,10 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Bound;
 
 use super::count;
-use super::text::{Field, SearchText, exact};
+use super::nouns::similar;
+use super::text::{Field, SearchText, exact, leading};
 use super::verbs::synonyms;
-use super::words::{stem, words};
+use super::words::{is_asking, stem, words};
 
 /// The maximum number of words of a query.
 const MAX_QUERY_WORDS: usize = 32;
@@ -15,8 +16,8 @@ const SATURATION: f32 = 1.2;
 /// The BM25 parameter b: the degree to which a long text reduces the weight of its words.
 const LENGTH_WEIGHT: f32 = 0.4;
 
-/// The weight of a synonym, compared with the word itself.
-const SYNONYM: f32 = 0.5;
+/// The weight of a synonym or of a similar noun, compared with the word itself.
+const SYNONYM: f32 = 0.6;
 
 /// The weight of a stem that begins with the stem of the query, or the other way round: `deploy` and `deployment`.
 const RELATED: f32 = 0.6;
@@ -78,8 +79,8 @@ impl SearchIndex {
         let fields =
             [Searched::new(&self.headings, headings, &tools), Searched::new(&self.bodies, bodies, &tools)];
         for word in self.query_words(query, others) {
+            fields.iter().for_each(|field| field.find(&word, &mut tools));
             for (stem, weight) in word {
-                fields.iter().for_each(|field| field.find(&stem, weight, &mut tools));
                 for (part, index) in self.increases.iter().enumerate() {
                     let own = |text: &SearchText| text.increases.get(part)?.get(&stem).copied();
                     let other = others.iter().enumerate();
@@ -102,14 +103,15 @@ impl SearchIndex {
     /// only.
     fn query_words(&self, query: &str, others: &[&SearchText]) -> Vec<Vec<(String, f32)>> {
         let all: BTreeSet<String> = words(query).take(MAX_QUERY_WORDS).collect();
-        let stems: BTreeSet<String> = all.iter().map(|word| stem(word)).collect();
-        let mut taken = stems.clone();
-        let with_others = stems.into_iter().map(|word| {
-            let synonyms = synonyms(&word).iter().map(|stem| (stem.clone(), SYNONYM));
+        let stems: BTreeMap<String, bool> = all.iter().map(|word| (stem(word), is_asking(word))).collect();
+        let mut taken: BTreeSet<String> = stems.keys().cloned().collect();
+        let with_others = stems.into_iter().map(|(word, is_asking)| {
+            let verbs = synonyms(&word).iter().chain(similar(&word)).map(|stem| (stem.clone(), SYNONYM));
             let related = self.related(&word, others).into_iter().map(|stem| (stem, RELATED));
-            let new: Vec<_> =
-                synonyms.chain(related).filter(|(stem, _)| taken.insert(stem.clone())).collect();
-            [(word, 1.0)].into_iter().chain(new).collect()
+            let new: Vec<_> = verbs.chain(related).filter(|(stem, _)| taken.insert(stem.clone())).collect();
+            let verb = (leading(&word), 1.0);
+            let word = (!is_asking).then_some((word, 1.0));
+            word.into_iter().chain([verb]).chain(new).collect()
         });
         let with_others: Vec<Vec<_>> = with_others.collect();
         with_others.into_iter().chain(all.iter().map(|word| vec![(exact(word), EXACT)])).collect()
@@ -164,20 +166,29 @@ impl<'a> Searched<'a> {
         Self { postings, others, number, mean_length: mean_length.max(1.0) }
     }
 
-    /// Scores the tools that have a stem.
-    fn find(&self, stem: &str, weight: f32, tools: &mut [Candidate]) {
+    /// Scores the tools that have a word, by the best of its stems. The stems share their rarity: a synonym that few tools have
+    /// is not worth more than the word.
+    fn find(&self, word: &[(String, f32)], tools: &mut [Candidate]) {
         let first = self.postings.lengths.len();
-        let other = self.others.iter().enumerate();
-        let other = other.filter_map(|(tool, field)| Some((first + tool, *field.stems.get(stem)?)));
-        let having = self.postings.stems.get(stem).into_iter().flatten().copied().chain(other);
-        let having: Vec<_> =
-            having.filter(|(tool, _)| tools.get(*tool).is_some_and(|tool| tool.is_among)).collect();
+        let mut having: BTreeMap<usize, f32> = BTreeMap::new();
+        for (stem, weight) in word {
+            let other = self.others.iter().enumerate();
+            let other = other.filter_map(|(tool, field)| Some((first + tool, *field.stems.get(stem)?)));
+            for (tool, occurrences) in
+                self.postings.stems.get(stem).into_iter().flatten().copied().chain(other)
+            {
+                if tools.get(tool).is_some_and(|tool| tool.is_among) {
+                    let length = self.length(tool) / self.mean_length;
+                    let norm = SATURATION * (1.0 - LENGTH_WEIGHT + LENGTH_WEIGHT * length);
+                    let score = weight * occurrences * (SATURATION + 1.0) / (occurrences + norm);
+                    let best = having.entry(tool).or_default();
+                    *best = best.max(score);
+                }
+            }
+        }
         let rarity = (1.0 + (self.number - count(having.len()) + 0.5) / (count(having.len()) + 0.5)).ln();
-        for (tool, occurrences) in having {
-            let length = self.length(tool) / self.mean_length;
-            let norm = SATURATION * (1.0 - LENGTH_WEIGHT + LENGTH_WEIGHT * length);
-            let score = rarity * occurrences * (SATURATION + 1.0) / (occurrences + norm);
-            tools.get_mut(tool).into_iter().for_each(|tool| tool.best = tool.best.max(weight * score));
+        for (tool, score) in having {
+            tools.get_mut(tool).into_iter().for_each(|tool| tool.best = tool.best.max(rarity * score));
         }
     }
 
@@ -210,5 +221,34 @@ impl Candidate {
 
     fn end_word(&mut self) {
         self.found += std::mem::take(&mut self.best);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{SearchIndex, SearchText};
+
+    fn found(query: &str, names: &[&'static str]) -> Vec<&'static str> {
+        let index = SearchIndex::new(names.iter().map(|name| SearchText::new(name, "")));
+        index.rank(query, |_| true, &[]).into_iter().map(|tool| names[tool]).collect()
+    }
+
+    #[test]
+    fn a_noun_finds_similar_ones() {
+        assert_eq!(found("Which vouchers are valid?", &["list_users", "list_coupons"])[0], "list_coupons");
+        assert_eq!(found("our env", &["get_environment", "get_user"]), ["get_environment"]);
+        assert_eq!(found("the mail that Ann sent", &["send_email", "get_user"]), ["send_email"]);
+    }
+
+    #[test]
+    fn a_synonym_of_a_verb_finds_tools_that_begin_with_it() {
+        assert_eq!(found("add", &["create_invoice", "export_all_created"]), ["create_invoice"]);
+        // The name of a source comes before the verb.
+        assert_eq!(found("add", &["shop_create_invoice"]), ["shop_create_invoice"]);
+    }
+
+    #[test]
+    fn a_question_word_is_no_subject() {
+        assert_eq!(found("Who is it?", &["page_person_who_called", "get_order"])[0], "get_order");
     }
 }

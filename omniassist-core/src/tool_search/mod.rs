@@ -1,9 +1,12 @@
 //! The search among the tools of a run: BM25 over names, titles, tags, descriptions and examples.
 //!
-//! The words of a query often differ from the names of tools. Words are therefore reduced to stems, and the verbs of a
-//! query also find their synonyms: “add” finds `create_invoice`. Stems with a common beginning are related: “deploy” finds
+//! The words of a query often differ from those of tools. Words are therefore reduced to stems, and shortened words are
+//! written out. The verbs of a query also find the tools that begin with a synonym: “add” finds `create_invoice`. Its nouns
+//! find similar ones: “voucher” finds `list_coupons`. Stems with a common beginning are related: “deploy” finds
 //! `list_deployments`. A tool whose whole name or summary is in the query ranks above a tool that only mentions the same
 //! words. Words that many descriptions share, but few names, count in names only.
+//!
+//! The tables of verbs and nouns are English, and general: a query in the jargon of one trade needs the words of its tools.
 //!
 //! [`rank`] searches some tools once. A [`SearchIndex`] is for thousands of tools.
 //!
@@ -19,6 +22,7 @@
 //! ```
 
 mod index;
+mod nouns;
 mod rank;
 mod text;
 mod verbs;

@@ -3,10 +3,10 @@ use std::collections::BTreeMap;
 use super::words::{stem, words};
 
 /// The increase of a score if the query covers the whole name, or the whole summary.
-const COVERAGE: f32 = 1.2;
+const COVERAGE: f32 = 1.6;
 
 /// The increase of a score if the query has the first word of the name or of the summary, which is the verb of most tools.
-const VERB: f32 = 0.5;
+const VERB: f32 = 0.4;
 
 /// The indexed words of a tool.
 #[derive(Debug, Clone, Default)]
@@ -22,7 +22,7 @@ pub struct SearchText {
 /// Texts that are weighted alike. A word that is rare in one field may be in all tools in another one.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Field {
-    /// The number of occurrences of each stem. A heading also has its [exact] words.
+    /// The number of occurrences of each stem. A heading also has its [exact] words, and the [leading] words of its parts.
     pub(super) stems: BTreeMap<String, f32>,
     /// Their sum.
     pub(super) length: f32,
@@ -60,15 +60,12 @@ impl SearchText {
 
 fn increases(part: &str) -> BTreeMap<String, f32> {
     let mut stems: Vec<_> = words(part).map(|word| stem(&word)).collect();
-    let verb = stems.first().map(|stem| (stem.clone(), VERB));
+    let first = stems.first().cloned();
     stems.sort();
     stems.dedup();
     let share = COVERAGE / super::count(stems.len()).max(1.0);
-    let mut increases = BTreeMap::new();
-    for (stem, increase) in stems.into_iter().map(|stem| (stem, share)).chain(verb) {
-        *increases.entry(stem).or_default() += increase;
-    }
-    increases
+    let others = stems.into_iter().filter(|stem| Some(stem) != first.as_ref()).map(|stem| (stem, share));
+    others.chain(first.as_ref().map(|verb| (leading(verb), share + VERB))).collect()
 }
 
 impl Field {
@@ -81,8 +78,10 @@ impl Field {
 
     fn add_heading(&mut self, text: &str) {
         self.add(text);
-        for word in words(text) {
-            *self.stems.entry(exact(&word)).or_default() += 1.0;
+        // The name of a tool of a source begins with that of the source.
+        let verbs = words(text).take(2).map(|word| leading(&stem(&word)));
+        for form in words(text).map(|word| exact(&word)).chain(verbs) {
+            *self.stems.entry(form).or_default() += 1.0;
         }
     }
 }
@@ -91,4 +90,9 @@ impl Field {
 /// singular of an entry.
 pub(super) fn exact(word: &str) -> String {
     format!("={word}")
+}
+
+/// Returns a stem in the form that stands for the first word of a name or of a summary, which is the verb of most tools.
+pub(super) fn leading(stem: &str) -> String {
+    format!("^{stem}")
 }

@@ -98,10 +98,10 @@ fn item_25_the_stream_continues_after_skipped_events() {
     let mut events = vec![text("Hel")];
     events.extend(spoilt);
     events.extend([text("lo"), complete()]);
-    let survived = written(BridgeOptions::new(), &events);
-    assert_eq!(survived.skipped.len(), 4);
-    assert_eq!(survived.chunks(), chunks(&[text("Hel"), text("lo"), complete()]));
-    let told = survived.skipped[1].to_string();
+    let stream = written(BridgeOptions::new(), &events);
+    assert_eq!(stream.skipped.len(), 4);
+    assert_eq!(stream.chunks(), chunks(&[text("Hel"), text("lo"), complete()]));
+    let told = stream.skipped[1].to_string();
     assert_eq!(told, r#"event skipped: a field is missing, type "agent:tool", field "toolName""#);
 }
 

@@ -12,7 +12,7 @@ use super::McpError;
 use super::cleaned;
 use super::config::Config;
 use super::definition::{Definition, Misfit};
-use super::output::Output;
+use super::output::{self, Output};
 use super::pool::Pool;
 
 const UNUSABLE: &str = "The server's answer cannot be used.";
@@ -83,7 +83,7 @@ impl McpTool {
                 Ok(data.into())
             }
             Ok(Output::Data(data)) => Ok(data.into()),
-            Ok(Output::Failed(text)) => Err(ToolError::new(format!("The server {server} reports: {text}"))),
+            Ok(Output::Failed(text)) => Err(output::error(server, &text)),
             Err(Misfit) => Err(ToolError::new(UNUSABLE)
                 .with_source(McpError::answer("the output does not fit the tool's output schema"))),
         }

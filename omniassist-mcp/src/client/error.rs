@@ -1,6 +1,8 @@
 use std::error::Error as StdError;
 use std::fmt;
 
+use super::cleaned;
+
 /// An error of an MCP server, or of the file with the pins.
 ///
 /// Its text is for operators. Models and clients read other texts, which contain nothing of it.
@@ -15,6 +17,7 @@ struct Inner {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
+    NotAttached,
     Unreachable,
     Disconnected,
     TimedOut,
@@ -38,6 +41,10 @@ impl McpError {
     fn with_source(mut self, source: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
         self.inner.source = Some(source.into());
         self
+    }
+
+    pub(super) fn not_attached() -> Self {
+        Self::of(Kind::NotAttached)
     }
 
     pub(super) fn unreachable(source: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
@@ -94,6 +101,19 @@ impl McpError {
 
     pub(super) fn unknown_tool() -> Self {
         Self::of(Kind::UnknownTool)
+    }
+
+    /// Returns the text of the error and of its sources, as an operator reads it. A part of them can be a text of the server.
+    pub(super) fn text_with_sources(&self) -> String {
+        let errors = std::iter::successors(Some(self as &(dyn StdError + 'static)), |&error| error.source());
+        let texts: Vec<String> = errors.map(ToString::to_string).collect();
+        cleaned::description(&texts.join(": "))
+    }
+
+    /// Returns `true` if the server is attached to no assistant.
+    #[must_use]
+    pub fn is_not_attached(&self) -> bool {
+        self.inner.kind == Kind::NotAttached
     }
 
     /// Returns `true` if no connection could be made.
@@ -161,6 +181,9 @@ impl McpError {
 impl fmt::Display for McpError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self.inner.kind {
+            Kind::NotAttached => {
+                "the server is attached to no assistant: give an `Arc` of it to `tool_source`"
+            }
             Kind::Unreachable => "the server cannot be reached",
             Kind::Disconnected => "the connection to the server was lost",
             Kind::TimedOut => "the server did not answer in time",

@@ -167,7 +167,7 @@ impl Watcher for Hub {
             tracing::warn!(source, error = ?error, "an MCP server cannot be used");
         }
         if !self.pool.is_per_principal() {
-            self.slot.set_state(SourceState::Unavailable { reason: error.to_string().into() });
+            self.slot.set_state(SourceState::Unavailable { reason: error.text_with_sources().into() });
         }
     }
 }

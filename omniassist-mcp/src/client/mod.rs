@@ -27,10 +27,10 @@
 //!   [`trust_annotations`](McpServer::trust_annotations) say otherwise.
 //! - Descriptions have no hidden characters, and at most 2 KiB. [`Pins`] find definitions that have changed, and can withhold
 //!   them. A tool that a server changes during a run cannot be called in this run.
-//! - The model receives results as an object that tells whose data they are, of at most
-//!   [`max_output_bytes`](McpServer::max_output_bytes). Images, sounds and embedded files become
-//!   [files](omniassist_server::files) of the user, if the assistant has a store of them. Otherwise they become a line that tells
-//!   that they exist. Links are never followed.
+//! - The model receives a result or an error as an object that names the server, with at most
+//!   [`max_output_bytes`](McpServer::max_output_bytes) of data. Images, sounds and embedded files become
+//!   [files](omniassist_server::files) of the user, if the assistant has a store of them. Otherwise the model reads a line in their
+//!   place. Links are never followed.
 //! - A list is refused as a whole if it has more than 10,000 tools, 64 pages or 8 MiB, or takes more than 30 s.
 //! - A server can ask the user during a call only. Sampling and roots are not offered.
 //!
@@ -43,9 +43,12 @@
 //!
 //! With the version 2026-07-28, the call goes on at any server of the application with the same keys or the same store. Earlier
 //! servers hold the call open while they wait. It is held in this process for 5 minutes, 64 calls at a time and 8 of a user.
-//! After that, or at another server, the call is made again if the tool's annotations are trusted and allow it; its questions
-//! then have the answers that the user gave. Otherwise the model reads that the call was lost. On one connection without streams,
-//! such as that of a process, a question is declined if it cannot be told which user's call it belongs to.
+//! It ends with the tree of agents that waits, if it is a call of one. After that, or at another server, the call is made again
+//! with the user's answers if the tool's annotations are trusted and allow it. Otherwise the model reads that the call was lost.
+//! A process has one stream for the calls of all users. A question on it is declined while calls of more than one user are open.
+//!
+//! A call whose user [cannot be asked](omniassist_server::tool::ToolContext::can_ask_user) says so to a server of version
+//! 2026-07-28. It declines the questions of earlier servers.
 //!
 //! # Resources and prompts
 //!

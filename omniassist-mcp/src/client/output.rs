@@ -1,5 +1,6 @@
 use std::fmt::Write;
 
+use omniassist_server::tool::ToolError;
 use rmcp::model::{CallToolResult, ContentBlock, ResourceContents};
 use serde_json::{Map, Value, json};
 
@@ -57,6 +58,11 @@ pub(super) fn text_of<'a>(blocks: impl IntoIterator<Item = &'a ContentBlock>, ma
 /// Returns a text as data of a server.
 pub(super) fn data(server: &str, text: &str) -> Value {
     json!({"untrusted_data_of": server, "text": text})
+}
+
+/// Returns the error of a call that a server says has failed. Its text is as much the data of the server as a result is.
+pub(super) fn error(server: &str, text: &str) -> ToolError {
+    ToolError::new(format!("The server {server} reports an error: {}", data(server, text)))
 }
 
 fn write_block(text: &mut String, block: &ContentBlock) {

@@ -147,21 +147,13 @@ mod tests {
     use super::*;
     use crate::client::McpAuth;
 
-    struct Nobody;
-
-    impl Watcher for Nobody {
-        fn listed(&self) {}
-        fn lost(&self) {}
-        fn failed(&self, _: &McpError) {}
-    }
-
     #[tokio::test(start_paused = true)]
     async fn a_user_who_is_being_connected_counts() {
         let auth = McpAuth::per_principal(async |user: Principal| match user.id() {
             "eve" => None,
             _ => std::future::pending().await,
         });
-        let pool = Pool::new(Arc::new(Config::unreachable(auth)), Weak::<Nobody>::new());
+        let pool = Pool::new(Arc::new(Config::unreachable(auth)), Weak::<()>::new());
         // This user has no connection, and gets none.
         drop(pool.link(&Principal::new("eve")).ok().unwrap());
         sleep(Duration::from_secs(1)).await;

@@ -38,9 +38,9 @@ pub struct McpServer {
 impl McpServer {
     /// Creates a server that is a process of this host, and speaks over its standard input and output.
     ///
-    /// The process gets the arguments, the directory and the environment variables of the command, and no other variable of the
-    /// host. Its program is searched on the `PATH` of the host. What it writes to standard error is logged. It is killed, with
-    /// its group, when the source is detached, when the assistant is dropped, and when the host ends, in whatever way.
+    /// The process gets the arguments, the directory and the environment variables of the command. Of the host's variables it gets
+    /// the `PATH` alone, unless the command sets or removes it. Its program is searched on the `PATH` of the host. What it writes to standard error is logged. It is killed, with its group, when the
+    /// source is detached, when the assistant is dropped, and when the host ends, in whatever way.
     pub fn stdio(name: impl Into<Text>, command: &Command) -> Self {
         Self::new(name.into(), Endpoint::Stdio(Arc::new(Program::new(command))))
     }
@@ -87,7 +87,7 @@ impl McpServer {
         self
     }
 
-    /// Sets the definitions that were accepted. Default: [`Pins::memory`] with [`PinPolicy::Warn`].
+    /// Sets the record of accepted definitions. Default: [`Pins::memory`] with [`PinPolicy::Warn`].
     pub fn pins(mut self, pins: Pins) -> Self {
         self.change().pins = pins;
         self
@@ -100,7 +100,7 @@ impl McpServer {
         self
     }
 
-    /// Sets the trust in the annotations of the server's tools. Default: `false`.
+    /// Sets whether the annotations of the server's tools are trusted. Default: `false`.
     ///
     /// If they are trusted, a tool that says that it is read-only needs no approval, and a call of one that is read-only or
     /// idempotent is repeated when the connection is lost. The server can lie.
@@ -109,9 +109,9 @@ impl McpServer {
         self
     }
 
-    /// Sets the need for the server. Default: `false`; a run begins without the tools of a server that is not connected.
+    /// Sets whether a run needs the server. Default: `false`; a run begins without the tools of a server that is not connected.
     ///
-    /// If it is needed, a run waits up to 5 s, and then fails with `tool_source_unavailable`.
+    /// A run that needs a server waits for it up to 5 s, and then fails with `tool_source_unavailable`.
     pub fn required(mut self, is_required: bool) -> Self {
         self.change().is_required = is_required;
         self
@@ -235,7 +235,7 @@ impl McpServer {
 
     /// Returns an attachment, which connects if it has not begun.
     fn attached(&self) -> Result<Arc<Hub>, McpError> {
-        let hub = self.hubs().first().cloned().ok_or_else(McpError::disconnected)?;
+        let hub = self.hubs().first().cloned().ok_or_else(McpError::not_attached)?;
         hub.start();
         Ok(hub)
     }

@@ -16,6 +16,7 @@ use tokio::time::timeout;
 
 use super::call::Call;
 use super::caller::Caller;
+use super::catalogue::{Entry, Page};
 use super::offer::Offer;
 use super::question::{asks_with_forms, is_without_sessions};
 use super::refusal;
@@ -57,6 +58,20 @@ impl Handler {
             _ => false,
         };
         if is_offered { Ok(()) } else { Err(refusal::unknown_method(method)) }
+    }
+
+    /// Returns one page of a list of the host, whose conditions of visibility are code of the host.
+    async fn page<T>(
+        &self,
+        method: &str,
+        request: Option<PaginatedRequestParams>,
+        context: &RequestContext<RoleServer>,
+        list: impl FnOnce(&Settings, Page<'_>) -> (Vec<T>, Option<String>),
+    ) -> Result<(Vec<T>, Option<String>), ErrorData> {
+        self.require(method)?;
+        let (caller, settings) = (Caller::of(context)?.context(), &self.settings);
+        let page = (&caller, cursor(request.as_ref()), settings.page_size);
+        guarded(context, async { Ok(list(settings, page)) }).await
     }
 
     fn completes(&self) -> bool {
@@ -108,12 +123,9 @@ impl ServerHandler for Handler {
         request: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
-        self.require("resources/list")?;
-        let (caller, settings) = (Caller::of(&context)?.context(), &self.settings);
-        let after = cursor(request.as_ref());
-        let list = async { Ok(settings.resources.list(&caller, after, settings.page_size)) };
-        let (resources, more) = guarded(&context, list).await?;
-        Ok(for_one_caller!(settings, ListResourcesResult::with_all_items(resources), more))
+        let list = |settings: &Settings, page: Page<'_>| settings.resources.list(page);
+        let (resources, more) = self.page("resources/list", request, &context, list).await?;
+        Ok(for_one_caller!(self.settings, ListResourcesResult::with_all_items(resources), more))
     }
 
     async fn list_resource_templates(
@@ -121,12 +133,9 @@ impl ServerHandler for Handler {
         request: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
-        self.require("resources/templates/list")?;
-        let (caller, settings) = (Caller::of(&context)?.context(), &self.settings);
-        let after = cursor(request.as_ref());
-        let list = async { Ok(settings.resources.list_templates(&caller, after, settings.page_size)) };
-        let (templates, more) = guarded(&context, list).await?;
-        Ok(for_one_caller!(settings, ListResourceTemplatesResult::with_all_items(templates), more))
+        let list = |settings: &Settings, page: Page<'_>| settings.resources.list_templates(page);
+        let (templates, more) = self.page("resources/templates/list", request, &context, list).await?;
+        Ok(for_one_caller!(self.settings, ListResourceTemplatesResult::with_all_items(templates), more))
     }
 
     async fn read_resource(
@@ -147,12 +156,9 @@ impl ServerHandler for Handler {
         request: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListPromptsResult, ErrorData> {
-        self.require("prompts/list")?;
-        let (caller, settings) = (Caller::of(&context)?.context(), &self.settings);
-        let after = cursor(request.as_ref());
-        let list = async { Ok(settings.prompts.list(&caller, after, settings.page_size)) };
-        let (prompts, more) = guarded(&context, list).await?;
-        Ok(for_one_caller!(settings, ListPromptsResult::with_all_items(prompts), more))
+        let list = |settings: &Settings, page: Page<'_>| settings.prompts.list(page);
+        let (prompts, more) = self.page("prompts/list", request, &context, list).await?;
+        Ok(for_one_caller!(self.settings, ListPromptsResult::with_all_items(prompts), more))
     }
 
     async fn get_prompt(
@@ -175,8 +181,14 @@ impl ServerHandler for Handler {
         let (caller, settings) = (Caller::of(&context)?.context(), &self.settings);
         let complete = async {
             let completers = match &request.r#ref {
-                Reference::Prompt(prompt) => settings.prompts.get(&prompt.name, &caller)?.completers(),
-                Reference::Resource(resource) => settings.resources.get(&resource.uri, &caller)?.completers(),
+                Reference::Prompt(prompt) => {
+                    let found = settings.prompts.get(&prompt.name, &caller).map(Entry::completers);
+                    found.ok_or_else(refusal::unknown_prompt)?
+                }
+                Reference::Resource(resource) => {
+                    let found = settings.resources.get(&resource.uri, &caller).map(Entry::completers);
+                    found.ok_or_else(|| refusal::unknown_resource(&resource.uri))?
+                }
                 _ => return Err(refusal::unknown_reference()),
             };
             completers.complete(request.argument, request.context, caller.clone()).await

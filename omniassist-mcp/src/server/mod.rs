@@ -2,12 +2,13 @@
 //!
 //! `expose` is the builder and the endpoint, `stdio` the same over standard input and output, and `handler` the methods of the
 //! protocol. `offer` finds what a caller may call, `call` runs it, `question` asks the user of the client, and `pending` is the
-//! call that waits meanwhile. `resource/` and `prompt/` are what the host offers beside tools.
+//! call that waits meanwhile. `resource/` and `prompt/` are what the host offers beside tools, each in a `catalogue`.
 
 mod arguments;
 mod attachments;
 mod call;
 mod caller;
+mod catalogue;
 mod completion;
 mod content;
 mod expose;

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
 use omniassist_mcp::client::McpServer;
+use omniassist_server::AssistantBuilder;
 use rmcp::ServerHandler;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, ErrorData, InputRequest,
@@ -21,6 +22,8 @@ use super::{Desk, open};
 struct Asking {
     /// The answers and the state of each call.
     calls: Arc<Mutex<Vec<Value>>>,
+    /// Each list and call, with `true` if the client says that it shows forms.
+    shows_forms: Arc<Mutex<Vec<(&'static str, bool)>>>,
 }
 
 fn input(params: &Value) -> InputRequest {
@@ -47,10 +50,11 @@ impl ServerHandler for Asking {
     async fn list_tools(
         &self,
         _: Option<PaginatedRequestParams>,
-        _: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
+        self.note("list", &context);
         let schema = json!({"type": "object"}).as_object().unwrap().clone();
-        let tools = ["two", "again", "sample", "page", "hidden"];
+        let tools = ["two", "again", "sample", "page", "hidden", "plain"];
         let tools = tools.map(|name| Tool::new(name, "Asks", Arc::new(schema.clone())));
         Ok(ListToolsResult::with_all_items(tools.to_vec()))
     }
@@ -60,7 +64,7 @@ impl ServerHandler for Asking {
         call: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        assert!(context.client_capabilities().unwrap().elicitation.is_some());
+        self.note("call", &context);
         let answers = call.input_responses.unwrap_or_default();
         let round = self.calls.lock().unwrap().len();
         self.calls.lock().unwrap().push(json!({"answers": answers, "state": call.request_state}));
@@ -84,6 +88,11 @@ impl ServerHandler for Asking {
 }
 
 impl Asking {
+    fn note(&self, what: &'static str, context: &RequestContext<RoleServer>) {
+        let shows_forms = context.client_capabilities().unwrap().elicitation.is_some();
+        self.shows_forms.lock().unwrap().push((what, shows_forms));
+    }
+
     async fn desks(&self) -> (Desk, Desk) {
         let url = serve(self.clone()).await;
         let desk = || Desk::with([open(McpServer::http("docs", &url))], keyed).ready();
@@ -165,4 +174,19 @@ async fn an_answer_that_does_not_fit_the_form_is_not_sent() {
     chat.fill(&json!({"name": 7}));
     chat.post(&desk).await;
     assert_eq!(asking.calls().len(), 1, "{}", chat.told());
+}
+
+#[tokio::test]
+async fn only_a_call_whose_user_can_be_asked_says_so() {
+    let asking = Asking::default();
+    let url = serve(asking.clone()).await;
+    let desk = Desk::with([open(McpServer::http("docs", &url))], keyed).ready().await;
+    Chat::new("ann").say(&desk, "docs_plain").await;
+    Chat::without_forms("bob").say(&desk, "docs_plain").await;
+    // An assistant without seals cannot go on with a call that waits.
+    let without_seals = |builder: AssistantBuilder| builder.trust_client_history();
+    let desk = Desk::with([open(McpServer::http("docs", &url))], without_seals).ready().await;
+    Chat::new("ann").say(&desk, "docs_plain").await;
+    let expected = [("list", false), ("call", true), ("call", false), ("list", false), ("call", false)];
+    assert_eq!(*asking.shows_forms.lock().unwrap(), expected);
 }

@@ -11,6 +11,7 @@ use serde_json::json;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 
+use super::half_open::Relay;
 use super::http_server::{HttpServer, Lost};
 use super::protocol::{Protocol, tool};
 use super::{Desk, open, stdio_server};
@@ -37,18 +38,32 @@ async fn the_call_after_a_restart_is_right() {
     }
 }
 
-/// Shows the fault that the transport of this crate does not have.
+/// Shows the faults that the transport of this crate does not have. The one below has a new connection for each request, so that
+/// none is half-open.
 #[tokio::test]
-async fn the_bare_protocol_crate_waits_for_ever_after_a_restart() {
-    let server = HttpServer::start(Protocol::new(["look"]), Lost::BadRequestWithoutId).await;
-    let transport = StreamableHttpClientTransport::from_uri(server.url.clone());
-    let client = ().serve(transport).await.unwrap();
-    client.call_tool(CallToolRequestParams::new("look")).await.unwrap();
-    server.restart().await;
-    let call = client.call_tool(CallToolRequestParams::new("look"));
-    let waited = tokio::time::timeout(Duration::from_secs(3), call).await;
-    assert!(waited.is_err(), "{waited:?}");
-    assert!(!client.is_closed());
+async fn the_bare_protocol_crate_waits_for_ever() {
+    let faults = [("400 without an id", true), ("404", false), ("a hang", true), ("half-open", false)];
+    let waits = join_all(faults.map(|(fault, _)| async move {
+        let lost = if fault == "404" { Lost::NotFound } else { Lost::BadRequestWithoutId };
+        let server = HttpServer::start(Protocol::new(["look", "hang"]), lost).await;
+        let relay = Relay::start(&server.url).await;
+        let transport = StreamableHttpClientTransport::from_uri(relay.url.clone());
+        let client = ().serve(transport).await.unwrap();
+        client.call_tool(CallToolRequestParams::new("look")).await.unwrap();
+        match fault {
+            "half-open" => relay.fall_silent(),
+            "a hang" => {}
+            _ => server.restart().await,
+        }
+        let tool = if fault == "a hang" { "hang" } else { "look" };
+        let call = client.call_tool(CallToolRequestParams::new(tool));
+        let end = tokio::time::timeout(Duration::from_secs(3), call).await;
+        let waits = end.is_err();
+        println!("bare rmcp, {fault}: {}", if waits { "no end after 3 s" } else { "an end" });
+        assert!(!waits || !client.is_closed());
+        waits
+    }));
+    assert_eq!(waits.await, faults.map(|(_, waits)| waits));
 }
 
 #[tokio::test]
@@ -126,6 +141,24 @@ async fn a_server_that_says_nothing_does_not_hold_the_others() {
 }
 
 #[tokio::test]
+async fn a_call_over_half_open_connections_ends_by_its_deadline() {
+    let server = HttpServer::start(Protocol::new(["look"]), Lost::NotFound).await;
+    let relay = Relay::start(&server.url).await;
+    let source = open(McpServer::http("docs", &relay.url)).call_timeout(SOON);
+    let desk = Desk::new([source]).ready().await;
+    assert!(desk.call("docs_look").await.to_string().contains("look ran"));
+    relay.fall_silent();
+    let began = Instant::now();
+    let result = desk.call("docs_look").await.to_string();
+    println!("{result} after {:?}", began.elapsed());
+    assert!(result.contains("did not answer in time"), "{result}");
+    assert!(began.elapsed() < SOON + Duration::from_millis(500), "{:?}", began.elapsed());
+    let began = Instant::now();
+    assert!(desk.call("docs_look").await.to_string().contains("look ran"));
+    assert!(began.elapsed() < SOON, "{:?}", began.elapsed());
+}
+
+#[tokio::test]
 async fn no_redirect_is_followed() {
     let canary = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -166,7 +199,7 @@ async fn a_call_that_is_refused_as_one_too_many_did_not_run() {
     let server = HttpServer::start(Protocol::new(["busy", "look"]), Lost::NotFound).await;
     let desk = Desk::new([open(McpServer::http("docs", &server.url))]).ready().await;
     let result = desk.call("docs_busy").await.to_string();
-    assert!(result.contains("too many requests; the call did not run"), "{result}");
+    assert!(result.contains("gets too many requests. The call did not run."), "{result}");
     assert!(desk.call("docs_look").await.to_string().contains("look ran"));
     assert_eq!(server.protocol.count("initialize"), 1, "the connection stays");
 }

@@ -62,13 +62,16 @@ impl HttpServer {
         tokio::spawn(async move {
             loop {
                 let Ok((stream, _)) = listener.accept().await else { return };
+                stream.set_nodelay(true).unwrap();
                 let (server, shared) = (server.clone(), Arc::clone(&server.shared));
                 let service = service_fn(move |request| {
                     let server = server.clone();
                     async move { server.handle(request).await }
                 });
                 let connection = http1::Builder::new().serve_connection(TokioIo::new(stream), service);
-                shared.connections.lock().unwrap().spawn(async move {
+                let mut connections = shared.connections.lock().unwrap();
+                while connections.try_join_next().is_some() {}
+                connections.spawn(async move {
                     let _ = connection.await;
                 });
             }

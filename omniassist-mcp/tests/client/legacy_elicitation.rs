@@ -1,6 +1,7 @@
 //! Questions of servers of version 2025-11-25, which hold the call open.
 
 use omniassist_mcp::client::McpServer;
+use omniassist_server::AssistantBuilder;
 use serde_json::{Value, json};
 
 use super::chat::{Chat, keyed};
@@ -111,10 +112,14 @@ async fn a_question_never_reaches_another_user() {
 }
 
 #[tokio::test]
-async fn a_call_whose_user_cannot_be_asked_is_cancelled_at_the_server() {
-    let desk = desk(server("ask,received")).await;
-    let mut chat = Chat::without_forms("ann");
-    chat.say(&desk, "proc_ask").await;
-    assert!(!chat.has_form() && !chat.told().contains("answered"), "{}", chat.told());
-    assert_eq!(received(&desk, "notifications/cancelled").await, 1);
+async fn a_call_whose_user_cannot_be_asked_declines_and_goes_on() {
+    let without_seals = |builder: AssistantBuilder| builder.trust_client_history();
+    let without_seals = Desk::with([open(server("ask,received"))], without_seals).ready().await;
+    for (desk, mut chat) in
+        [(desk(server("ask,received")).await, Chat::without_forms("ann")), (without_seals, Chat::new("ann"))]
+    {
+        chat.say(&desk, "proc_ask").await;
+        assert!(!chat.has_form() && chat.told().contains("decline"), "{}", chat.told());
+        assert_eq!(received(&desk, "notifications/cancelled").await, 0);
+    }
 }

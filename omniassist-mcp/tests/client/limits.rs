@@ -1,5 +1,6 @@
 //! The limits of a list of tools, and its texts.
 
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 use omniassist_mcp::client::McpServer;
@@ -35,6 +36,19 @@ async fn a_list_of_ten_thousand_tools_is_offered_and_one_more_is_not() {
     let (_server, desk) = served(protocol).await;
     assert!(reason(&desk).await.contains("larger than 10,000 tools"));
     assert!(desk.assistant.tools().names().is_empty(), "no part of the list is offered");
+}
+
+#[tokio::test]
+async fn an_operator_reads_why_a_server_cannot_be_used() {
+    for (server, expected) in [
+        (McpServer::http("docs", "http://127.0.0.1:1/mcp"), "Connection refused"),
+        (McpServer::http("docs", "no url"), "relative URL without a base"),
+        (McpServer::stdio("docs", &Command::new("no-such-program")), "No such file"),
+    ] {
+        let reason = reason(&Desk::new([open(server)])).await;
+        assert!(reason.contains("cannot be reached") && reason.contains(expected), "{reason}");
+        assert!(!reason.contains("::"), "{reason} has the names of types");
+    }
 }
 
 #[tokio::test]

@@ -77,7 +77,7 @@ async fn a_list_of_resources_ends() {
 #[tokio::test]
 async fn without_an_attachment_nothing_is_asked() {
     let server = McpServer::http("docs", "http://127.0.0.1:9");
-    assert!(server.resources(&nobody()).await.unwrap_err().is_disconnected());
+    assert!(server.resources(&nobody()).await.unwrap_err().is_not_attached());
 }
 
 #[tokio::test]

@@ -14,7 +14,7 @@ use super::chat::{Chat, keyed};
 use super::{Desk, open};
 
 /// Returns the script of the server, and the program that runs it.
-fn everything() -> (PathBuf, PathBuf) {
+pub(crate) fn everything() -> (PathBuf, PathBuf) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/client/official");
     let script = folder.join("node_modules/@modelcontextprotocol/server-everything/dist/index.js");
     assert!(script.exists(), "run `npm ci` in {}", folder.display());

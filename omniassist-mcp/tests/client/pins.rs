@@ -1,5 +1,6 @@
 //! Definitions that change.
 
+use std::path::Path;
 use std::time::Duration;
 
 use omniassist_mcp::client::{McpServer, PinPolicy, Pins};
@@ -89,6 +90,8 @@ async fn every_part_of_a_definition_is_pinned_and_its_order_is_not() {
         ("inputSchema", json!({"type": "object", "properties": {"to": {"type": "string"}}})),
         ("outputSchema", json!({"type": "object"})),
         ("annotations", json!({"readOnlyHint": true})),
+        ("annotations", json!({"title": "Look up"})),
+        ("title", json!("Look up")),
         ("description", json!("Does look\u{200b}")),
     ];
     for (part, value) in parts {
@@ -134,4 +137,55 @@ async fn warn_keeps_what_it_has_seen_and_trust_keeps_nothing() {
         let (_server, desk) = served(&Pins::file(&path, PinPolicy::Ask).unwrap()).await;
         assert_eq!(desk.assistant.tools().names().len(), known);
     }
+}
+
+/// Returns the pins of as many processes that share a file, which all wait for the same tools.
+async fn shared(path: &Path, processes: usize, tools: &[String]) -> Vec<(Pins, HttpServer, Desk)> {
+    let mut all = Vec::new();
+    for _ in 0..processes {
+        let pins = Pins::file(path, PinPolicy::Ask).unwrap();
+        let protocol = Protocol::new(tools.iter().map(String::as_str));
+        let server = HttpServer::start(protocol, Lost::BadRequestWithoutId).await;
+        let source = open(McpServer::http("docs", &server.url)).pins(pins.clone());
+        let desk = Desk::new([source]).ready().await;
+        all.push((pins, server, desk));
+    }
+    all
+}
+
+#[tokio::test]
+async fn what_another_process_has_accepted_is_kept_and_offered() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("mcp.lock");
+    let all = shared(&path, 2, &["find".to_owned(), "look".to_owned()]).await;
+    let [(one, ..), (two, server, desk)] = all.as_slice() else { panic!() };
+    two.accept(&two.pending()[1]).unwrap();
+    desk.until(|desk| desk.assistant.tools().names() == ["docs_look"]).await;
+    one.accept(&one.pending()[0]).unwrap();
+    let (_server, third) = served(&Pins::file(&path, PinPolicy::Ask).unwrap()).await;
+    assert_eq!(third.assistant.tools().names().len(), 2);
+
+    assert_eq!(desk.assistant.tools().names().len(), 1, "the list has not been read again");
+    server.restart().await;
+    desk.call("docs_look").await;
+    desk.until(|desk| desk.assistant.tools().names().len() == 2).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn processes_that_accept_at_the_same_time_lose_no_pin() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("mcp.lock");
+    let tools: Vec<_> = (0..40).map(|number| format!("t{number}")).collect();
+    let all = shared(&path, 4, &tools).await;
+    std::thread::scope(|threads| {
+        for (number, (pins, ..)) in all.iter().enumerate() {
+            threads.spawn(move || {
+                for tool in pins.pending().iter().skip(number).step_by(4) {
+                    pins.accept(tool).unwrap();
+                }
+            });
+        }
+    });
+    let (pins, _, desk) = &shared(&path, 1, &tools).await[0];
+    assert_eq!((desk.assistant.tools().names().len(), pins.pending().len()), (40, 0));
 }

@@ -72,6 +72,11 @@ impl Protocol {
         self.state.lock().unwrap().received.iter().filter(|message| message["method"] == method).count()
     }
 
+    /// Forgets the messages that the server has received.
+    pub(crate) fn forget(&self) {
+        self.state.lock().unwrap().received.clear();
+    }
+
     pub(crate) fn react(&self, message: &Value) -> Reaction {
         let mut state = self.state.lock().unwrap();
         state.received.push(message.clone());
@@ -197,6 +202,7 @@ fn content(uri: &str) -> Result<Value, Reaction> {
 fn call(id: &Value, params: &Value) -> Reaction {
     let text = |text: &str| json!({"content": [{"type": "text", "text": text}]});
     let mut messages = Vec::new();
+    let given = params["arguments"]["text"].as_str().unwrap_or_default();
     let result = match params["name"].as_str().unwrap_or_default() {
         "hang" => return Reaction::Hang,
         "die" => return Reaction::Die,
@@ -228,7 +234,12 @@ fn call(id: &Value, params: &Value) -> Reaction {
             messages.push(json!({"jsonrpc": "2.0", "method": method, "params": params}));
             text("done")
         }
-        "echo" => text(params["arguments"]["text"].as_str().unwrap_or_default()),
+        "echo" => text(given),
+        "fail_with" => json!({"content": [{"type": "text", "text": given}], "isError": true}),
+        "refuse_with" => {
+            let error = json!({"code": -32000, "message": given});
+            return Reaction::Send(vec![json!({"jsonrpc": "2.0", "id": id, "error": error})]);
+        }
         "environment" => {
             let names: Vec<_> = std::env::vars().map(|(name, _)| name).collect();
             text(&names.join(","))

@@ -1,5 +1,4 @@
-//! Servers from PyPI, over stdio. `OMNIASSIST_MCP_PYTHON` names a Python with the packages of
-//! `tests/mcp/servers/requirements.txt`, as `cargo xtask test rust` sets it; without it the tests do nothing.
+//! Servers from PyPI, over stdio. Their Python is that of `cargo xtask test rust`.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -12,15 +11,23 @@ use omniassist_mcp::client::McpServer;
 
 use super::{Desk, open};
 
-/// Returns a command with these arguments for Python, if there is one.
-fn python<S: Into<OsString>>(arguments: impl IntoIterator<Item = S>) -> Option<Command> {
-    let Some(python) = std::env::var_os("OMNIASSIST_MCP_PYTHON") else {
-        println!("not run: OMNIASSIST_MCP_PYTHON names no Python");
-        return None;
-    };
+/// The environment with the servers, below the target folder.
+const ENVIRONMENT: &str = "python/mcp-servers";
+
+/// Returns a command with these arguments for Python.
+fn python<S: Into<OsString>>(arguments: impl IntoIterator<Item = S>) -> Command {
+    let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().unwrap();
+    let python = target.join(ENVIRONMENT).join("bin/python");
+    assert!(
+        python.exists(),
+        "the MCP servers from PyPI are missing: `cargo xtask test rust` installs them and runs all Rust tests, and \
+         `python3 -m venv {environment} && {python} -m pip install -r tests/mcp/servers/requirements.txt` only installs them",
+        environment = target.join(ENVIRONMENT).display(),
+        python = python.display(),
+    );
     let mut command = Command::new(python);
     command.args(arguments.into_iter().map(Into::into));
-    Some(command)
+    command
 }
 
 async fn desk(name: &'static str, command: &Command) -> Desk {
@@ -37,7 +44,7 @@ async fn desk(name: &'static str, command: &Command) -> Desk {
 
 #[tokio::test]
 async fn mcp_server_time() {
-    let Some(command) = python(["-m", "mcp_server_time"]) else { return };
+    let command = python(["-m", "mcp_server_time"]);
     let desk = desk("time", &command).await;
     let now = desk.call(r#"time_get_current_time {"timezone": "Asia/Tokyo"}"#).await.to_string();
     assert!(now.contains("+09:00"), "{now}");
@@ -51,10 +58,7 @@ async fn mcp_server_time() {
 
 #[tokio::test]
 async fn mcp_server_fetch() {
-    let Some(command) = python(["-m", "mcp_server_fetch", "--ignore-robots-txt", "--allow-private-ips"])
-    else {
-        return;
-    };
+    let command = python(["-m", "mcp_server_fetch", "--ignore-robots-txt", "--allow-private-ips"]);
     let page = || async { ([(CONTENT_TYPE, "text/plain")], "Opens at nine.") };
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}/hours", listener.local_addr().unwrap());
@@ -68,7 +72,7 @@ async fn mcp_server_fetch() {
 #[tokio::test]
 async fn a_server_that_is_written_with_fastmcp() {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/mcp/servers/notes.py");
-    let Some(command) = python([script]) else { return };
+    let command = python([script]);
     let desk = desk("notes", &command).await;
     let kept = desk.call(r#"notes_keep {"text": "call Ann"}"#).await.to_string();
     assert!(kept.contains("number") && kept.contains("call Ann"), "{kept}");

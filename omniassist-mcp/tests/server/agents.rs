@@ -70,16 +70,19 @@ async fn an_agent_shows_a_form() {
     assert_eq!(result(&ask(&client, "ask_greeter", declined).await).0, "Got The user declined to answer.");
 }
 
-#[tokio::test]
-async fn an_agents_call_waits_for_the_user() {
-    let ran = Ran::default();
+/// Returns an agent whose one call needs an approval.
+fn desk() -> Agent {
     let model = ScriptedProvider::new().otherwise(|payload| match last_result(payload) {
         None => call("refund", json!({ "cents": 5 })),
         Some(output) => text(output),
     });
-    let desk =
-        Agent::new("desk", "Pays.").provider(model).tool(refund_tool().requires_approval(Approval::always()));
-    let client = serve_as(builder(&ran).agent(desk), Expose::tools().and_agent("desk")).await;
+    Agent::new("desk", "Pays.").provider(model).tool(refund_tool().requires_approval(Approval::always()))
+}
+
+#[tokio::test]
+async fn an_agents_call_waits_for_the_user() {
+    let ran = Ran::default();
+    let client = serve_as(builder(&ran).agent(desk()), Expose::tools().and_agent("desk")).await;
     let (key, state) = question(&ask(&client, "ask_desk", json!({})).await);
     assert_eq!(ran.take(), [""; 0]);
     let yes = json!({ "action": "accept", "content": { "approve": true } });
@@ -93,13 +96,7 @@ async fn an_agents_call_waits_for_the_user() {
 #[tokio::test]
 async fn an_agent_that_a_tool_asks_waits_for_the_user() {
     let ran = Ran::default();
-    let model = ScriptedProvider::new().otherwise(|payload| match last_result(payload) {
-        None => call("refund", json!({ "cents": 5 })),
-        Some(output) => text(output),
-    });
-    let desk =
-        Agent::new("desk", "Pays.").provider(model).tool(refund_tool().requires_approval(Approval::always()));
-    let client = serve_as(builder(&ran).agent(desk).delegates(["desk"]), Expose::tools()).await;
+    let client = serve_as(builder(&ran).agent(desk()).delegates(["desk"]), Expose::tools()).await;
     let task = json!({ "name": "desk", "arguments": { "task": "Pay." } });
     let (key, state) = question(&client.send("tools/call", task.clone()).await);
     assert_eq!(ran.take(), [""; 0]);

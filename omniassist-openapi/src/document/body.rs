@@ -2,12 +2,14 @@
 
 use std::collections::BTreeMap;
 
+use http::HeaderValue;
+
 use super::node::Node;
 use super::operation::{Body, BodyKind};
 use super::parameters::wire;
 use crate::OpenApiError;
 
-/// Returns the body in the first form that tools can write: JSON, a form, text. `Err(true)` inside stands for a required body
+/// Returns the body in the first form that tools can write: JSON, a form, parts, text. `Err(true)` inside stands for a required body
 /// in other forms only, `Err(false)` for an optional one.
 pub(super) fn body(operation: &Node<'_>) -> Result<Option<Result<Body, bool>>, OpenApiError> {
     let Some(node) = operation.field("requestBody") else { return Ok(None) };
@@ -19,10 +21,13 @@ pub(super) fn body(operation: &Node<'_>) -> Result<Option<Result<Body, bool>>, O
         let essence = media_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
         let (rank, kind) = match essence.as_str() {
             "application/json" => (0, BodyKind::Json),
+            // A list of changes is harder to write than the changed fields.
+            "application/json-patch+json" => (2, BodyKind::Json),
             json if json.ends_with("+json") => (1, BodyKind::Json),
-            "*/*" | "application/*" => (2, BodyKind::Json),
-            "application/x-www-form-urlencoded" => (3, BodyKind::Form(encoding(&content)?)),
-            text if text.starts_with("text/") => (4, BodyKind::Text),
+            "*/*" | "application/*" => (3, BodyKind::Json),
+            "application/x-www-form-urlencoded" => (4, BodyKind::Form(encoding(&content)?)),
+            "multipart/form-data" => (5, BodyKind::Multipart(media_types(&content)?)),
+            text if text.starts_with("text/") => (6, BodyKind::Text),
             _ => continue,
         };
         let schema = content.field("schema");
@@ -35,7 +40,7 @@ pub(super) fn body(operation: &Node<'_>) -> Result<Option<Result<Body, bool>>, O
             continue;
         }
         let media_type = match rank {
-            2 => "application/json",
+            3 => "application/json",
             _ if essence == "text/*" => "text/plain; charset=utf-8",
             _ => media_type,
         };
@@ -52,4 +57,18 @@ fn encoding(content: &Node<'_>) -> Result<BTreeMap<String, super::operation::Wir
     let styled =
         fields.filter(|(_, field)| field.field("style").is_some() || field.field("explode").is_some());
     styled.map(|(name, field)| Ok((name.to_owned(), wire(&field, None)?))).collect()
+}
+
+/// Returns the media types of the parts of a form, each without alternatives.
+fn media_types(content: &Node<'_>) -> Result<BTreeMap<String, String>, OpenApiError> {
+    let Some(encoding) = content.field("encoding") else { return Ok(BTreeMap::new()) };
+    let mut media_types = BTreeMap::new();
+    for (name, field) in encoding.fields()? {
+        let given = field.text("contentType")?.unwrap_or_default();
+        let first = given.split(',').next().unwrap_or_default().trim();
+        if HeaderValue::from_str(first).is_ok() && !first.is_empty() && !first.contains('*') {
+            media_types.insert(name.to_owned(), first.to_owned());
+        }
+    }
+    Ok(media_types)
 }

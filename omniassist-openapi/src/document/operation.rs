@@ -88,5 +88,7 @@ pub(crate) enum BodyKind {
     Json,
     /// A form, with the fields that have a form of their own.
     Form(BTreeMap<String, Wire>),
+    /// A form in parts, with the media types of parts that have one of their own.
+    Multipart(BTreeMap<String, String>),
     Text,
 }

@@ -14,6 +14,8 @@ use super::security::{self, Scheme};
 use super::template::Template;
 use crate::OpenApiError;
 
+const NOT_JSON: &str = "it is not valid JSON; convert a YAML document to JSON first";
+
 const METHODS: [(&str, Method); 8] = [
     ("get", Method::GET),
     ("head", Method::HEAD),
@@ -28,7 +30,7 @@ const METHODS: [(&str, Method); 8] = [
 impl Document {
     pub(crate) fn read(text: &str) -> Result<Self, OpenApiError> {
         let root: Value = serde_json::from_str(text)
-            .map_err(|error| OpenApiError::document("", "it is not valid JSON").with_source(error))?;
+            .map_err(|error| OpenApiError::document("", NOT_JSON).with_source(error))?;
         let node = Node::root(&root);
         node.fields()?;
         if node.field("swagger").is_some() {

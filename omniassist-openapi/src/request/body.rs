@@ -5,12 +5,16 @@ use omniassist_server::ToolError;
 use serde_json::{Map, Value};
 
 use super::encode::encode;
+use super::multipart;
 use super::style::{in_pairs, scalar};
 use crate::arguments::{BodyPlan, Content};
 use crate::document::BodyKind;
 
-/// Returns the body, if there is one.
-pub(super) fn write(plan: &BodyPlan, arguments: &Map<String, Value>) -> Result<Option<Bytes>, ToolError> {
+/// Returns the media type and the body, if there is one.
+pub(super) fn write(
+    plan: &BodyPlan,
+    arguments: &Map<String, Value>,
+) -> Result<Option<(String, Bytes)>, ToolError> {
     let collected;
     let value = match &plan.content {
         Content::Whole(argument) => arguments.get(argument),
@@ -24,15 +28,13 @@ pub(super) fn write(plan: &BodyPlan, arguments: &Map<String, Value>) -> Result<O
         }
     };
     let Some(value) = value else { return Ok(None) };
+    let mut media_type = plan.media_type.clone();
     let text = match &plan.kind {
         BodyKind::Json => value.to_string(),
         BodyKind::Text => scalar(value).unwrap_or_else(|| value.to_string()),
         BodyKind::Form(styles) => {
-            let Value::Object(fields) = value else {
-                return Err(ToolError::new("The argument for the body must be an object."));
-            };
             let mut pairs = Vec::new();
-            for (name, value) in fields {
+            for (name, value) in fields(value)? {
                 match styles.get(name) {
                     Some(wire) => pairs.extend(in_pairs(name, value, *wire)?),
                     None => plain(name, value, &mut pairs),
@@ -41,8 +43,17 @@ pub(super) fn write(plan: &BodyPlan, arguments: &Map<String, Value>) -> Result<O
             let pairs: Vec<String> = pairs.iter().map(|(key, value)| format!("{key}={value}")).collect();
             pairs.join("&")
         }
+        BodyKind::Multipart(media_types) => {
+            let (boundary, text) = multipart::write(fields(value)?, media_types);
+            media_type = format!("multipart/form-data; boundary={boundary}");
+            text
+        }
     };
-    Ok(Some(text.into()))
+    Ok(Some((media_type, text.into())))
+}
+
+fn fields(value: &Value) -> Result<&Map<String, Value>, ToolError> {
+    value.as_object().ok_or_else(|| ToolError::new("The argument for the body must be an object."))
 }
 
 /// Adds a field of a form without a style: each item of a list is a field of its own, and an object is JSON.

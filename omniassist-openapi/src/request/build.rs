@@ -1,3 +1,6 @@
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
 use bytes::Bytes;
 use http::header::CONTENT_TYPE;
 use http::{HeaderMap, HeaderName, HeaderValue, Method};
@@ -29,6 +32,7 @@ pub(crate) fn build(
     plan: &Arguments,
     arguments: &Map<String, Value>,
 ) -> Result<Request, ToolError> {
+    let arguments = &restored(arguments, &plan.renamed);
     let path = path::fill(template, &plan.parameters, arguments)?;
     let mut request = Request {
         method: method.clone(),
@@ -61,10 +65,35 @@ pub(crate) fn build(
         }
     }
     if let Some(plan) = &plan.body
-        && let Some(body) = body::write(plan, arguments)?
+        && let Some((media_type, body)) = body::write(plan, arguments)?
     {
-        request.headers.insert(CONTENT_TYPE, HeaderValue::from_str(&plan.media_type)?);
+        request.headers.insert(CONTENT_TYPE, HeaderValue::from_str(&media_type)?);
         request.body = body;
     }
     Ok(request)
+}
+
+/// Returns the arguments with the names that the properties within them have in a request.
+fn restored<'a>(
+    arguments: &'a Map<String, Value>,
+    renamed: &BTreeMap<String, String>,
+) -> Cow<'a, Map<String, Value>> {
+    if renamed.is_empty() {
+        return Cow::Borrowed(arguments);
+    }
+    let arguments = arguments.iter().map(|(name, value)| (name.clone(), restored_value(value, renamed)));
+    Cow::Owned(arguments.collect())
+}
+
+fn restored_value(value: &Value, renamed: &BTreeMap<String, String>) -> Value {
+    match value {
+        Value::Array(items) => items.iter().map(|item| restored_value(item, renamed)).collect(),
+        Value::Object(fields) => {
+            let fields = fields.iter().map(|(name, value)| {
+                (renamed.get(name).unwrap_or(name).clone(), restored_value(value, renamed))
+            });
+            Value::Object(fields.collect())
+        }
+        value => value.clone(),
+    }
 }

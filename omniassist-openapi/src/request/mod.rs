@@ -3,6 +3,7 @@
 mod body;
 mod build;
 mod encode;
+mod multipart;
 mod path;
 mod style;
 

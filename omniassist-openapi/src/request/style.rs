@@ -120,7 +120,8 @@ pub(super) fn in_pairs(name: &str, value: &Value, wire: Wire) -> Result<Vec<(Str
     })
 }
 
-/// Adds the pairs of an object as `name[key]=value`. The standard has one level; deeper ones continue the name.
+/// Adds the pairs of an object as `name[key]=value`. The standard has one level; deeper ones and lists
+/// continue the name.
 fn deep(name: &str, value: &Value, pairs: &mut Vec<(String, String)>) -> Result<(), ToolError> {
     match value {
         Value::Object(fields) => {
@@ -133,10 +134,8 @@ fn deep(name: &str, value: &Value, pairs: &mut Vec<(String, String)>) -> Result<
             }
         }
         Value::Array(items) => {
-            for item in items {
-                let text =
-                    scalar(item).ok_or_else(|| misfit(name, "a list within it holds a list or an object"))?;
-                pairs.push((encode(name), encode(&text)));
+            for (index, item) in items.iter().enumerate() {
+                deep(&format!("{name}[{index}]"), item, pairs)?;
             }
         }
         value => pairs.extend(scalar(value).map(|text| (encode(name), encode(&text)))),

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::definitions::Definitions;
-use super::keywords::{FORMATS, LIST, ONE, PLAIN, has_type, is_property_name};
+use super::keywords::{FORMATS, LIST, ONE, PLAIN, has_type};
 use crate::text;
 
 impl Definitions<'_> {
@@ -23,7 +23,8 @@ impl Definitions<'_> {
         }
         for (key, value) in keywords {
             let converted = match (key.as_str(), value) {
-                ("properties", Value::Object(fields)) => self.fields(fields, keywords),
+                ("properties", Value::Object(fields)) => self.fields(fields),
+                ("required", Value::Array(names)) => names.iter().map(|name| self.needed(name)).collect(),
                 (key, value) if ONE.contains(&key) => self.convert(value),
                 (key, Value::Array(schemas)) if LIST.contains(&key) => {
                     schemas.iter().map(|schema| self.convert(schema)).collect()
@@ -36,7 +37,7 @@ impl Definitions<'_> {
             out.insert(key.clone(), converted);
         }
         describe(&mut out, keywords);
-        without_read_only(&mut out, keywords);
+        self.without_read_only(&mut out, keywords);
         exclusive_bounds(&mut out);
         complete(&mut out);
         if self.is_3_0 && keywords.get("nullable") == Some(&Value::Bool(true)) {
@@ -45,17 +46,28 @@ impl Definitions<'_> {
         Value::Object(out)
     }
 
-    fn fields(&mut self, fields: &Map<String, Value>, keywords: &Map<String, Value>) -> Value {
+    fn fields(&mut self, fields: &Map<String, Value>) -> Value {
         let mut converted = Map::new();
         for (name, schema) in fields {
-            let is_left_out = *schema == Value::Bool(false)
-                || is_read_only(schema)
-                || !(is_property_name(name) || is_required(keywords, name));
-            if !is_left_out {
-                converted.insert(name.clone(), self.convert(schema));
+            if *schema != Value::Bool(false) && !is_read_only(schema) {
+                converted.insert(self.renamed(name), self.convert(schema));
             }
         }
         Value::Object(converted)
+    }
+
+    /// Removes the names of fields that requests must not have from `required`.
+    fn without_read_only(&mut self, out: &mut Map<String, Value>, keywords: &Map<String, Value>) {
+        let Some(Value::Object(fields)) = keywords.get("properties") else { return };
+        let Some(Value::Array(required)) = out.get_mut("required") else { return };
+        let fields = fields.iter().filter(|(_, schema)| is_read_only(schema));
+        let left_out: Vec<String> = fields.map(|(name, _)| self.renamed(name)).collect();
+        required.retain(|name| !left_out.iter().any(|other| name == other));
+    }
+
+    /// Returns an entry of `required`.
+    fn needed(&mut self, name: &Value) -> Value {
+        name.as_str().map_or_else(|| name.clone(), |name| self.renamed(name).into())
     }
 }
 
@@ -68,19 +80,6 @@ fn describe(out: &mut Map<String, Value>, keywords: &Map<String, Value>) {
 
 fn is_read_only(schema: &Value) -> bool {
     schema.get("readOnly") == Some(&Value::Bool(true))
-}
-
-fn is_required(keywords: &Map<String, Value>, name: &str) -> bool {
-    let required = keywords.get("required").and_then(Value::as_array);
-    required.is_some_and(|names| names.iter().any(|required| required == name))
-}
-
-/// Removes the names of fields that requests must not have from `required`.
-fn without_read_only(out: &mut Map<String, Value>, keywords: &Map<String, Value>) {
-    let Some(Value::Object(fields)) = keywords.get("properties") else { return };
-    if let Some(Value::Array(required)) = out.get_mut("required") {
-        required.retain(|name| !name.as_str().and_then(|name| fields.get(name)).is_some_and(is_read_only));
-    }
 }
 
 /// Rewrites the flags of OpenAPI 3.0 as the bounds of JSON Schema.

@@ -1,6 +1,6 @@
 //! The schemas that others refer to.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use serde_json::{Map, Value};
 
@@ -19,10 +19,16 @@ pub(crate) struct Definitions<'a> {
     place: String,
     /// The names of definitions by the pointers of their schemas.
     names: BTreeMap<String, String>,
+    taken: BTreeSet<String>,
     waiting: VecDeque<(String, usize)>,
     converted: Map<String, Value>,
+    /// The names of properties that models cannot write, by the names that they have in the schema.
+    renamed: BTreeMap<String, String>,
     faults: Faults,
 }
+
+/// The definitions of a schema, and the names that its properties have in a request.
+pub(crate) type Finished = (Map<String, Value>, BTreeMap<String, String>);
 
 #[derive(Default)]
 struct Faults {
@@ -39,8 +45,10 @@ impl<'a> Definitions<'a> {
             level: 0,
             place: place.to_owned(),
             names: BTreeMap::new(),
+            taken: BTreeSet::new(),
             waiting: VecDeque::new(),
             converted: Map::new(),
+            renamed: BTreeMap::new(),
             faults: Faults::default(),
         }
     }
@@ -90,10 +98,20 @@ impl<'a> Definitions<'a> {
                 return None;
             }
             let name = self.name(&pointer);
+            self.taken.insert(name.clone());
             self.names.insert(pointer.clone(), name);
             self.waiting.push_back((pointer.clone(), self.level + 1));
         }
         self.names.get(&pointer).map(|name| format!("#/$defs/{name}"))
+    }
+
+    /// Returns the name of a property that every provider takes.
+    pub(super) fn renamed(&mut self, name: &str) -> String {
+        let safe = name::safe(name, ".");
+        if safe != name {
+            self.renamed.insert(safe.clone(), name.to_owned());
+        }
+        safe
     }
 
     fn name(&self, pointer: &str) -> String {
@@ -101,8 +119,7 @@ impl<'a> Definitions<'a> {
         let is_component =
             pointer.rsplit_once('/').is_some_and(|(parent, _)| parent == "/components/schemas");
         let safe = if is_component { name::safe(&own, ".") } else { name::marked(&own, pointer, ".") };
-        let is_taken = self.names.values().any(|other| *other == safe);
-        if is_taken { name::marked(&own, pointer, ".") } else { safe }
+        if self.taken.contains(&safe) { name::marked(&own, pointer, ".") } else { safe }
     }
 
     /// Converts all schemas that were referred to, and those that they refer to.
@@ -110,7 +127,7 @@ impl<'a> Definitions<'a> {
     /// # Errors
     ///
     /// Returns an error for a reference that leads nowhere, and inside the reason why there can be no schema.
-    pub(crate) fn finish(mut self) -> Result<Result<Map<String, Value>, String>, OpenApiError> {
+    pub(crate) fn finish(mut self) -> Result<Result<Finished, String>, OpenApiError> {
         while let Some((pointer, level)) = self.waiting.pop_front() {
             let (Some(schema), Some(name)) = (self.root.pointer(&pointer), self.names.get(&pointer).cloned())
             else {
@@ -124,7 +141,7 @@ impl<'a> Definitions<'a> {
         match self.faults {
             Faults { dangling: Some(error), .. } => Err(error),
             Faults { obstacle: Some(reason), .. } => Ok(Err(reason)),
-            _ => Ok(Ok(self.converted)),
+            _ => Ok(Ok((self.converted, self.renamed))),
         }
     }
 }

@@ -44,16 +44,19 @@ pub(crate) fn as_object(schema: &Value) -> Option<(&Map<String, Value>, Vec<&str
         | "const" => false,
         key => !ONE.contains(&key) && !LIST.contains(&key),
     });
+    let is_closed = keywords.get("additionalProperties").is_some();
     let fields = keywords.get("properties")?.as_object()?;
     let required = keywords.get("required").and_then(Value::as_array);
     let required = required.into_iter().flatten().filter_map(Value::as_str).collect();
-    (is_plain && !fields.is_empty()).then_some((fields, required))
+    (is_plain && (is_closed || !fields.is_empty())).then_some((fields, required))
 }
 
-/// Returns `true` for a name that every provider takes as a property.
-pub(super) fn is_property_name(name: &str) -> bool {
-    let is_allowed = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.');
-    (1..=64).contains(&name.len()) && name.bytes().all(is_allowed)
+/// Returns `true` for a schema of bytes, which models cannot write, or of a list of them.
+pub(crate) fn is_file(schema: &Value) -> bool {
+    let has_bytes = schema.get("format").is_some_and(|format| format == "binary")
+        || (schema.get("contentMediaType").is_some() && schema.get("contentEncoding").is_none());
+    let either = schema.get("anyOf").and_then(Value::as_array);
+    has_bytes || schema.get("items").is_some_and(is_file) || either.is_some_and(|all| all.iter().any(is_file))
 }
 
 pub(super) fn has_type(schema: &Map<String, Value>, name: &str) -> bool {

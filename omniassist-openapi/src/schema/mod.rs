@@ -8,7 +8,7 @@ mod definitions;
 mod keywords;
 
 pub(crate) use definitions::Definitions;
-pub(crate) use keywords::as_object;
+pub(crate) use keywords::{as_object, is_file};
 
 /// The parts of a schema that are left out because a provider or the registry refuses the whole.
 #[derive(Debug, Clone, Copy)]

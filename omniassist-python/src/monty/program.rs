@@ -58,9 +58,13 @@ pub(super) async fn run(
             let most = session.limits().max_time().as_secs_f64();
             return Ok(CodeOutcome::failed(format!("TimeoutError: the program ran longer than {most} s")));
         }
-        Err(Stop::Worker(error @ PoolError::Crashed { .. })) => {
-            tracing::warn!(?error, "a program ended its worker");
-            return Ok(CodeOutcome::failed("SystemError: the program ended its interpreter"));
+        Err(Stop::Worker(PoolError::Crashed { status, cause })) => {
+            tracing::warn!(?status, ?cause, "a program ended its worker");
+            // The signal tells whether a limit of the kernel has acted.
+            let reason = status.map(|status| format!(" ({status})")).unwrap_or_default();
+            return Ok(CodeOutcome::failed(format!(
+                "SystemError: the program ended its interpreter{reason}"
+            )));
         }
         Err(Stop::Worker(error)) => return Err(PythonError::worker(error)),
     };
@@ -99,7 +103,7 @@ async fn turns(
     let mut dump = session.resumed(MONTY_VERSION)?;
     let mut event = match &dump {
         None => worker.feed(code, Vec::new(), Vec::new(), true, print).await?,
-        Some(dump) => match worker.restore(dump.clone(), Vec::new(), print).await {
+        Some(dump) => match in_time(worker.restore(dump.clone(), Vec::new(), print)).await? {
             Ok((Some(event), _)) => event,
             Ok((None, _)) => return Err(PythonError::stale().into()),
             Err(error) => return Err(PythonError::stale().with_source(error).into()),
@@ -154,7 +158,7 @@ async fn answer(
     let dump = match dump {
         Some(dump) => dump,
         None => match session.call(name, positional.clone(), named.clone()).await {
-            Err(error) if error.is_approval_needed() => worker.dump().await?,
+            Err(error) if error.is_approval_needed() => in_time(worker.dump()).await??,
             end => return Ok(end),
         },
     };
@@ -162,6 +166,11 @@ async fn answer(
         Err(error) if error.is_waiting() => Err(PythonError::waiting().into()),
         end => Ok(end),
     }
+}
+
+/// Waits for the answer to a request that runs no program.
+async fn in_time<T>(answer: impl Future<Output = T>) -> Result<T, PythonError> {
+    timeout(READY, answer).await.map_err(PythonError::worker)
 }
 
 fn arguments(

@@ -307,6 +307,9 @@ impl Assistant {
             .with_client(queue.sender(), setup.config.limits.max_tool_output_bytes);
         let run = run.with_agent(self.agent_name());
         let run = if has_stored_answers { run.answered_by_store() } else { run };
+        // An agent or a call that may not wait has a request without forms.
+        let can_ask = request.abilities.forms && setup.seals.is_some();
+        let run = if can_ask { run.asking_user() } else { run };
         #[cfg(feature = "files")]
         let run = run.with_files(setup.files.clone());
         let continued = request.messages.last().filter(|message| message.role == Role::Assistant).cloned();
@@ -328,7 +331,9 @@ impl Assistant {
         let due = due_approvals(&request, &tools);
         let call = self.call(&request, &tools);
         let unasked = request.messages.last().filter(|_| continued.is_some());
-        let planning = self.planning(&request, &call, &tools, unasked);
+        // The host has planned the run of a call that a tool makes in the name of another one.
+        let is_inner = branch.as_ref().is_some_and(Branch::is_inner);
+        let planning = if is_inner { None } else { self.planning(&request, &call, &tools, unasked) };
         let posted =
             setup.config.may_have_window().then(|| Box::new(Posted { tools: tools.clone(), carried }));
         let preparation = prepare(Arc::clone(&setup), self.agent.clone(), run.clone(), due, planning, posted);

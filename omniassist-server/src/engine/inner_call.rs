@@ -9,7 +9,7 @@ use omniassist_core::verify::{self, Poster, TrustHistory};
 use super::Assistant;
 use super::assistant::Origin;
 use super::history::Carried;
-use super::preparation::prepare_inner;
+use super::preparation::prepare_scripted;
 use super::script::Script;
 use super::tree::{Asked, Branch, Suspended, Work};
 use crate::RunContext;
@@ -49,7 +49,7 @@ pub(super) fn begin(
         request,
         parent.extensions().clone(),
         tools,
-        prepare_inner,
+        prepare_scripted,
         Carried::default(),
         Origin::asked(asked.id, parent.is_answered_by_store(), branch),
     );

@@ -158,18 +158,6 @@ pub(super) fn prepare_scripted(
     Box::pin(async { prepared.await.unwrap_or(Err(RunErrorCode::Internal.into())) })
 }
 
-/// Prepares a call that a tool makes in the name of another one: the host has planned the run.
-pub(super) fn prepare_inner(
-    setup: Arc<Setup>,
-    agent: Option<Arc<NamedAgent>>,
-    run: RunContext,
-    due: Vec<DueApproval>,
-    _planning: Option<Box<Planning>>,
-    posted: Option<Box<Posted>>,
-) -> Preparation {
-    prepare_scripted(setup, agent, run, due, None, posted)
-}
-
 /// Claims the approved calls of a run, each of which may run once. Returns those that must not.
 async fn claim(setup: &Setup, due: Vec<DueApproval>, run: &RunContext) -> Vec<RefusedApproval> {
     match &setup.seals {

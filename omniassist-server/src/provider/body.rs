@@ -84,26 +84,3 @@ fn size_hint(transcript: &[TranscriptItem]) -> usize {
     // An eighth is reserved for escapes.
     text + text / 8 + (transcript.len() + 4) * FRAME
 }
-
-/// Returns `true` if a schema follows the rules of OpenAI's strict mode, which guarantees that the answer matches it:
-/// every object is closed and requires all its properties.
-/// <https://platform.openai.com/docs/guides/structured-outputs#supported-schemas>
-pub(super) fn is_strict(schema: &Value) -> bool {
-    match schema {
-        Value::Object(fields) => {
-            let closed = match fields.get("properties") {
-                Some(Value::Object(properties)) => {
-                    let required = fields.get("required").and_then(Value::as_array);
-                    fields.get("additionalProperties") == Some(&Value::Bool(false))
-                        && properties.keys().all(|name| {
-                            required.is_some_and(|required| required.iter().any(|entry| entry == name))
-                        })
-                }
-                _ => fields.get("type").and_then(Value::as_str) != Some("object"),
-            };
-            closed && fields.values().all(is_strict)
-        }
-        Value::Array(values) => values.iter().all(is_strict),
-        _ => true,
-    }
-}

@@ -23,8 +23,8 @@ use crate::visibility::Visibility;
 
 /// A tool that a model can call: a function of the host, or of the client's page.
 ///
-/// The name (1 to 64 of `[A-Za-z0-9_-]`), the description and the schema are checked when the tool is registered.
-/// Cloning is cheap; the clones share the function.
+/// The name (1 to 64 of `[A-Za-z0-9_-]`, with a letter or `_` first), the description and the schema are checked when the
+/// tool is registered. Cloning is cheap; the clones share the function.
 ///
 /// ```
 /// use omniassist_server::tool::{Tool, ToolError};

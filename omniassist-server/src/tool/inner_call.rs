@@ -24,6 +24,13 @@ impl ToolContext {
         self.resumed()
     }
 
+    /// Returns `true` if [`ask_user`](Self::ask_user) can show the user a form. It cannot if the client shows none, if the
+    /// assistant seals nothing, or if the call belongs to an agent that may not wait.
+    #[must_use]
+    pub fn can_ask_user(&self) -> bool {
+        self.run().can_ask_user()
+    }
+
     /// Shows the user a form and returns the answer.
     ///
     /// The call ends here, because the answer can come much later and to another server: the first time, the method returns an

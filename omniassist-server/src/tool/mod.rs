@@ -103,6 +103,7 @@ pub(crate) mod schema;
 mod search;
 pub mod source;
 mod state;
+mod unanswered;
 mod update;
 mod user_form;
 
@@ -130,6 +131,7 @@ pub use registry::{ToolSnapshot, Tools};
 pub use run::{RunningTool, ToolInvocation};
 pub(crate) use search::{DeferAbove, TOOL_SEARCH};
 pub use state::StateMap;
+pub(crate) use unanswered::Unanswered;
 pub use update::{ToolOutcome, ToolUpdate};
 pub(crate) use update::{Update, Updates};
 pub use user_form::{UserAnswer, UserForm};

@@ -43,6 +43,9 @@ pub struct RegisteredTool {
 
 pub(super) fn check_name(name: &str) -> Result<(), String> {
     check_tool_name(name).map_err(|error| error.to_string())?;
+    if name.starts_with(|first: char| !first.is_ascii_alphabetic() && first != '_') {
+        return Err("it must begin with a letter or '_', or Gemini refuses it".to_owned());
+    }
     if is_inherited_in_javascript(name) {
         return Err("every object in JavaScript has something of this name already".to_owned());
     }

@@ -266,12 +266,14 @@ impl ToolSnapshot {
     /// Returns the same tools without those that `hides` selects. A hidden tool is answered like one that does not exist;
     /// the outputs that it gave earlier in the conversation stay.
     pub(crate) fn hiding(&self, hides: impl Fn(&RegisteredTool) -> bool) -> Self {
-        let (gone, tools): (ToolMap, ToolMap) =
-            ToolMap::clone(&self.inner.tools).into_iter().partition(|(_, tool)| hides(tool));
+        let gone = self.inner.tools.iter().filter(|(_, tool)| hides(tool));
+        let gone: ToolMap = gone.map(|(name, tool)| (name.clone(), Arc::clone(tool))).collect();
         if gone.is_empty() {
             return self.clone();
         }
-        let specs = self.specs_where(|spec| tools.contains_key(&spec.name));
+        let mut tools = ToolMap::clone(&self.inner.tools);
+        tools.retain(|name, _| !gone.contains_key(name));
+        let specs = self.specs_where(|spec| !gone.contains_key(&spec.name));
         let (mut withheld, mut hidden) = (self.inner.withheld.clone(), self.inner.hidden.clone());
         for (name, tool) in gone {
             hidden.insert(name.clone());

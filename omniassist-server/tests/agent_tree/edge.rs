@@ -129,6 +129,19 @@ async fn a5_27_a_message_has_1_mib_in_one_frame_or_in_several() {
     assert_eq!(client.closed().await, 1009);
 }
 
+#[tokio::test]
+async fn a5_27_empty_parts_of_a_message_count_as_frames() {
+    let mut client = Client::open(&quiet()).await;
+    client.socket.send(frame(1, Data::Text, false)).await.unwrap();
+    // The connection is closed before all of them were sent.
+    for _ in 0..100_000 {
+        if client.socket.send(frame(0, Data::Continue, false)).await.is_err() {
+            break;
+        }
+    }
+    assert_eq!(client.closed().await, 1008);
+}
+
 /// A browser sends each message as one frame.
 #[tokio::test]
 async fn a5_27_a_prompt_has_256_kib() {

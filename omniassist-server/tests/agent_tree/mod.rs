@@ -23,6 +23,7 @@
 //! | 27 authentication, origin, sizes, inert text | `edge::a5_27_*` |
 //! | 28 less than 10 ms | `socket::a5_28_a_delta_arrives_within_10_ms` |
 //! | 29 binary frames | left out |
+//! | 13, beyond the contract: calls that wait for the user | `questions`; MCP: `trees` of `omniassist-mcp` |
 //! | 30, 31 several instances, with a shared store | `stored::a5_31_*` for trees, `crate::stored::agents::a5_31_*` for the agents of runs; `agents` of `omniassist-postgres` with two servers on PostgreSQL |
 
 mod connections;
@@ -31,6 +32,7 @@ mod edge;
 mod journal;
 mod limits;
 mod program;
+mod questions;
 mod socket;
 mod stored;
 mod usage;

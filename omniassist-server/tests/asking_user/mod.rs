@@ -34,7 +34,7 @@ fn form(field: &str) -> UserForm {
 }
 
 /// Returns a tool that asks for the seats and then for the bags. The number counts its effect: it holds the seats once.
-fn book() -> (Tool, Arc<AtomicUsize>) {
+pub(super) fn book() -> (Tool, Arc<AtomicUsize>) {
     let held = Arc::new(AtomicUsize::new(0));
     let count = Arc::clone(&held);
     let tool = Tool::new("book", "Books seats", move |call: ToolContext| {

@@ -1,6 +1,8 @@
 //! Questions that are not asked, and answers that are not accepted.
 
-use omniassist_server::core::ErrorCode;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use omniassist_server::core::{ErrorCode, Limits};
 
 use super::*;
 use crate::approvals::post_as;
@@ -48,6 +50,28 @@ async fn an_answer_that_does_not_fit_the_form_is_an_error_of_the_tool() {
     let end = output(state_of(&messages, "book"));
     assert!(end.contains("The form's answer"), "{end}");
     assert!(matches!(state_of(&messages, "request_input"), ToolState::OutputError { .. }));
+}
+
+/// Seals have whole seconds of the wall clock, which no test can move.
+#[tokio::test]
+async fn an_answer_that_comes_too_late_is_an_error_of_the_tool() {
+    let mut limits = Limits::default();
+    limits.approval_lifetime = Duration::ZERO;
+    let builder = Assistant::builder(asks("book")).tool(asking(1)).seal_keys(keys());
+    let assistant = builder.limits(limits).build().unwrap();
+    let (mut messages, events) = post(&assistant, "c", question()).await;
+    let expires_at = |event: &RunEvent| match event {
+        RunEvent::InputRequest(request) => request.expires_at_ms,
+        _ => None,
+    };
+    let expires_at = UNIX_EPOCH + Duration::from_millis(events.iter().find_map(expires_at).unwrap());
+    fill_in(&mut messages, &Ok(json!({ "seats": 2 })));
+    while let Ok(left) = expires_at.duration_since(SystemTime::now()) {
+        tokio::time::sleep(left + Duration::from_millis(1)).await;
+    }
+    let (messages, _) = post(&assistant, "c", messages).await;
+    let end = output(state_of(&messages, "book"));
+    assert!(end.contains("after its deadline"), "{end}");
 }
 
 #[tokio::test]
@@ -108,4 +132,21 @@ async fn a_tool_that_hides_the_error_waits_all_the_same() {
     fill_in(&mut messages, &Ok(json!({ "seats": 8 })));
     let (messages, _) = post(&hidden, "c", messages).await;
     assert!(output(state_of(&messages, "book")).contains('8'));
+}
+
+#[tokio::test]
+async fn a_call_knows_if_the_user_can_be_asked() {
+    let can_ask = Arc::new(AtomicUsize::new(0));
+    let count = Arc::clone(&can_ask);
+    let tool = Tool::new("book", "Books", move |call: ToolContext| {
+        count.store(1 + usize::from(call.can_ask_user()), Ordering::SeqCst);
+        async move { call.ask_user(form("seats"), ()).await.map(|_| "booked") }
+    });
+    for (is_sealed, expected) in [(true, 2), (false, 1)] {
+        let builder = Assistant::builder(asks("book")).tool(tool.clone());
+        let assistant = if is_sealed { builder } else { builder.trust_client_history() }.build().unwrap();
+        let (messages, _) = post(&assistant, "c", question()).await;
+        assert_eq!(can_ask.load(Ordering::SeqCst), expected, "sealed: {is_sealed}");
+        assert_eq!(open(&messages).len(), usize::from(is_sealed), "{messages:?}");
+    }
 }

@@ -2,7 +2,9 @@ use std::sync::Arc;
 
 use omniassist_server::tool::{ToolContext, ToolError};
 use rmcp::ErrorData;
-use rmcp::model::{CallToolRequestParams, CallToolResult, JsonObject, ServerResult};
+use rmcp::model::{
+    CallToolRequestParams, CallToolResult, ElicitResult, ElicitationAction, JsonObject, ServerResult,
+};
 use serde_json::Value;
 use tokio::time::{Instant, timeout_at};
 
@@ -10,7 +12,7 @@ use super::{McpTool, UNUSABLE};
 use crate::client::connection::{Elicitation, Fault, Turn};
 use crate::client::elicitation::{Asked, OpenCall, Question, Then, Unshown, Waiting, not_shown};
 use crate::client::link::HeldCall;
-use crate::client::{McpError, cleaned};
+use crate::client::{McpError, cleaned, output};
 
 const MAY_HAVE_ACTED: &str = "The server went away; it may or may not have acted.";
 const TIMED_OUT: &str = "The server did not answer in time; it may or may not have acted.";
@@ -19,6 +21,7 @@ const UNAUTHORIZED: &str = "The user has to authorize the access to this server 
 const FORBIDDEN: &str = "The server refuses this user. The call did not run.";
 const CHANGED: &str = "The server has changed or removed this tool. The call did not run.";
 const BUSY: &str = "Too many users use the server now. The call did not run.";
+const TOO_MANY: &str = "The server gets too many requests. The call did not run.";
 const CANCELLED: &str = "The call was cancelled.";
 const NOT_HELD: &str = "The call waited for the user too long, or at another server, and was lost. The server may or may not have \
     acted.";
@@ -216,12 +219,17 @@ impl McpTool {
                 let _ = reply.send(Ok(answer));
                 continue;
             }
+            if !call.can_ask_user() {
+                let _ = reply.send(Ok(ElicitResult::new(ElicitationAction::Decline)));
+                continue;
+            }
             if let Err(error) = check_round(waiting) {
                 open.cancel().await;
                 return Err(error);
             }
             let held = HeldCall { open, reply: Some(reply), connection, in_use };
-            return match self.pool.held.hold(call.run().principal(), &self.definition.name, held) {
+            let (owner, tool) = (call.run().principal(), &self.definition.name);
+            return match self.pool.held.hold(owner, tool, held, call.unanswered().unwrap_or_default()) {
                 Ok(id) => Ok(Step::Asks(vec![Asked::new(question)], Then::Hold(id))),
                 Err(held) => {
                     held.cancel().await;
@@ -239,10 +247,8 @@ impl McpTool {
             Fault::TimedOut => failed(TIMED_OUT, McpError::timed_out()),
             Fault::Cancelled => ToolError::new(CANCELLED),
             Fault::Answer(error) => failed(UNUSABLE, error),
-            Fault::Refused(text) => {
-                let text = cleaned::description(&text);
-                ToolError::new(format!("The server {} reports: {text}", self.config.name))
-            }
+            Fault::Refused(text) => output::error(&self.config.name, &cleaned::description(&text)),
+            fault @ Fault::TooMany => failed(TOO_MANY, fault.into_error()),
             fault @ Fault::NeedsPages(_) => failed(UNUSABLE, fault.into_error()),
         }
     }

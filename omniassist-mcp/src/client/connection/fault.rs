@@ -24,6 +24,8 @@ pub(in crate::client) enum Fault {
     Forbidden(McpError),
     /// The server refused it with this text.
     Refused(String),
+    /// The server refused it because there are too many.
+    TooMany,
     /// The server refused it until the user has opened these pages.
     NeedsPages(Vec<ElicitRequestParams>),
     /// The answer cannot be used.
@@ -43,9 +45,7 @@ impl Fault {
                 Some(pages) => Self::NeedsPages(pages),
                 None => Self::Refused(error.message.into_owned()),
             },
-            ServiceError::TransportSend(error) if is_too_often(error.error.as_ref()) => {
-                Self::Refused("too many requests; the call did not run".to_owned())
-            }
+            ServiceError::TransportSend(error) if is_too_often(error.error.as_ref()) => Self::TooMany,
             ServiceError::TransportSend(error) if proves_not_run(error.error.as_ref()) => {
                 Self::NotRun(McpError::disconnected_by(error.error))
             }
@@ -64,6 +64,7 @@ impl Fault {
             Self::TimedOut => McpError::timed_out(),
             Self::Cancelled => McpError::disconnected(),
             Self::Refused(text) => McpError::answer(text),
+            Self::TooMany => McpError::answer("too many requests"),
             Self::NeedsPages(_) => McpError::answer("the server needs pages to be opened"),
         }
     }

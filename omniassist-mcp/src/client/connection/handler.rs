@@ -24,20 +24,20 @@ const MAX_UNREAD: usize = 8;
 pub(super) struct Handler {
     /// Is notified when the server's tools have changed.
     pub(super) changed: Arc<Notify>,
-    /// Is read while a call is sent and gets its seat, so that no question comes before.
+    /// Is read while a call is sent and registered, so that no question comes before.
     pub(super) sending: Arc<RwLock<()>>,
-    seats: Arc<Mutex<Seats>>,
+    open: Arc<Mutex<OpenCalls>>,
 }
 
 #[derive(Default)]
-struct Seats {
-    calls: HashMap<RequestId, Seated>,
+struct OpenCalls {
+    calls: HashMap<RequestId, RegisteredCall>,
     /// The users whose calls ended without an answer: the server may still work for them. The second one is enough to know
     /// that there are several.
     left: HashSet<Principal>,
 }
 
-struct Seated {
+struct RegisteredCall {
     owner: Principal,
     token: ProgressToken,
     /// `None` while the call waits for its user.
@@ -45,8 +45,8 @@ struct Seated {
     questions: mpsc::Sender<Elicitation>,
 }
 
-/// The place of an open call, until this value is dropped.
-pub(super) struct Seat {
+/// The registration of an open call, which ends when this value is dropped.
+pub(super) struct Registration {
     handler: Handler,
     id: RequestId,
     pub(super) is_answered: bool,
@@ -62,29 +62,29 @@ pub(in crate::client) struct Elicitation {
 pub(in crate::client) type Reply = oneshot::Sender<Result<ElicitResult, ErrorData>>;
 
 impl Handler {
-    /// Gives a call that was sent its seat.
-    pub(super) fn seat(
+    /// Registers a call that was sent, so that it shows progress and can be asked.
+    pub(super) fn register(
         &self,
         id: RequestId,
         token: ProgressToken,
         call: &ToolContext,
-    ) -> (Seat, mpsc::Receiver<Elicitation>) {
+    ) -> (Registration, mpsc::Receiver<Elicitation>) {
         let (questions, asked) = mpsc::channel(MAX_UNREAD);
         let owner = call.run().principal().clone();
-        let seated = Seated { owner, token, shows: Some(call.clone()), questions };
-        self.seats().calls.insert(id.clone(), seated);
-        (Seat { handler: self.clone(), id, is_answered: false }, asked)
+        let registered = RegisteredCall { owner, token, shows: Some(call.clone()), questions };
+        self.open().calls.insert(id.clone(), registered);
+        (Registration { handler: self.clone(), id, is_answered: false }, asked)
     }
 
-    fn seats(&self) -> MutexGuard<'_, Seats> {
-        self.seats.lock().unwrap_or_else(PoisonError::into_inner)
+    fn open(&self) -> MutexGuard<'_, OpenCalls> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Seats {
+impl OpenCalls {
     /// Returns the call that a question belongs to. Over HTTP, its stream shows it. Over other transports it is the only call,
     /// if all calls are those of one user: a question must not reach another one.
-    fn asked(&self, origin: Option<&InboundStreamOrigin>) -> Option<&Seated> {
+    fn asked(&self, origin: Option<&InboundStreamOrigin>) -> Option<&RegisteredCall> {
         if let Some(InboundStreamOrigin::OutboundRequest(id)) = origin {
             return self.calls.get(id);
         }
@@ -95,21 +95,21 @@ impl Seats {
     }
 }
 
-impl Seat {
+impl Registration {
     /// Shows progress as that of this call, or not at all.
     pub(super) fn show_progress(&self, call: Option<&ToolContext>) {
-        if let Some(seated) = self.handler.seats().calls.get_mut(&self.id) {
-            seated.shows = call.cloned();
+        if let Some(registered) = self.handler.open().calls.get_mut(&self.id) {
+            registered.shows = call.cloned();
         }
     }
 }
 
-impl Drop for Seat {
+impl Drop for Registration {
     fn drop(&mut self) {
-        let mut seats = self.handler.seats();
-        let owner = seats.calls.remove(&self.id).map(|call| call.owner);
-        if !self.is_answered && seats.left.len() < 2 {
-            seats.left.extend(owner);
+        let mut open = self.handler.open();
+        let owner = open.calls.remove(&self.id).map(|call| call.owner);
+        if !self.is_answered && open.left.len() < 2 {
+            open.left.extend(owner);
         }
     }
 }
@@ -121,9 +121,9 @@ impl ClientHandler for Handler {
         _: NotificationContext<RoleClient>,
     ) -> impl Future<Output = ()> + Send + '_ {
         let call = {
-            let seats = self.seats();
-            let seated = seats.calls.values().find(|call| call.token == given.progress_token);
-            seated.and_then(|call| call.shows.clone())
+            let open = self.open();
+            let registered = open.calls.values().find(|call| call.token == given.progress_token);
+            registered.and_then(|call| call.shows.clone())
         };
         if let Some(call) = call {
             let message = given.message.as_deref().map(cleaned::description);
@@ -148,8 +148,8 @@ impl ClientHandler for Handler {
     ) -> Result<ElicitResult, ErrorData> {
         drop(self.sending.write().await);
         let questions = {
-            let seats = self.seats();
-            seats.asked(context.extensions.get()).map(|call| call.questions.clone())
+            let open = self.open();
+            open.asked(context.extensions.get()).map(|call| call.questions.clone())
         };
         let (reply, answer) = oneshot::channel();
         let is_passed =
@@ -162,11 +162,21 @@ impl ClientHandler for Handler {
 
     fn get_info(&self) -> ClientConfig {
         let client = Implementation::new("omniassist", env!("CARGO_PKG_VERSION"));
-        let asks = ElicitationCapability::new()
-            .with_form(FormElicitationCapability::new())
-            .with_url(UrlElicitationCapability::new());
-        let mut capabilities = ClientCapabilities::default();
-        capabilities.elicitation = Some(asks);
-        ClientConfig::new(capabilities, client)
+        ClientConfig::new(capabilities(true), client)
     }
+}
+
+/// Returns what the client can do for the server: show forms and pages, if there is a user who can be asked.
+///
+/// Until version 2025-11-25, a connection has one set for all its calls. A call that cannot ask declines there. Later versions
+/// have the set in each request.
+pub(super) fn capabilities(can_ask: bool) -> ClientCapabilities {
+    let asks = || {
+        ElicitationCapability::new()
+            .with_form(FormElicitationCapability::new())
+            .with_url(UrlElicitationCapability::new())
+    };
+    let mut capabilities = ClientCapabilities::default();
+    capabilities.elicitation = can_ask.then(asks);
+    capabilities
 }

@@ -1,4 +1,3 @@
-use std::collections::HashMap;
 use std::future::Future;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -10,7 +9,7 @@ use tokio::time::{Instant, timeout_at};
 
 use super::Fault;
 use crate::client::McpError;
-use crate::client::definition::{Definition, PinDigest};
+use crate::client::definition::Definition;
 
 pub(in crate::client) const MAX_PAGES: usize = 64;
 pub(in crate::client) const MAX_TOOLS: usize = 10_000;
@@ -26,12 +25,12 @@ static NEXT: AtomicU64 = AtomicU64::new(1);
 pub(in crate::client) struct Listing {
     /// Grows with each list of the process.
     pub(in crate::client) number: u64,
+    /// Sorted by name.
     pub(in crate::client) tools: Vec<Arc<Definition>>,
     /// The names of tools that cannot be read.
     pub(in crate::client) unreadable: Vec<Text>,
     /// The time after which the list is read again, if the server gave one.
     pub(in crate::client) fresh_for: Option<Duration>,
-    digests: HashMap<Text, PinDigest>,
 }
 
 impl Listing {
@@ -45,13 +44,7 @@ impl Listing {
         F: Future<Output = Result<ListToolsResult, Fault>>,
     {
         let deadline = Instant::now() + MAX_TIME;
-        let mut list = Self {
-            number: 0,
-            tools: Vec::new(),
-            unreadable: Vec::new(),
-            fresh_for: None,
-            digests: HashMap::new(),
-        };
+        let mut list = Self { number: 0, tools: Vec::new(), unreadable: Vec::new(), fresh_for: None };
         let (mut cursor, mut bytes) = (None, 0);
         for _ in 0..MAX_PAGES {
             let parameters = cursor.map(|cursor| PaginatedRequestParams::default().with_cursor(Some(cursor)));
@@ -65,6 +58,8 @@ impl Listing {
             }
             cursor = page.next_cursor;
             if cursor.is_none() {
+                list.tools.sort_by(|one, other| one.name.cmp(&other.name));
+                list.tools.shrink_to_fit();
                 list.number = NEXT.fetch_add(1, Ordering::Relaxed);
                 return Ok(list);
             }
@@ -79,8 +74,7 @@ impl Listing {
         match Definition::new(tool) {
             Some(definition) => {
                 *bytes += definition.canonical.as_str().len();
-                self.digests.insert(definition.name.clone(), definition.digest);
-                self.tools.push(Arc::new(definition));
+                self.tools.push(definition);
             }
             None => {
                 *bytes += tool.name.len();
@@ -90,9 +84,11 @@ impl Listing {
         if *bytes > MAX_BYTES { Err(McpError::over_limit("8 MiB")) } else { Ok(()) }
     }
 
-    /// Returns `true` if the server has this tool with exactly this definition.
+    /// Returns `true` if the server has this tool with exactly this definition. Of two tools with its name, the later one counts.
     pub(in crate::client) fn has(&self, tool: &Definition) -> bool {
-        self.digests.get(&tool.name) == Some(&tool.digest)
+        let end = self.tools.partition_point(|other| other.name <= tool.name);
+        let last = self.tools.get(..end).and_then(<[_]>::last);
+        last.is_some_and(|last| last.name == tool.name && last.digest == tool.digest)
     }
 }
 

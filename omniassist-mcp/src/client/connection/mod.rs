@@ -13,7 +13,7 @@ use std::time::Duration;
 use omniassist_server::tool::ToolContext;
 use rmcp::model::{
     CallToolRequestParams, ClientRequest, ListToolsResult, PaginatedRequestParams, Request,
-    RequestOptionalParam, ServerResult,
+    RequestMetaObject, RequestOptionalParam, ServerResult,
 };
 use rmcp::service::{Peer, PeerRequestOptions, RoleClient, RunningServiceCancellationToken};
 use tokio::sync::Notify;
@@ -22,8 +22,8 @@ use tokio_util::sync::CancellationToken;
 
 pub(super) use era::Era;
 pub(super) use fault::Fault;
-use handler::Handler;
 pub(super) use handler::{Elicitation, Reply};
+use handler::{Handler, capabilities};
 pub(super) use listing::{Listing, MAX_BYTES, MAX_PAGES, MAX_TIME, MAX_TOOLS};
 pub(super) use request::{OpenRequest, Turn};
 
@@ -78,9 +78,9 @@ impl Connection {
     ) -> Result<OpenRequest, Fault> {
         let request = ClientRequest::CallToolRequest(Request::new(parameters));
         let _sending = self.handler.sending.read().await;
-        let mut open = self.send(request, deadline).await?;
+        let mut open = self.send(request, call.can_ask_user(), deadline).await?;
         let (id, token) = (open.handle.id.clone(), open.handle.progress_token.clone());
-        open.seat = Some(self.handler.seat(id, token, call));
+        open.registration = Some(self.handler.register(id, token, call));
         Ok(open)
     }
 
@@ -90,20 +90,34 @@ impl Connection {
         request: ClientRequest,
         deadline: Instant,
     ) -> Result<ServerResult, Fault> {
-        match self.send(request, deadline).await?.next(deadline, None).await? {
+        match self.send(request, false, deadline).await?.next(deadline, None).await? {
             Turn::Answer(answer) => Ok(answer),
             Turn::Asks(..) => Err(Fault::Answer(McpError::answer("a question outside of a call"))),
         }
     }
 
-    async fn send(&self, request: ClientRequest, deadline: Instant) -> Result<OpenRequest, Fault> {
-        let send = self.peer.send_cancellable_request(request, PeerRequestOptions::no_options());
+    /// Sends a request. One with `can_ask` has a user who can be asked.
+    async fn send(
+        &self,
+        request: ClientRequest,
+        can_ask: bool,
+        deadline: Instant,
+    ) -> Result<OpenRequest, Fault> {
+        let options = match self.era() {
+            Era::Unknown => {
+                let mut meta = RequestMetaObject::new();
+                meta.set_client_capabilities(capabilities(can_ask));
+                PeerRequestOptions::no_options().with_meta(meta)
+            }
+            Era::WithInitialize => PeerRequestOptions::no_options(),
+        };
+        let send = self.peer.send_cancellable_request(request, options);
         match timeout_at(deadline, send).await {
             Ok(Ok(handle)) => Ok(OpenRequest {
                 handle,
                 ended: self.ended.clone(),
                 doubted: Arc::clone(&self.doubted),
-                seat: None,
+                registration: None,
             }),
             // It has not left the queue.
             Ok(Err(error)) => Err(Fault::NotRun(McpError::disconnected_by(error))),

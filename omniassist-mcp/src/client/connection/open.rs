@@ -1,8 +1,9 @@
+use std::error::Error as StdError;
 use std::sync::Arc;
 use std::time::Duration;
 
 use rmcp::model::{ProtocolVersion, SubscriptionFilter};
-use rmcp::service::{ClientLifecycleMode, ClientServiceExt, Peer, RoleClient};
+use rmcp::service::{ClientInitializeError, ClientLifecycleMode, ClientServiceExt, Peer, RoleClient};
 use rmcp::transport::StreamableHttpClientTransport;
 use rmcp::transport::async_rw::AsyncRwTransport;
 use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
@@ -15,7 +16,7 @@ use super::{Connection, Era};
 use crate::client::McpError;
 use crate::client::auth::Credentials;
 use crate::client::config::{Config, Endpoint};
-use crate::client::http::HttpClient;
+use crate::client::http::{HttpClient, HttpError};
 
 /// The time for the first messages of a connection.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(30);
@@ -54,7 +55,7 @@ impl Connection {
                         program.spawn(&config.name).map_err(McpError::unreachable)?;
                     let transport = AsyncRwTransport::new(stdout, stdin).with_max_line_length(MAX_LINE);
                     let service = handler.clone().serve_with_lifecycle(transport, lifecycle).await;
-                    Ok((service.map_err(McpError::unreachable)?, Some(group)))
+                    Ok((service.map_err(unreachable)?, Some(group)))
                 }
                 Endpoint::Http(url) => {
                     let client =
@@ -64,7 +65,7 @@ impl Connection {
                         .reinit_on_expired_session(false);
                     let transport = StreamableHttpClientTransport::with_client(client, settings);
                     let service = handler.clone().serve_with_lifecycle(transport, lifecycle).await;
-                    Ok((service.map_err(McpError::unreachable)?, None))
+                    Ok((service.map_err(unreachable)?, None))
                 }
             }
         };
@@ -88,6 +89,26 @@ impl Connection {
         }
         let (doubted, quit) = (Arc::new(Notify::new()), Some(quit));
         Ok(Self { peer, handler, doubted, ended, unusable, quit, _group: group })
+    }
+}
+
+/// Returns the error of a connection that did not begin. Its source is the reason alone, since the texts of the protocol crate
+/// have the types of transports.
+fn unreachable(error: ClientInitializeError) -> McpError {
+    match error {
+        ClientInitializeError::LegacyFallbackFailed { fallback, .. } => unreachable(*fallback),
+        ClientInitializeError::TransportError { error, .. } => {
+            McpError::unreachable(match error.error.downcast::<HttpError>() {
+                Ok(error) => match *error {
+                    HttpError::Client(error) => {
+                        Box::new(error.without_url()) as Box<dyn StdError + Send + Sync>
+                    }
+                    error => error.into(),
+                },
+                Err(error) => error,
+            })
+        }
+        error => McpError::unreachable(error),
     }
 }
 

@@ -9,7 +9,7 @@ use tokio::time::{Instant, timeout};
 use tokio_util::sync::CancellationToken;
 
 use super::fault::Fault;
-use super::handler::{Elicitation, Seat};
+use super::handler::{Elicitation, Registration};
 use crate::client::McpError;
 
 /// The time for the message that a call is cancelled.
@@ -22,8 +22,8 @@ pub(in crate::client) struct OpenRequest {
     pub(super) ended: CancellationToken,
     /// Is notified if the request is not answered in time.
     pub(super) doubted: Arc<Notify>,
-    /// The place of a call, which shows progress and can be asked.
-    pub(super) seat: Option<(Seat, mpsc::Receiver<Elicitation>)>,
+    /// The registration of a call, which shows progress and can be asked.
+    pub(super) registration: Option<(Registration, mpsc::Receiver<Elicitation>)>,
 }
 
 /// The next act of a server for a request.
@@ -41,8 +41,8 @@ impl OpenRequest {
         deadline: Instant,
         call: Option<&ToolContext>,
     ) -> Result<Turn, Fault> {
-        if let Some((seat, _)) = &self.seat {
-            seat.show_progress(call);
+        if let Some((registration, _)) = &self.registration {
+            registration.show_progress(call);
         }
         let cancelled = async {
             match call {
@@ -51,7 +51,7 @@ impl OpenRequest {
             }
         };
         let asked = async {
-            match &mut self.seat {
+            match &mut self.registration {
                 Some((_, questions)) => questions.recv().await,
                 None => None,
             }
@@ -60,15 +60,15 @@ impl OpenRequest {
             biased;
             answer = &mut self.handle.rx => {
                 let Ok(answer) = answer else { return Err(Fault::Gone(McpError::disconnected())) };
-                if let Some((seat, _)) = &mut self.seat {
-                    seat.is_answered = true;
+                if let Some((registration, _)) = &mut self.registration {
+                    registration.is_answered = true;
                 }
                 return answer.map(Turn::Answer).map_err(Fault::of);
             }
             () = self.ended.cancelled() => return Err(Fault::Gone(McpError::disconnected())),
             Some(asked) = asked => {
-                if let Some((seat, _)) = &self.seat {
-                    seat.show_progress(None);
+                if let Some((registration, _)) = &self.registration {
+                    registration.show_progress(None);
                 }
                 return Ok(Turn::Asks(self, asked));
             }
@@ -79,7 +79,8 @@ impl OpenRequest {
             // The list of tools is read as a sign of life.
             self.doubted.notify_one();
         }
-        self.cancel().await;
+        // The call has ended, even if the server reads nothing for a while.
+        tokio::spawn(self.cancel());
         Err(fault)
     }
 

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use omniassist_core::Text;
-use omniassist_server::Principal;
+use omniassist_server::{CancellationToken as Unanswered, Principal};
 use tokio::time::sleep;
 use tokio_util::sync::{CancellationToken, DropGuard};
 use uuid::Uuid;
@@ -39,8 +39,15 @@ struct Held<C> {
 }
 
 impl<C: OpenCall> HeldCalls<C> {
-    /// Holds an open call of a tool for a user, and returns its id. If there are too many, the call is returned.
-    pub(in crate::client) fn hold(&self, owner: &Principal, tool: &Text, call: C) -> Result<String, C> {
+    /// Holds an open call of a tool for a user, and returns its id. If there are too many, the call is returned. The server reads
+    /// of its end when the time is up, or when `unanswered` is cancelled.
+    pub(in crate::client) fn hold(
+        &self,
+        owner: &Principal,
+        tool: &Text,
+        call: C,
+        unanswered: Unanswered,
+    ) -> Result<String, C> {
         // Nobody can guess it.
         let id = Uuid::now_v7().simple().to_string();
         let taken = CancellationToken::new();
@@ -55,7 +62,13 @@ impl<C: OpenCall> HeldCalls<C> {
         }
         let (calls, expired) = (Arc::downgrade(&self.calls), id.clone());
         tokio::spawn(async move {
-            if taken.run_until_cancelled(sleep(MAX_TIME)).await.is_none() {
+            let over = async {
+                tokio::select! {
+                    () = sleep(MAX_TIME) => {}
+                    () = unanswered.cancelled() => {}
+                }
+            };
+            if taken.run_until_cancelled(over).await.is_none() {
                 return;
             }
             let held = calls.upgrade().and_then(|calls| lock(&calls).remove(&expired));
@@ -114,7 +127,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_call_is_that_of_its_user_and_tool_and_is_taken_once() {
         let (calls, ask) = (HeldCalls::default(), Text::from("ask"));
-        let id = calls.hold(&user(1), &ask, Counted::default()).unwrap();
+        let id = calls.hold(&user(1), &ask, Counted::default(), Unanswered::new()).unwrap();
         assert!(calls.take(&id, &user(2), &ask).is_none());
         assert!(calls.take(&id, &user(1), &Text::from("tell")).is_none());
         assert!(calls.take("other", &user(1), &ask).is_none());
@@ -126,8 +139,9 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_call_without_an_answer_is_cancelled_after_a_time() {
-        let (calls, ask, cancelled) = (HeldCalls::default(), Text::from("ask"), Counted::default());
-        let id = calls.hold(&user(1), &ask, cancelled.clone()).unwrap();
+        let (calls, ask, cancelled) =
+            (HeldCalls::default(), Text::from("ask"), Counted::default(), Unanswered::new());
+        let id = calls.hold(&user(1), &ask, cancelled.clone(), Unanswered::new()).unwrap();
         sleep(MAX_TIME - Duration::from_secs(1)).await;
         assert_eq!(cancelled.0.load(Ordering::Relaxed), 0);
         sleep(Duration::from_secs(2)).await;
@@ -136,9 +150,20 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
+    async fn a_call_is_cancelled_with_the_run_that_waits() {
+        let (calls, ask, cancelled) = (HeldCalls::default(), Text::from("ask"), Counted::default());
+        let run = Unanswered::new();
+        let id = calls.hold(&user(1), &ask, cancelled.clone(), run.clone()).unwrap();
+        run.cancel();
+        sleep(Duration::from_millis(1)).await;
+        assert_eq!(cancelled.0.load(Ordering::Relaxed), 1);
+        assert!(calls.take(&id, &user(1), &ask).is_none());
+    }
+
+    #[tokio::test(start_paused = true)]
     async fn calls_are_held_up_to_their_number() {
         let (calls, ask) = (HeldCalls::default(), Text::from("ask"));
-        let hold = |id| calls.hold(&user(id), &ask, Counted::default());
+        let hold = |id| calls.hold(&user(id), &ask, Counted::default(), Unanswered::new());
         assert!((0..MAX_OF_USER).all(|_| hold(1).is_ok()));
         assert!(hold(1).is_err(), "a user has a share");
         assert!((MAX_OF_USER..MAX_CALLS).all(|id| hold(id).is_ok()));

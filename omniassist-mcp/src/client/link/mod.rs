@@ -182,21 +182,13 @@ mod tests {
     use super::*;
     use crate::client::McpAuth;
 
-    struct Nobody;
-
-    impl Watcher for Nobody {
-        fn listed(&self) {}
-        fn lost(&self) {}
-        fn failed(&self, _: &McpError) {}
-    }
-
     /// Returns a link whose user has no credentials, so that nothing is connected.
     fn link() -> Link {
         link_with(McpAuth::per_principal(async |_| None))
     }
 
     fn link_with(auth: McpAuth) -> Link {
-        Link::start(Arc::new(Config::unreachable(auth)), Principal::anonymous(), Weak::<Nobody>::new())
+        Link::start(Arc::new(Config::unreachable(auth)), Principal::anonymous(), Weak::<()>::new())
     }
 
     async fn is_ready(future: impl Future<Output = ()>) -> bool {

@@ -23,6 +23,14 @@ pub(in crate::client) trait Watcher: Send + Sync {
     fn failed(&self, error: &McpError);
 }
 
+/// Links of tests that nothing watches have a `Weak<()>`.
+#[cfg(test)]
+impl Watcher for () {
+    fn listed(&self) {}
+    fn lost(&self) {}
+    fn failed(&self, _: &McpError) {}
+}
+
 /// The parts of a link that its calls and its supervisor have.
 pub(super) struct Shared {
     pub(super) config: Arc<Config>,

@@ -8,7 +8,7 @@ const MAX_SIDE: usize = 500;
 /// Logs the parts of a definition that have changed.
 pub(super) fn log(server: &Text, tool: &Definition, pinned: &JsonText) {
     let (old, new) = (pinned.to_value(), tool.canonical.to_value());
-    for part in ["annotations", "description", "inputSchema", "outputSchema"] {
+    for part in ["annotations", "description", "inputSchema", "outputSchema", "title"] {
         let (old, new) = (old.get(part), new.get(part));
         if old != new {
             let side = |value: Option<&serde_json::Value>| {

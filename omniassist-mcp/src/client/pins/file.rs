@@ -1,3 +1,4 @@
+use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
@@ -40,8 +41,31 @@ impl PinFile {
         }
     }
 
+    /// Changes what the file has now, and returns it. Other processes that change it wait meanwhile.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the file cannot be read, locked or replaced. It is as it was then.
+    pub(super) fn change(&self, change: impl FnOnce(&mut Pinned)) -> Result<Pinned, McpError> {
+        let _locked = self.lock().map_err(McpError::pin_file)?;
+        let mut pinned = self.read()?;
+        change(&mut pinned);
+        self.write(&pinned)?;
+        Ok(pinned)
+    }
+
+    /// Locks the file until the result is dropped or the process ends. The lock is on another file, because each change replaces
+    /// this one.
+    fn lock(&self) -> io::Result<File> {
+        let mut path = self.path.clone().into_os_string();
+        path.push(".guard");
+        let file = File::options().create(true).truncate(false).write(true).open(path)?;
+        file.lock()?;
+        Ok(file)
+    }
+
     /// Replaces the file in one step.
-    pub(super) fn write(&self, pinned: &Pinned) -> Result<(), McpError> {
+    fn write(&self, pinned: &Pinned) -> Result<(), McpError> {
         let folder = self.path.parent().filter(|folder| !folder.as_os_str().is_empty());
         let write = || {
             let mut file = NamedTempFile::new_in(folder.unwrap_or(Path::new(".")))?;

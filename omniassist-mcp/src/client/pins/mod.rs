@@ -13,13 +13,13 @@ use omniassist_core::{JsonText, Text};
 use tokio::sync::watch;
 
 use super::McpError;
-use super::definition::{Definition, PinDigest};
+use super::definition::Definition;
 use file::PinFile;
 pub use policy::PinPolicy;
 
 /// The definitions of tools that the application has accepted. Clones share them.
 ///
-/// A definition is the name, the description, the schemas of input and output, and the annotations. A server that changes one
+/// A definition is the name, the title, the description, the schemas of input and output, and the annotations. A server that changes one
 /// after it was accepted could turn a tool that was harmless into another.
 ///
 /// ```
@@ -85,7 +85,11 @@ impl Pins {
         Self::new(policy, None, Pinned::new())
     }
 
-    /// Keeps the pins in a file. It is read now, and replaced with each change. A file that does not exist has no pins.
+    /// Keeps the pins in a file. A file that does not exist has no pins. It is read now, and again for a tool that is new or
+    /// changed. It is replaced when a tool is accepted.
+    ///
+    /// Processes can share it, and keep the pins of each other. A tool that one has accepted is offered by another when that one
+    /// next reads the list of the server. They lock a file beside it, which has the same name with `.guard` at its end.
     ///
     /// # Errors
     ///
@@ -127,10 +131,10 @@ impl Pins {
             if kept.pending.get(&key).is_none_or(|pending| pending.as_str() != tool.definition.as_str()) {
                 return Err(McpError::unknown_tool());
             }
-            let mut pinned = kept.pinned.clone();
-            pinned.entry(tool.server.clone()).or_default().insert(tool.name.clone(), tool.definition.clone());
-            self.inner.save(&pinned)?;
-            kept.pinned = pinned;
+            self.inner.change(&mut kept.pinned, |pinned| {
+                let of_server = pinned.entry(tool.server.clone()).or_default();
+                of_server.insert(tool.name.clone(), tool.definition.clone());
+            })?;
             kept.pending.remove(&key);
         }
         self.inner.accepted.send_modify(|count| *count += 1);
@@ -149,12 +153,15 @@ impl Pins {
         }
         let mut kept = self.lock();
         kept.pending.retain(|(of, _), _| of != server);
-        let mut is_changed = false;
+        if !tools.iter().all(|tool| kept.has(server, tool)) {
+            self.inner.read_again(&mut kept.pinned);
+        }
+        let mut seen = Vec::new();
         let checked = tools.iter().map(|tool| {
-            let pinned = kept.pinned.get(server).and_then(|tools| tools.get(&tool.name));
-            if pinned.is_some_and(|pinned| PinDigest::of(pinned) == tool.digest) {
+            if kept.has(server, tool) {
                 return Checked::Offered;
             }
+            let pinned = kept.pinned.get(server).and_then(|tools| tools.get(&tool.name));
             let reason = match pinned {
                 None => "it is new, and was not accepted yet",
                 Some(pinned) => {
@@ -166,14 +173,17 @@ impl Pins {
                 kept.pending.insert((server.clone(), tool.name.clone()), tool.canonical.clone());
                 return Checked::Withheld(reason);
             }
-            let of_server = kept.pinned.entry(server.clone()).or_default();
-            of_server.insert(tool.name.clone(), tool.canonical.clone());
-            is_changed = true;
+            seen.push((tool.name.clone(), tool.canonical.clone()));
             Checked::Offered
         });
         let checked = checked.collect();
-        if is_changed && let Err(error) = self.inner.save(&kept.pinned) {
-            tracing::error!(server = server.as_str(), error = ?error, "the pins of an MCP server are not saved");
+        if !seen.is_empty() {
+            let saved = self.inner.change(&mut kept.pinned, |pinned| {
+                pinned.entry(server.clone()).or_default().extend(seen);
+            });
+            if let Err(error) = saved {
+                tracing::error!(server = server.as_str(), error = ?error, "the pins of an MCP server are not saved");
+            }
         }
         checked
     }
@@ -184,8 +194,32 @@ impl Pins {
 }
 
 impl Inner {
-    fn save(&self, pinned: &Pinned) -> Result<(), McpError> {
-        self.file.as_ref().map_or(Ok(()), |file| file.write(pinned))
+    /// Changes the pins, and what the file has.
+    fn change(&self, pinned: &mut Pinned, change: impl FnOnce(&mut Pinned)) -> Result<(), McpError> {
+        match &self.file {
+            Some(file) => *pinned = file.change(change)?,
+            None => change(pinned),
+        }
+        Ok(())
+    }
+
+    /// Reads the pins again that another process may have changed.
+    fn read_again(&self, pinned: &mut Pinned) {
+        match self.file.as_ref().map(PinFile::read) {
+            Some(Ok(read)) => *pinned = read,
+            Some(Err(error)) => {
+                tracing::error!(error = ?error, "the pins of MCP servers cannot be read again")
+            }
+            None => {}
+        }
+    }
+}
+
+impl Kept {
+    /// Returns `true` if a tool of a server was accepted with exactly this definition.
+    fn has(&self, server: &Text, tool: &Definition) -> bool {
+        let pinned = self.pinned.get(server).and_then(|tools| tools.get(&tool.name));
+        pinned.is_some_and(|pinned| pinned.as_str() == tool.canonical.as_str())
     }
 }
 

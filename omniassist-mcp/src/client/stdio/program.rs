@@ -9,7 +9,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::{group::Group, stderr};
 
-/// A program with its arguments, and nothing of the host's environment.
+/// A program with its arguments, and nothing of the host's environment but the `PATH`, which launchers such as `npx` need.
 pub(in crate::client) struct Program {
     path: PathBuf,
     arguments: Vec<OsString>,
@@ -20,10 +20,12 @@ pub(in crate::client) struct Program {
 impl Program {
     pub(in crate::client) fn new(command: &Command) -> Self {
         let listed = |(name, value): (_, Option<_>)| Some((OsString::from(name), OsString::from(value?)));
+        let has_path = command.get_envs().any(|(name, _)| name == "PATH");
+        let path = std::env::var_os("PATH").filter(|_| !has_path).map(|path| ("PATH".into(), path));
         Self {
             path: found(Path::new(command.get_program())),
             arguments: command.get_args().map(OsString::from).collect(),
-            environment: command.get_envs().filter_map(listed).collect(),
+            environment: path.into_iter().chain(command.get_envs().filter_map(listed)).collect(),
             directory: command.get_current_dir().map(PathBuf::from),
         }
     }
@@ -59,7 +61,7 @@ impl Program {
     }
 }
 
-/// Finds a program on the `PATH` of the host, since the process does not inherit it.
+/// Finds a program on the `PATH` of the host, since that of the command can be another.
 fn found(program: &Path) -> PathBuf {
     let is_bare = program.components().count() == 1 && program.file_name().is_some();
     let path = std::env::var_os("PATH").filter(|_| is_bare).unwrap_or_default();

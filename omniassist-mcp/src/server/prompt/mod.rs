@@ -121,10 +121,6 @@ impl Prompt {
         self.completers.insert(argument.into(), values);
         self
     }
-
-    pub(super) fn completers(&self) -> &Completers {
-        &self.completers
-    }
 }
 
 impl PromptRequest {

@@ -9,52 +9,36 @@ use rmcp::model::{
 use serde_json::{Map, Value, json};
 
 use super::{Argument, Prompt, PromptMessage, PromptRequest};
-use crate::server::page::page;
+use crate::server::catalogue::{Catalogue, Entry, Page};
+use crate::server::completion::Completers;
 use crate::server::question::{Answer, Question};
 use crate::server::refusal;
+use crate::server::visibility::Visibility;
 
 /// The key of the form with the arguments that are missing.
 const FORM: &str = "arguments";
 
 /// The prompts that are exposed, by their names.
-#[derive(Debug, Clone, Default)]
-pub(in crate::server) struct Prompts(BTreeMap<String, Prompt>);
+pub(in crate::server) type Prompts = Catalogue<Prompt>;
+
+impl Entry for Prompt {
+    fn key(&self) -> &str {
+        &self.name
+    }
+
+    fn visibility(&self) -> &Visibility {
+        &self.visibility
+    }
+
+    fn completers(&self) -> &Completers {
+        &self.completers
+    }
+}
 
 impl Prompts {
-    /// Adds a prompt. It replaces the one of the same name.
-    pub(in crate::server) fn insert(&mut self, prompt: Prompt) {
-        self.0.insert(prompt.name.clone(), prompt);
-    }
-
-    pub(in crate::server) fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
-    pub(in crate::server) fn have_completions(&self) -> bool {
-        self.0.values().any(|prompt| !prompt.completers.is_empty())
-    }
-
     /// Returns one page of the prompts.
-    pub(in crate::server) fn list(
-        &self,
-        caller: &RunContext,
-        after: Option<&str>,
-        size: usize,
-    ) -> (Vec<Listed>, Option<String>) {
-        let visible = self.0.iter().filter(|(_, prompt)| prompt.visibility.holds(caller));
-        let (found, more) =
-            page(visible.map(|(name, prompt)| (name.as_str(), prompt)).collect(), after, size);
-        (found.into_iter().map(listed).collect(), more)
-    }
-
-    /// Returns the prompt of a name.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the caller sees no such prompt.
-    pub(in crate::server) fn get(&self, name: &str, caller: &RunContext) -> Result<&Prompt, ErrorData> {
-        let found = self.0.get(name).filter(|prompt| prompt.visibility.holds(caller));
-        found.ok_or_else(refusal::unknown_prompt)
+    pub(in crate::server) fn list(&self, page: Page<'_>) -> (Vec<Listed>, Option<String>) {
+        self.page(|_| true, listed, page)
     }
 
     /// Answers `prompts/get`. `can_ask` is true for a client whose user can fill in a form.
@@ -64,7 +48,7 @@ impl Prompts {
         caller: RunContext,
         can_ask: bool,
     ) -> Result<GetPromptResponse, ErrorData> {
-        let prompt = self.get(&request.name, &caller)?;
+        let prompt = self.get(&request.name, &caller).ok_or_else(refusal::unknown_prompt)?;
         let mut arguments = prompt.arguments(request.arguments.unwrap_or_default())?;
         let mut missing = prompt.missing(&arguments);
         if !missing.is_empty() && can_ask {

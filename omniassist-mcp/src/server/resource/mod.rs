@@ -140,10 +140,6 @@ impl Resource {
         self.completers.insert(parameter.into(), values);
         self
     }
-
-    pub(super) fn completers(&self) -> &Completers {
-        &self.completers
-    }
 }
 
 impl ResourceRequest {

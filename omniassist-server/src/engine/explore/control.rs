@@ -38,6 +38,15 @@ impl Tree {
         node.has_to_answer
     }
 
+    /// Waits until the user wants the answer of an agent now.
+    pub(super) async fn wished_to_answer(&self, id: &Text) {
+        poll_fn(|cx| match self.must_answer(id, Some(cx)) {
+            true => Poll::Ready(()),
+            false => Poll::Pending,
+        })
+        .await;
+    }
+
     /// Returns `true` if the task or a remark of an agent came after its last model call.
     pub(super) fn has_changed(&self, id: &Text) -> bool {
         self.nodes().get(id).is_some_and(|node| node.has_changed)

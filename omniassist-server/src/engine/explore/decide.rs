@@ -9,7 +9,7 @@ use serde::de::DeserializeOwned;
 
 use super::tree::Tree;
 use super::turn::{Purpose, turn};
-use crate::engine::tree::Seat;
+use crate::engine::tree::LedgerNode;
 use crate::tool::schema;
 
 /// A question to the user, or none.
@@ -30,11 +30,11 @@ struct Questions {
 /// Returns the question that the model wants to ask the user. `rule` decides if its answer does not fit.
 pub(super) async fn question(
     tree: &Arc<Tree>,
-    seat: &Seat,
+    node: &LedgerNode,
     prompt: String,
     rule: impl FnOnce() -> Option<String>,
 ) -> Option<Text> {
-    let asked = match decide::<Ask>(tree, seat, "question", prompt).await {
+    let asked = match decide::<Ask>(tree, node, "question", prompt).await {
         Decision::Made(Ask { ask }) => ask,
         Decision::Unusable => rule(),
         Decision::Impossible => None,
@@ -45,11 +45,11 @@ pub(super) async fn question(
 /// Returns the parts into which the model divides the task. `rule` decides if its answer does not fit.
 pub(super) async fn plan(
     tree: &Arc<Tree>,
-    seat: &Seat,
+    node: &LedgerNode,
     prompt: String,
     rule: impl FnOnce() -> Vec<String>,
 ) -> Vec<Text> {
-    let questions = match decide::<Questions>(tree, seat, "questions", prompt).await {
+    let questions = match decide::<Questions>(tree, node, "questions", prompt).await {
         Decision::Made(Questions { questions }) => questions,
         Decision::Unusable => rule(),
         Decision::Impossible => Vec::new(),
@@ -68,14 +68,14 @@ enum Decision<T> {
 
 async fn decide<T: DeserializeOwned + JsonSchema>(
     tree: &Arc<Tree>,
-    seat: &Seat,
+    node: &LedgerNode,
     name: &'static str,
     prompt: String,
 ) -> Decision<T> {
     let limits = tree.assistant.limits().into();
     let Ok(schema) = schema::of_answer(schema::generate::<T>(), limits) else { return Decision::Impossible };
     let purpose = Purpose::Decision(Text::from_static(name), schema);
-    match turn(tree, seat, prompt, &purpose).await {
+    match turn(tree, node, prompt, &purpose).await {
         Ok(answer) => json_object(&answer).map_or(Decision::Unusable, Decision::Made),
         Err(failure) => {
             tracing::debug!(code = %&*failure.code, name, "an agent decides by no model");

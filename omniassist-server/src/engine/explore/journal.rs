@@ -15,7 +15,7 @@ use super::tree::{Chat, Nodes, Tree};
 use super::unwritten::Unwritten;
 use super::written::{REWRITE, STATE, Written};
 use crate::engine::Assistant;
-use crate::engine::stored::{Control, TreeEnd, TreeRun};
+use crate::engine::stored::{Answer, Control, TreeEnd, TreeRun};
 use crate::store::{ModelUsage, RunHead};
 
 /// States, what was written, and model calls.
@@ -62,7 +62,7 @@ pub(super) async fn read(assistant: &Assistant, head: &RunHead) -> Result<Vec<No
     }
     if head.state.is_ended() {
         let at_work = states.iter_mut().filter(|state| !state.status.is_end());
-        at_work.for_each(|state| state.status = Status::Cancelled);
+        at_work.for_each(|state| (state.status, state.queries) = (Status::Cancelled, Vec::new()));
     }
     Ok(states)
 }
@@ -194,5 +194,9 @@ impl Control for TreeControl {
         let ids = nodes.below(&id);
         nodes.cancel(&ids);
         true
+    }
+
+    fn answer(&self, query_id: &str, answer: Answer) -> bool {
+        self.0.upgrade().is_some_and(|tree| tree.answer_call(query_id, answer))
     }
 }

@@ -3,6 +3,7 @@
 //! All agents of a tree are futures within one stream: no task belongs to them, so they end with it, and a slow reader slows
 //! them all down.
 
+mod calls;
 mod control;
 mod decide;
 mod journal;

@@ -5,6 +5,8 @@ use omniassist_core::Text;
 use omniassist_core::agent_tree::{CoreMessage, NodeState};
 use tokio::sync::oneshot;
 
+use crate::engine::stored::Answer;
+
 /// The most messages, and bytes of messages, of a state.
 const MESSAGES: (usize, usize) = (20, 64 * 1024);
 
@@ -24,6 +26,8 @@ pub(super) struct Node {
     pub(super) state: NodeState,
     pub(super) notes: Vec<Note>,
     pub(super) queries: VecDeque<oneshot::Sender<Text>>,
+    /// The places of the answers to the open questions about calls, by the ids of the questions.
+    pub(super) calls: Vec<(Text, oneshot::Sender<Answer>)>,
     /// `true` for an agent that a tool has asked: it follows no program.
     pub(super) is_asked: bool,
     pub(super) is_paused: bool,
@@ -39,6 +43,7 @@ impl Node {
             state,
             notes: Vec::new(),
             queries: VecDeque::new(),
+            calls: Vec::new(),
             is_asked,
             is_paused: false,
             has_to_answer: false,

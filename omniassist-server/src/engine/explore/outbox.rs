@@ -1,7 +1,7 @@
 use std::collections::VecDeque;
 
 use omniassist_core::Text;
-use omniassist_core::agent_tree::{CoreMessage, NodeState, ServerFrame};
+use omniassist_core::agent_tree::{CoreMessage, NodeState, OpenQuery, ServerFrame};
 
 /// The frames, and their bytes, that may wait for their reader before the agents wait too.
 const FRAMES: usize = 64;
@@ -103,12 +103,15 @@ fn size(frame: &ServerFrame) -> usize {
     let optional = |text: &Option<Text>| text.as_ref().map_or(0, |text| text.len());
     match frame {
         ServerFrame::AgentState { state, .. } => {
-            let NodeState { user_content, user_comment, result, messages, .. } = &**state;
+            let NodeState { user_content, user_comment, result, messages, queries, .. } = &**state;
             let messages: usize = messages.iter().map(CoreMessage::size).sum();
-            user_content.len() + optional(user_comment) + optional(result) + messages
+            let queries: usize = queries.iter().map(OpenQuery::size).sum();
+            user_content.len() + optional(user_comment) + optional(result) + messages + queries
         }
         ServerFrame::TextDelta { delta, .. } => delta.len(),
-        ServerFrame::UserQuery { prompt, .. } => prompt.len(),
+        ServerFrame::UserQuery { prompt, call, .. } => {
+            prompt.len() + call.as_ref().map_or(0, |call| call.size())
+        }
         ServerFrame::AgentCompleted { result, .. } => optional(result),
         ServerFrame::Error { error, .. } => error.len(),
         _ => 0,
@@ -188,7 +191,7 @@ mod tests {
         let mut outbox = Outbox::default();
         for id in ["1", "2"] {
             let (agent_id, prompt, query_id) = ("a".into(), id.into(), Some(id.into()));
-            outbox.push(ServerFrame::UserQuery { agent_id, prompt, query_id });
+            outbox.push(ServerFrame::UserQuery { agent_id, prompt, query_id, call: None });
         }
         outbox.close_query(&"1".into());
         assert_eq!(outbox.bytes, 1);

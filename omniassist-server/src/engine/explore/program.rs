@@ -1,9 +1,7 @@
 //! The six steps of an agent.
 
-use std::future::poll_fn;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::Poll;
 
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
@@ -17,22 +15,22 @@ use super::query::UserQuery;
 use super::tree::Tree;
 use super::turn::{Failure, Purpose, turn};
 use super::{decide, prompts, rules};
-use crate::engine::tree::Seat;
+use crate::engine::tree::LedgerNode;
 
 type Part<'a> = Pin<Box<dyn Future<Output = Option<Result<String, Failure>>> + Send + 'a>>;
 
 /// Follows the program to its end, and shows the end.
-pub(super) fn explore(tree: Arc<Tree>, seat: Seat) -> Pin<Box<dyn Future<Output = ()> + Send>> {
+pub(super) fn explore(tree: Arc<Tree>, node: LedgerNode) -> Pin<Box<dyn Future<Output = ()> + Send>> {
     Box::pin(async move {
-        let id = seat.agent_id().clone();
-        let ended = tree.unless_cancelled(&id, Agent { tree: &tree, seat: &seat }.follow()).await;
+        let id = node.agent_id().clone();
+        let ended = tree.unless_cancelled(&id, Agent { tree: &tree, node: &node }.follow()).await;
         let mut nodes = tree.nodes();
         match ended {
             // The state is that of the user's wish.
             None => {}
             Some(Ok(answer)) => {
                 nodes.end(&id, Status::Completed, Some(answer.clone()));
-                if seat.depth() == 0 {
+                if node.depth() == 0 {
                     let (usage, agent_id, result) = (Some(nodes.usage()), Some(id), Some(answer));
                     nodes.push(ServerFrame::AgentCompleted { agent_id, result, usage });
                 }
@@ -40,7 +38,7 @@ pub(super) fn explore(tree: Arc<Tree>, seat: Seat) -> Pin<Box<dyn Future<Output 
             Some(Err(Failure { code, message })) => {
                 tracing::warn!(code = %&*code, agent_id = %&*id, "an agent of a tree has failed");
                 nodes.end(&id, Status::Failed, None);
-                if seat.depth() == 0 {
+                if node.depth() == 0 {
                     let (error, code, agent_id) = (message, Some(code), Some(id));
                     nodes.push(ServerFrame::Error { error, code, agent_id });
                 }
@@ -52,12 +50,12 @@ pub(super) fn explore(tree: Arc<Tree>, seat: Seat) -> Pin<Box<dyn Future<Output 
 /// An agent that follows the program.
 struct Agent<'a> {
     tree: &'a Arc<Tree>,
-    seat: &'a Seat,
+    node: &'a LedgerNode,
 }
 
 impl Agent<'_> {
     async fn follow(self) -> Result<Text, Failure> {
-        let Self { tree, seat } = self;
+        let Self { tree, node } = self;
         let settings = tree.settings;
         if settings.asks {
             self.step(1);
@@ -69,7 +67,7 @@ impl Agent<'_> {
         let questions = self.plan().await;
         self.step(4);
         let children = self.spawn(questions);
-        let ids: Vec<Text> = children.iter().map(|seat| seat.agent_id().clone()).collect();
+        let ids: Vec<Text> = children.iter().map(|node| node.agent_id().clone()).collect();
         let written = self.work_beside(children).await?;
         self.step(6);
         let results = self.results(&ids);
@@ -79,7 +77,7 @@ impl Agent<'_> {
             (false, false) => self.answer(prompts::SUMMARISE, &written, &results).await?,
         };
         if settings.asks
-            && seat.depth() == 0
+            && node.depth() == 0
             && self.consult(prompts::FINAL, &answer, || None).await
             && !self.must_answer()
         {
@@ -89,7 +87,7 @@ impl Agent<'_> {
     }
 
     fn id(&self) -> &Text {
-        self.seat.agent_id()
+        self.node.agent_id()
     }
 
     fn step(&self, step: u8) {
@@ -120,7 +118,7 @@ impl Agent<'_> {
             return false;
         }
         let prompt = self.brief(instruction, written, &[]).await;
-        let Some(question) = decide::question(self.tree, self.seat, prompt, rule).await else { return false };
+        let Some(question) = decide::question(self.tree, self.node, prompt, rule).await else { return false };
         self.ask(question).await;
         true
     }
@@ -141,7 +139,7 @@ impl Agent<'_> {
             tokio::select! {
                 answer = own => Some(answer),
                 answer = &mut reply => answer.ok(),
-                () = self.wished_to_answer() => None,
+                () = tree.wished_to_answer(id) => None,
             }
         };
         let answer = timeout(tree.settings.answer_timeout, answer).await.ok().flatten();
@@ -149,37 +147,28 @@ impl Agent<'_> {
         tree.close_query(id, &query_id, question, answer);
     }
 
-    /// Waits until the user wants the answer now.
-    async fn wished_to_answer(&self) {
-        poll_fn(|cx| match self.tree.must_answer(self.id(), Some(cx)) {
-            true => Poll::Ready(()),
-            false => Poll::Pending,
-        })
-        .await;
-    }
-
     async fn plan(&self) -> Vec<Text> {
         let settings = self.tree.settings;
-        let may_divide = self.seat.depth() < settings.depth && self.seat.may_ask();
+        let may_divide = self.node.depth() < settings.depth && self.node.may_ask();
         if !may_divide || settings.sub_questions == 0 || self.must_answer() {
             return Vec::new();
         }
         let prompt = self.brief(prompts::PLAN, "", &[]).await;
         let task = self.task();
         let rule = || rules::sub_questions(&task, settings.sub_questions);
-        decide::plan(self.tree, self.seat, prompt, rule).await
+        decide::plan(self.tree, self.node, prompt, rule).await
     }
 
     /// Creates an agent for each question, as far as the limits of the tree allow.
-    fn spawn(&self, questions: Vec<Text>) -> Vec<Seat> {
-        let mut seats = Vec::new();
+    fn spawn(&self, questions: Vec<Text>) -> Vec<LedgerNode> {
+        let mut nodes = Vec::new();
         for question in questions {
             let id = Text::from(Uuid::now_v7().to_string());
-            match self.seat.below(id.clone(), AgentBudget::new()) {
-                Ok(seat) => {
+            match self.node.below(id.clone(), AgentBudget::new()) {
+                Ok(node) => {
                     let parent = Some(self.id().clone());
-                    self.tree.begin(id, parent, seat.depth(), question);
-                    seats.push(seat);
+                    self.tree.begin(id, parent, node.depth(), question);
+                    nodes.push(node);
                 }
                 Err(limit) => {
                     tracing::debug!(limit = limit.as_str(), "an agent has fewer parts than it planned");
@@ -187,16 +176,16 @@ impl Agent<'_> {
                 }
             }
         }
-        seats
+        nodes
     }
 
     /// Works on the task while the agents below work, and waits for all. Returns what was written.
-    async fn work_beside(&self, children: Vec<Seat>) -> Result<String, Failure> {
+    async fn work_beside(&self, children: Vec<LedgerNode>) -> Result<String, Failure> {
         self.step(5);
-        let most = self.seat.at_once();
+        let most = self.node.at_once();
         let mut waiting = children.into_iter();
-        let child = |seat: Seat| -> Part<'_> {
-            let work = explore(Arc::clone(self.tree), seat);
+        let child = |node: LedgerNode| -> Part<'_> {
+            let work = explore(Arc::clone(self.tree), node);
             Box::pin(async {
                 work.await;
                 None
@@ -210,7 +199,7 @@ impl Agent<'_> {
             let ended = tokio::select! {
                 ended = parts.next() => ended,
                 // The answer does not wait for those below.
-                () = self.wished_to_answer(), if written.is_some() => None,
+                () = self.tree.wished_to_answer(self.id()), if written.is_some() => None,
             };
             match ended {
                 None => break,
@@ -237,7 +226,7 @@ impl Agent<'_> {
         let mut written = String::new();
         while !self.must_answer() {
             let prompt = self.brief(prompts::WORK, &written, &[]).await;
-            let text = turn(self.tree, self.seat, prompt, &Purpose::Work).await?;
+            let text = turn(self.tree, self.node, prompt, &Purpose::Work).await?;
             if !text.is_empty() {
                 written = text;
             }
@@ -259,7 +248,7 @@ impl Agent<'_> {
         if !written.is_empty() {
             tree.nodes().delta(self.id(), Text::from_static("\n\n"));
         }
-        turn(tree, self.seat, prompt, &Purpose::Answer).await
+        turn(tree, self.node, prompt, &Purpose::Answer).await
     }
 
     /// Returns the questions of the agents below, with what they have answered.

@@ -14,7 +14,7 @@ pub struct UserQuery {
     pub prompt: Text,
 }
 
-/// Answers the questions of agents in process, in place of the frame `user-query`.
+/// Answers the questions of agents in process, in place of the frame `user-query`. Questions about calls of tools stay frames.
 ///
 /// Closures that take a [`UserQuery`] and return a future of the answer are handlers. The future is dropped if the agent ends,
 /// or after [`Explore::answer_timeout`](super::Explore::answer_timeout).

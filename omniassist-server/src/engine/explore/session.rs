@@ -2,10 +2,12 @@ use std::fmt;
 use std::sync::{Arc, Mutex};
 
 use http::Extensions;
-use omniassist_core::agent_tree::{Intervention, NodeState, Requested, Status};
+use omniassist_core::agent_tree::{CallResponse, Intervention, NodeState, Requested, Status};
+use omniassist_core::run::ClientAbilities;
 use omniassist_core::{Error, Text};
 use uuid::Uuid;
 
+use super::calls::{answer_to, not_open};
 use super::journal::read;
 use super::node::REMARKS;
 use super::query::QueryUser;
@@ -13,6 +15,7 @@ use super::settings::Explore;
 use super::stream::{AgentStream, run};
 use super::tree::{Chat, Tree};
 use crate::Principal;
+use crate::clock::now_ms;
 use crate::engine::Assistant;
 use crate::store::{RunHead, Scope, Which};
 use crate::sync::lock;
@@ -25,6 +28,7 @@ pub struct AgentSession {
     assistant: Assistant,
     extensions: Extensions,
     settings: Explore,
+    abilities: ClientAbilities,
     chat: Option<Text>,
     shared: Arc<Shared>,
 }
@@ -42,7 +46,8 @@ impl AgentSession {
     #[must_use]
     pub fn new(assistant: Assistant) -> Self {
         let (extensions, settings) = (Extensions::new(), assistant.setup.config.explore);
-        Self { assistant, extensions, settings, chat: None, shared: Arc::default() }
+        let abilities = ClientAbilities::none();
+        Self { assistant, extensions, settings, abilities, chat: None, shared: Arc::default() }
     }
 
     /// Sets the extensions in which tools find the [`Principal`](crate::Principal) and the host's data. Default: none.
@@ -56,6 +61,16 @@ impl AgentSession {
     #[must_use]
     pub fn explore(mut self, program: Explore) -> Self {
         self.settings = program;
+        self
+    }
+
+    /// Sets what the client can show: the approval of a call, or a form. Its questions are frames of the stream with a `call`, to
+    /// be answered with [`call_response`](Self::call_response). Front-end tools are not offered. Default: nothing, so that the
+    /// model reads that the user cannot be asked.
+    #[must_use]
+    pub fn abilities(mut self, abilities: ClientAbilities) -> Self {
+        self.abilities = abilities;
+        self.abilities.front_end_tools = false;
         self
     }
 
@@ -86,7 +101,8 @@ impl AgentSession {
     pub fn agent(&self, prompt: impl Into<Text>) -> AgentStream {
         let handler = lock(&self.shared.handler).clone();
         let (assistant, extensions) = (self.assistant.clone(), self.extensions.clone());
-        let tree = Tree::new(assistant, extensions, self.settings, handler, self.stored_chat());
+        let chat = self.stored_chat();
+        let tree = Tree::new(assistant, extensions, self.settings, handler, self.abilities, chat);
         let tree = Arc::new(tree);
         *lock(&self.shared.tree) = Some(Arc::clone(&tree));
         let id = Text::from(Uuid::now_v7().to_string());
@@ -169,6 +185,34 @@ impl AgentSession {
             }
         }
         Err(InterventionError(Refused::Query))
+    }
+
+    /// Answers a question about a call. With a stored [chat](Self::chat), the agent may work for the chat's latest run on another
+    /// server, which gets the answer within about a second.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error that names the field if the agent has no such open question, or if the answer does not fit it. The question
+    /// stays open then. Returns an error if the store is not available, or the journal cannot be read.
+    pub async fn call_response(&self, response: CallResponse) -> Result<(), Error> {
+        let CallResponse { agent_id, query_id, .. } = &response;
+        let (agent_id, query_id) = (agent_id.clone(), query_id.clone());
+        let limits = self.assistant.limits().into();
+        let own = lock(&self.shared.tree).clone();
+        if let Some((tree, query)) =
+            own.and_then(|tree| tree.open_call(&agent_id, &query_id).map(|query| (tree, query)))
+        {
+            let answer = answer_to(&query, response, limits)?;
+            return if tree.answer_call(&query_id, answer) { Ok(()) } else { Err(not_open()) };
+        }
+        let Some(head) = self.latest_run().await? else { return Err(not_open()) };
+        let states = read(&self.assistant, &head).await?;
+        let mut queries =
+            states.iter().filter(|state| state.agent_id == agent_id).flat_map(|state| &state.queries);
+        let query =
+            queries.find(|query| query.query_id == query_id).filter(|query| query.call.expires_at > now_ms());
+        let answer = answer_to(query.ok_or_else(not_open)?, response, limits)?;
+        if self.assistant.answer_tree(&head, &query_id, answer).await? { Ok(()) } else { Err(not_open()) }
     }
 
     /// Changes the work of an agent.

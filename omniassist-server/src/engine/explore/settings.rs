@@ -41,13 +41,14 @@ impl Explore {
         self
     }
 
-    /// Lets agents ask the user. Default: `true`.
+    /// Lets agents ask the user what is unclear. Calls of tools can ask in any case. Default: `true`.
     pub const fn asks(mut self, asks: bool) -> Self {
         self.asks = asks;
         self
     }
 
-    /// Sets the longest wait for an answer of the user. The agent then goes on without one. Default: 10 minutes.
+    /// Sets the longest wait for an answer of the user. The agent then goes on without one. For a call of a tool, the wait is at
+    /// most [`Limits::approval_lifetime`](crate::core::Limits::approval_lifetime). Default: 10 minutes.
     pub const fn answer_timeout(mut self, timeout: Duration) -> Self {
         self.answer_timeout = timeout;
         self

@@ -14,7 +14,7 @@ use super::program::explore;
 use super::tree::Tree;
 use crate::Principal;
 use crate::engine::WhenBusy;
-use crate::engine::tree::Seat;
+use crate::engine::tree::LedgerNode;
 use crate::panics;
 use crate::sync::lock;
 
@@ -64,11 +64,11 @@ pub(super) async fn run(tree: Arc<Tree>, id: Text, prompt: Text) {
         let frame = ServerFrame::error(refusal.code().as_str(), refusal.to_string());
         return tree.nodes().push(frame);
     }
-    let seat = Seat::root(Arc::new(assistant.clone()), assistant.setup.config.tree, id.clone());
+    let node = LedgerNode::root(Arc::new(assistant.clone()), assistant.setup.config.tree, id.clone());
     tree.begin(id.clone(), None, 0, prompt);
     tree.stop_if_asked(&id);
     tokio::select! {
-        () = explore(Arc::clone(&tree), seat) => {}
+        () = explore(Arc::clone(&tree), node) => {}
         () = assistant.live.ending.cancelled() => fail(&tree, &id, RunErrorCode::ServerShutdown),
         () = sleep(assistant.setup.config.longest_run()) => fail(&tree, &id, RunErrorCode::Timeout),
     }

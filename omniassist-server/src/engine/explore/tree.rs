@@ -5,6 +5,7 @@ use std::task::{Context, Poll, Waker};
 use http::Extensions;
 use omniassist_core::agent_tree::{CoreMessage, NodeState, ServerFrame, Status};
 use omniassist_core::event::RunErrorCode;
+use omniassist_core::run::ClientAbilities;
 use omniassist_core::{Text, Usage};
 use tokio::sync::oneshot;
 use uuid::Uuid;
@@ -27,6 +28,8 @@ pub(super) struct Tree {
     pub(super) extensions: Extensions,
     pub(super) settings: Explore,
     pub(super) handler: Option<Arc<dyn QueryUser>>,
+    /// The abilities of the client, for the calls of tools.
+    pub(super) abilities: ClientAbilities,
     pub(super) meter: Mutex<Option<Meter>>,
     nodes: Mutex<Nodes>,
     /// The stored chat of the tree.
@@ -69,10 +72,12 @@ impl Tree {
         extensions: Extensions,
         settings: Explore,
         handler: Option<Arc<dyn QueryUser>>,
+        abilities: ClientAbilities,
         chat: Option<Chat>,
     ) -> Self {
         let (meter, nodes, closed) = (Mutex::default(), Mutex::default(), CancellationToken::new());
-        Self { assistant, extensions, settings, handler, meter, nodes, chat, run: OnceLock::new(), closed }
+        let run = OnceLock::new();
+        Self { assistant, extensions, settings, handler, abilities, meter, nodes, chat, run, closed }
     }
 
     pub(super) fn nodes(&self) -> MutexGuard<'_, Nodes> {
@@ -128,7 +133,7 @@ impl Tree {
         nodes.set_status(id, Status::WaitingForUser);
         if self.handler.is_none() {
             let (agent_id, query_id) = (id.clone(), Some(query_id.clone()));
-            nodes.push(ServerFrame::UserQuery { agent_id, prompt: prompt.clone(), query_id });
+            nodes.push(ServerFrame::UserQuery { agent_id, prompt: prompt.clone(), query_id, call: None });
         }
         (query_id, answer)
     }
@@ -136,7 +141,7 @@ impl Tree {
     /// Ends a question. `answer` is that of the user, if there is one.
     pub(super) fn close_query(&self, id: &Text, query_id: &Text, question: Text, answer: Option<Text>) {
         let mut nodes = self.nodes();
-        nodes.outbox.close_query(query_id);
+        nodes.close_query(query_id);
         if let Some(node) = nodes.by_id.get_mut(id) {
             node.queries.retain(|query| !query.is_closed());
             let answer = answer.unwrap_or_else(|| Text::from_static("(no answer)"));
@@ -166,6 +171,15 @@ impl Nodes {
 
     pub(super) fn get_mut(&mut self, id: &str) -> Option<&mut Node> {
         self.by_id.get_mut(id)
+    }
+
+    pub(super) fn nodes_mut(&mut self) -> impl Iterator<Item = &mut Node> {
+        self.by_id.values_mut()
+    }
+
+    /// Removes the frame of a question that needs no answer any more.
+    pub(super) fn close_query(&mut self, query_id: &Text) {
+        self.outbox.close_query(query_id);
     }
 
     /// Returns the id of the root, once it has begun.
@@ -260,6 +274,8 @@ impl Nodes {
         if let Some(node) = self.by_id.get_mut(id).filter(|node| !node.state.status.is_end()) {
             node.state.result = result;
             node.queries.clear();
+            node.calls.clear();
+            node.state.queries = Vec::new();
             // An agent that has ended reads nothing more.
             node.notes = Vec::new();
         }

@@ -7,23 +7,29 @@ use std::task::Poll;
 
 use omniassist_core::agent_tree::{ContentPart, CoreMessage, MessageContent, NodeState, ResultPart, Status};
 use omniassist_core::event::{AgentDelta, AgentState, AgentStatus, RunErrorCode};
+use omniassist_core::message::Message;
 use omniassist_core::run::{ClientAbilities, ToolUse};
 use omniassist_core::tree::Limit;
+use omniassist_core::verify::{self, Poster, TrustHistory};
 use omniassist_core::{JsonText, RunEvent, RunRequest, Text};
 use serde_json::Value;
 use tokio::time::{Instant, sleep};
 use uuid::Uuid;
 
+use super::calls::Waiting;
 use super::node::Node;
 use super::tree::Tree;
+use crate::CancellationToken;
 use crate::clock::now_ms;
 use crate::engine::assistant::Origin;
 use crate::engine::driver::Driver;
 use crate::engine::history::Carried;
 use crate::engine::preparation::prepare;
-use crate::engine::tree::{Seat, Work};
+use crate::engine::tree::{LedgerNode, Work};
 use crate::panics;
+use crate::seal::Sealer;
 use crate::sync::lock;
+use crate::tool::Unanswered;
 
 /// The reason for a stop of a run whose agent goes on without it, or has ended.
 const LEFT: &str = "The agent does not need this run any more.";
@@ -56,12 +62,12 @@ impl Failure {
 /// user has changed the task, and at once if the user wants the answer now.
 pub(super) async fn turn(
     tree: &Arc<Tree>,
-    seat: &Seat,
+    node: &LedgerNode,
     prompt: String,
     purpose: &Purpose,
 ) -> Result<String, Failure> {
-    let id = seat.agent_id();
-    let mut run = Turn::begin(tree, seat, prompt, purpose)?;
+    let id = node.agent_id();
+    let mut run = Turn::begin(tree, node, prompt, purpose)?;
     let mut deadline = pin!(sleep(tree.assistant.limits().run_timeout));
     loop {
         tree.room().await;
@@ -84,7 +90,16 @@ pub(super) async fn turn(
                     deadline.as_mut().reset(until);
                 }
             }
-            Some(RunEvent::Finish { .. }) => break,
+            Some(RunEvent::Finish { .. }) => {
+                run.finish_step(purpose);
+                let asked = Instant::now();
+                if !run.ask_user(purpose).await? {
+                    break;
+                }
+                // Nor does the time of the user.
+                let until = deadline.deadline() + asked.elapsed();
+                deadline.as_mut().reset(until);
+            }
             Some(RunEvent::Error { code, message }) => {
                 return Err(match run.driver.limit() {
                     Some(limit) => limited(limit),
@@ -106,8 +121,16 @@ pub(super) fn limited(limit: Limit) -> Failure {
 /// A run of an agent. Dropping it ends the run, and counts its tokens.
 struct Turn<'a> {
     tree: &'a Arc<Tree>,
+    node: &'a LedgerNode,
     id: &'a Text,
+    /// The id of the run, which stays when it goes on after an answer of the user.
+    run: Uuid,
+    prompt: String,
     driver: Driver,
+    /// `None` if the user is asked about no call.
+    waiting: Option<Waiting>,
+    /// Cancelled at the end of the run.
+    unanswered: CancellationToken,
     text: String,
     last_text: String,
     /// The parts of the step.
@@ -119,47 +142,39 @@ struct Turn<'a> {
 impl<'a> Turn<'a> {
     fn begin(
         tree: &'a Arc<Tree>,
-        seat: &'a Seat,
+        node: &'a LedgerNode,
         prompt: String,
         purpose: &Purpose,
     ) -> Result<Self, Failure> {
-        let assistant = &tree.assistant;
-        let mut request = RunRequest::prompt(prompt);
-        request.abilities = ClientAbilities::none();
-        if *purpose != Purpose::Work {
-            request.tool_use = ToolUse::without_server_tools();
-        }
-        if let Purpose::Decision(name, schema) = purpose {
-            let mut options = assistant.model_options().as_ref().clone();
-            options.response_schema = Some((name.clone(), schema.clone()));
-            request.options = Some(Arc::new(options));
-        }
-        let branch = seat.branch();
-        let extensions = tree.extensions.clone();
-        let tools = assistant.tools_of_asked(&request, &extensions, branch.may_ask());
-        let tools = tools.map_err(|_| Failure::of(RunErrorCode::InvalidRequest))?;
-        let (mut driver, _, message_id) = assistant.driver(
-            request,
-            extensions,
-            tools,
-            prepare,
-            Carried::default(),
-            Origin::asked(Uuid::now_v7(), false, branch),
-        );
-        if let Some(meter) = lock(&tree.meter).clone() {
-            driver.meter_with(meter);
-        }
-        driver.start_asked(&message_id);
+        let (run, unanswered) = (Uuid::now_v7(), CancellationToken::new());
         Ok(Self {
+            driver: drive(tree, node, run, &prompt, purpose, None, &unanswered)?,
+            unanswered,
             tree,
-            id: seat.agent_id(),
-            driver,
+            node,
+            id: node.agent_id(),
+            run,
+            prompt,
+            waiting: abilities(tree, purpose).map(|_| Waiting::new(None)),
             text: String::new(),
             last_text: String::new(),
             calls: Vec::new(),
             results: Vec::new(),
             names: HashMap::new(),
         })
+    }
+
+    /// Asks the user about the calls that wait. Returns `true` if the run goes on with the answers.
+    async fn ask_user(&mut self, purpose: &Purpose) -> Result<bool, Failure> {
+        let Some(waiting) = self.waiting.take_if(|waiting| waiting.has_questions()) else { return Ok(false) };
+        let Some(message) = waiting.ask(self.tree, self.id).await else { return Ok(false) };
+        self.tree.gate(self.id).await;
+        self.waiting = Some(Waiting::new(Some(message.clone())));
+        let (tree, node, run) = (self.tree, self.node, self.run);
+        let next = drive(tree, node, run, &self.prompt, purpose, Some(message), &self.unanswered)?;
+        self.count();
+        self.driver = next;
+        Ok(true)
     }
 
     /// Returns the next event. `None` at the end, or if the user wants the answer of work now.
@@ -169,7 +184,12 @@ impl<'a> Turn<'a> {
                 return Poll::Ready(None);
             }
             match panics::catch("an agent", || self.driver.poll_event(cx)) {
-                Some(polled) => polled,
+                Some(polled) => {
+                    if let (Some(waiting), Poll::Ready(Some(event))) = (&mut self.waiting, &polled) {
+                        waiting.take(event);
+                    }
+                    polled
+                }
                 None => {
                     let (code, message) = (RunErrorCode::Internal, RunErrorCode::Internal.safe_message());
                     let message = Text::from_static(message);
@@ -254,13 +274,21 @@ impl<'a> Turn<'a> {
             nodes.add(Node::new(state, true));
         }
         match asked.status {
-            AgentStatus::Running => {}
+            AgentStatus::Running => nodes.set_status(&id, Status::Running),
+            AgentStatus::Waiting => nodes.set_status(&id, Status::WaitingForUser),
             AgentStatus::Completed | AgentStatus::Incomplete => {
                 nodes.end(&id, Status::Completed, asked.text);
             }
             AgentStatus::Cancelled => nodes.end(&id, Status::Cancelled, asked.text),
             _ => nodes.end(&id, Status::Failed, asked.text),
         }
+    }
+
+    /// Counts what the run has used, and the agents at work for it.
+    fn count(&mut self) {
+        let usage = Work::trace(&mut self.driver).usage();
+        let used = self.driver.take_used();
+        self.tree.nodes().count(&usage, used);
     }
 }
 
@@ -269,8 +297,62 @@ impl Drop for Turn<'_> {
         let driver = &mut self.driver;
         // What a model call has reported that is under way counts, and so do the agents at work.
         panics::catch("an agent", || Work::stop(driver, Text::from_static(LEFT)));
-        let usage = Work::trace(driver).usage();
-        let used = driver.take_used();
-        self.tree.nodes().count(&usage, used);
+        self.count();
+        self.unanswered.cancel();
     }
+}
+
+/// Returns the abilities of the client, if its user can be asked about a call.
+fn abilities(tree: &Tree, purpose: &Purpose) -> Option<ClientAbilities> {
+    let asks = *purpose == Purpose::Work && tree.abilities != ClientAbilities::none();
+    asks.then_some(tree.abilities)
+}
+
+/// Begins a run of an agent, or goes on with one whose message has the answers of the user.
+fn drive(
+    tree: &Tree,
+    node: &LedgerNode,
+    id: Uuid,
+    prompt: &str,
+    purpose: &Purpose,
+    continued: Option<Message>,
+    unanswered: &CancellationToken,
+) -> Result<Driver, Failure> {
+    let assistant = &tree.assistant;
+    let mut request = RunRequest::prompt(prompt.to_owned());
+    let (asks, goes_on) = (abilities(tree, purpose), continued.is_some());
+    request.messages.extend(continued);
+    request.abilities = asks.unwrap_or(ClientAbilities::none());
+    if *purpose != Purpose::Work {
+        request.tool_use = ToolUse::without_server_tools();
+    }
+    if let Purpose::Decision(name, schema) = purpose {
+        let mut options = assistant.model_options().as_ref().clone();
+        options.response_schema = Some((name.clone(), schema.clone()));
+        request.options = Some(Arc::new(options));
+    }
+    let branch = node.branch();
+    let mut extensions = tree.extensions.clone();
+    extensions.insert(Unanswered(unanswered.clone()));
+    let tools = assistant.tools_of_asked(&request, &extensions, branch.may_ask());
+    let tools = tools.map_err(|_| Failure::of(RunErrorCode::InvalidRequest))?;
+    if goes_on {
+        // No client has the message, and each answer was checked against its question.
+        verify::history(&mut request, Poster::anonymous(0), &tools, &TrustHistory)
+            .map_err(|_| Failure::of(RunErrorCode::Internal))?;
+    }
+    // The tree takes each answer once, so no record of used approvals is needed.
+    let origin = Origin::asked(id, true, branch);
+    let (mut driver, _, message_id) =
+        assistant.driver(request, extensions, tools, prepare, Carried::default(), origin);
+    if let Some(seals) = assistant.setup.seals.as_ref().filter(|_| asks.is_some()) {
+        let principal = tree.extensions.get().cloned().unwrap_or_default();
+        let sealer = Sealer::new(&seals.keys, None, &principal, message_id.clone());
+        driver.seal_as(sealer.for_asked(&message_id));
+    }
+    if let Some(meter) = lock(&tree.meter).clone() {
+        driver.meter_with(meter);
+    }
+    driver.start_asked(&message_id);
+    Ok(driver)
 }

@@ -48,7 +48,7 @@ pub(super) fn owed(stored: &Message, posted: &Message, tools: &dyn ToolCatalog) 
 }
 
 /// Writes answers into the open calls of a message, as the official clients do. A call that is settled stays as it is.
-pub(super) fn apply_answers<'a>(
+pub(in crate::engine) fn apply_answers<'a>(
     message: &mut Message,
     answers: impl IntoIterator<Item = &'a (Text, Answer)>,
 ) {

@@ -79,6 +79,11 @@ impl Assistant {
                     // It may have ended.
                     let _ = leg.control.stop_agent(&agent);
                 }
+                SignalKind::Say(query) => match serde_json::from_slice(&received.signal.data) {
+                    // The question may have another answer.
+                    Ok(answer) => drop(leg.control.answer(&query, answer)),
+                    Err(error) => tracing::warn!(%error, "an answer to a tree cannot be read"),
+                },
                 _ => {}
             }
         }

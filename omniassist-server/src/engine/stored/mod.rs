@@ -53,6 +53,7 @@ mod watched;
 
 pub(crate) use answer_call::Answered;
 pub(crate) use answers::Answer;
+pub(super) use answers::apply_answers;
 pub(crate) use connect::Connection;
 pub(crate) use conversations::store_failed;
 pub use conversations::{Conversations, LoadedConversation, LoadedMessage};

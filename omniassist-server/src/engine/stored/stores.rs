@@ -9,6 +9,7 @@ use tokio::sync::{Notify, OnceCell, Semaphore};
 use tokio::time::Instant;
 use tokio_util::task::AbortOnDropHandle;
 
+use super::answers::Answer;
 use super::flusher::Flusher;
 use super::followed::Followed;
 use super::queue::Queue;
@@ -82,6 +83,11 @@ pub(in crate::engine) trait Control: Send + Sync {
 
     /// Stops an agent that works for the run. Returns `false` if there is none with this id.
     fn stop_agent(&self, agent_id: &str) -> bool;
+
+    /// Gives an open question of a tree its answer. Returns `false` if there is none with this id, as in all other runs.
+    fn answer(&self, _query_id: &str, _answer: Answer) -> bool {
+        false
+    }
 }
 
 impl Stores {

@@ -11,6 +11,7 @@ use omniassist_core::message::{Message, Role};
 use omniassist_core::{Error, RunEvent, Text};
 use tokio::time::{Instant, timeout};
 
+use super::answers::Answer;
 use super::busy::busy;
 use super::input::OF_TREE;
 use super::journal::{self, Position};
@@ -27,8 +28,8 @@ use crate::CancellationToken;
 use crate::engine::end::STOPPED;
 use crate::engine::{Admission, Assistant, WhenBusy};
 use crate::store::{
-    Appended, Begun, Durability, Ending, ModelUsage, NewRun, RunHead, RunId, RunState, Scope, Segment,
-    SegmentKind, Settled, Writer,
+    Appended, Begun, Durability, Ending, Hint, ModelUsage, NewRun, RunHead, RunId, RunState, Scope, Segment,
+    SegmentKind, Settled, Signal, SignalKind, Signalled, Writer,
 };
 
 /// The journal of a tree that is at work. If it is dropped before its end, the next beat, of this instance or of another one,
@@ -86,6 +87,29 @@ impl Assistant {
         };
         let NewRun { scope, chat, .. } = new;
         Ok(TreeRun::new(stores, scope, chat, writer, control))
+    }
+
+    /// Gives an open question of a tree its answer, at whichever instance. Returns `false` if it has one, or if the tree has ended.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the store is not available.
+    pub(in crate::engine) async fn answer_tree(
+        &self,
+        head: &RunHead,
+        query_id: &Text,
+        answer: Answer,
+    ) -> Result<bool, Error> {
+        let Some(stores) = self.stores() else { return Ok(false) };
+        if let Some(leg) = stores.live_in(head) {
+            return Ok(leg.control.answer(query_id, answer));
+        }
+        let mut signal = Signal::new(SignalKind::Say(query_id.clone()), head.scope.owner());
+        signal.data = serde_json::to_vec(&answer).map_err(|_| Error::internal())?.into();
+        let signalled = stores.runs.signal(&head.scope, head.run, &signal).await;
+        let is_taken = signalled.map_err(|error| refused::by_store(&error))? == Signalled::Taken;
+        stores.hint(Hint::Signalled(head.run));
+        Ok(is_taken)
     }
 
     /// Returns the records with the states of a tree's agents: the latest one of each, in the order of the first ones. A run

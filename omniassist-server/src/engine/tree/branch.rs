@@ -122,8 +122,8 @@ pub(in crate::engine) struct Branch {
     /// The children that were woken and not polled since, and the slot after the last one that was polled.
     pub(super) woken: u64,
     next: usize,
-    /// `true` if the agent goes on after this run.
-    pub(super) is_seated: bool,
+    /// `true` if the node stays open after this run, because the agent goes on.
+    pub(super) keeps_node: bool,
     /// Set for the call that a tool makes in the name of another one: the agent whose tool it is, `None` for that of the run.
     pub(super) inner_of: Option<Option<Text>>,
     /// The abilities of the client. None for an agent that cannot wait.
@@ -161,9 +161,9 @@ impl Branch {
     }
 
     /// Creates the branch of one of several runs of an agent.
-    pub(super) fn of_seat(tree: Arc<Tree>, node: NodeId, agent_id: Text, depth: u32) -> Self {
+    pub(super) fn of_node(tree: Arc<Tree>, node: NodeId, agent_id: Text, depth: u32) -> Self {
         let mut branch = Self::new(tree, node, Some(agent_id), depth);
-        branch.is_seated = true;
+        branch.keeps_node = true;
         branch
     }
 
@@ -182,7 +182,7 @@ impl Branch {
             ready: Arc::default(),
             woken: 0,
             next: 0,
-            is_seated: false,
+            keeps_node: false,
             inner_of: None,
             abilities: ClientAbilities::none(),
             may_wait: false,
@@ -433,7 +433,7 @@ impl Branch {
 impl Drop for Branch {
     fn drop(&mut self) {
         self.spending = None;
-        if !self.is_seated {
+        if !self.keeps_node {
             lock(&self.tree.ledger).close(self.node);
         }
     }

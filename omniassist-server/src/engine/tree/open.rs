@@ -103,7 +103,7 @@ impl Branch {
         let (tree, id) = (Arc::clone(&self.tree), shown.agent_id().clone());
         let mut branch = Self::new(tree, node.unwrap_or(self.node), Some(id), depth);
         if inner.is_some() {
-            branch.is_seated = true;
+            branch.keeps_node = true;
             branch.inner_of = Some(self.shown_id());
         }
         let can_answer = self.abilities.approvals || self.abilities.forms || self.abilities.front_end_tools;

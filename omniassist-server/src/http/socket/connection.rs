@@ -16,9 +16,10 @@ use tokio_tungstenite::tungstenite::protocol::{CloseFrame, Role, WebSocketConfig
 use tokio_tungstenite::tungstenite::{Error, Message};
 
 use super::age::Age;
+use super::fragments::Paced;
 use super::inbox::{Excess, Inbox};
 use super::pace::Pace;
-use super::reply::{Later, Reply, carry_out};
+use super::reply::{PendingFrames, Reply, carry_out};
 use super::upgrade::BoxSocket;
 use crate::agents::{AgentSession, AgentStream};
 use crate::{CancellationToken, panics};
@@ -33,7 +34,7 @@ const PING: Duration = Duration::from_secs(20);
 const PONG: Duration = Duration::from_secs(10);
 
 /// The time for the end of a connection.
-const GOODBYE: Duration = Duration::from_secs(2);
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// The reason for which the server closes a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -69,15 +70,15 @@ pub(super) async fn serve(
         .write_buffer_size(WRITTEN)
         // A frame of the server is at most a state: 64 KiB of messages, the task and the answer.
         .max_write_buffer_size(16 * MESSAGE);
+    let socket = Paced::new(socket, Pace::new(limits.max_socket_frames_per_second));
     let socket = WebSocketStream::from_raw_socket(socket, Role::Server, Some(config)).await;
     let mut connection = Connection {
         socket,
         session,
         is_extended,
         inbox: Inbox::default(),
-        pace: Pace::new(limits.max_socket_frames_per_second),
         replies: VecDeque::new(),
-        later: None,
+        pending: None,
         agents: None,
         seq: 0,
         unflushed: false,
@@ -101,15 +102,14 @@ pub(super) async fn serve(
 }
 
 struct Connection {
-    socket: WebSocketStream<BoxSocket>,
+    socket: WebSocketStream<Paced<BoxSocket>>,
     session: AgentSession,
     is_extended: bool,
     inbox: Inbox,
-    pace: Pace,
     /// The frames that answer the last one of the client.
     replies: VecDeque<ServerFrame>,
     /// The answer for which the store is asked.
-    later: Option<Later>,
+    pending: Option<PendingFrames>,
     agents: Option<AgentStream>,
     seq: u64,
     /// `true` if something waits to be written.
@@ -183,7 +183,11 @@ impl Connection {
 
     /// Reads one message. Returns `true` if there was one.
     fn read(&mut self, cx: &mut Context<'_>) -> Result<bool, Closed> {
-        let message = match Pin::new(&mut self.socket).poll_next(cx) {
+        let read = Pin::new(&mut self.socket).poll_next(cx);
+        if self.socket.get_ref().is_too_fast {
+            return Err(Closed::TooFast);
+        }
+        let message = match read {
             Poll::Pending => return Ok(false),
             Poll::Ready(None) => return Err(Closed::ByClient),
             Poll::Ready(Some(message)) => message.map_err(|error| match error {
@@ -194,7 +198,7 @@ impl Connection {
             })?,
         };
         self.pong = None;
-        if !message.is_close() && !self.pace.take() {
+        if !message.is_close() && !self.socket.get_mut().pace.take() {
             return Err(Closed::TooFast);
         }
         if message.is_text() {
@@ -218,9 +222,9 @@ impl Connection {
                 room = room.saturating_sub(self.send(frame)?);
                 continue;
             }
-            if let Some(later) = &mut self.later {
-                let Poll::Ready(frames) = later.as_mut().poll(cx) else { return Ok(()) };
-                self.later = None;
+            if let Some(pending) = &mut self.pending {
+                let Poll::Ready(frames) = pending.as_mut().poll(cx) else { return Ok(()) };
+                self.pending = None;
                 self.replies.extend(frames);
                 continue;
             }
@@ -230,7 +234,7 @@ impl Connection {
                 Reply::Begun(_) if self.is_over => return Err(Closed::TooOld),
                 Reply::Begun(agents) => self.agents = Some(agents),
                 Reply::Frames(frames) => self.replies.extend(frames),
-                Reply::Later(later) => self.later = Some(later),
+                Reply::Pending(frames) => self.pending = Some(frames),
             }
         }
         Ok(())
@@ -301,7 +305,7 @@ impl Connection {
     async fn close(&mut self, closed: Closed) {
         let too_fast = format!(
             "At most {} frames a second, and twice as many at once (max_socket_frames_per_second).",
-            self.pace.per_second
+            self.socket.get_ref().pace.per_second
         );
         let (code, reason) = match closed {
             Closed::ByClient => (CloseCode::Normal, ""),
@@ -316,18 +320,19 @@ impl Connection {
             Closed::Internal => (CloseCode::Error, ""),
         };
         let frame = CloseFrame { code, reason: reason.into() };
-        let goodbye = async {
+        let closing = async {
             if self.socket.close(Some(frame)).await.is_err() {
                 // The client has begun to close the connection, and waits for the answer, which is queued.
                 let _ = self.socket.flush().await;
             }
             // A client that has the reason waits until the server ends the connection.
-            let _ = self.socket.get_mut().shutdown().await;
+            let socket = &mut self.socket.get_mut().socket;
+            let _ = socket.shutdown().await;
             // A connection that is closed with unread input is reset, and the client would not learn the reason.
-            let unread = &mut self.socket.get_mut().take(4 * MESSAGE as u64);
+            let unread = &mut socket.take(4 * MESSAGE as u64);
             let _ = tokio::io::copy(unread, &mut sink()).await;
         };
-        let _ = timeout(GOODBYE, goodbye).await;
+        let _ = timeout(CLOSE_TIMEOUT, closing).await;
     }
 }
 

@@ -1,6 +1,7 @@
 use http::request::Parts;
 use http::{HeaderMap, HeaderName, HeaderValue, Response, StatusCode, Version, header};
 use omniassist_core::message::read::check_chat_id;
+use omniassist_core::run::ClientAbilities;
 use omniassist_core::{Error, Limits};
 use tokio_tungstenite::tungstenite::handshake::derive_accept_key;
 
@@ -51,6 +52,7 @@ pub(in crate::http) async fn accept(
         headers.insert(header::SEC_WEBSOCKET_PROTOCOL, protocol);
     }
     let session = AgentSession::new(assistant.clone()).extensions(parts.extensions);
+    let session = if is_extended { session.abilities(abilities()) } else { session };
     let session = match chat {
         Some(chat) => session.chat(chat),
         None => session,
@@ -64,6 +66,13 @@ pub(in crate::http) async fn accept(
         drop((place, open));
     });
     Ok(response)
+}
+
+/// Returns what a client of the extended protocol shows.
+fn abilities() -> ClientAbilities {
+    let mut abilities = ClientAbilities::none();
+    (abilities.approvals, abilities.forms) = (true, true);
+    abilities
 }
 
 /// Takes the place of a connection among those of its principal and of all clients.

@@ -1,8 +1,8 @@
 use std::collections::VecDeque;
 use std::error::Error as _;
 
-use omniassist_core::agent_tree::{ClientFrame, Intervention};
-use omniassist_core::{Error, ErrorCode, Text};
+use omniassist_core::agent_tree::{CallResponse, ClientFrame, Intervention, ServerFrame};
+use omniassist_core::{Error, ErrorCode, JsonText, Text};
 
 /// The most client frames that wait while the client does not read.
 const QUEUED: usize = 64;
@@ -103,13 +103,24 @@ impl From<Error> for Fault {
     }
 }
 
+impl From<Fault> for ServerFrame {
+    fn from(Fault { code, message }: Fault) -> Self {
+        Self::error(code, message)
+    }
+}
+
 /// Checks the texts of a frame.
 fn within(frame: ClientFrame) -> Result<ClientFrame, Error> {
-    let texts: [(&str, Option<&Text>); 2] = match &frame {
-        ClientFrame::StartAgent { prompt } => [("prompt", Some(prompt)), ("", None)],
-        ClientFrame::UserResponse { response, .. } => [("response", Some(response)), ("", None)],
+    let texts: [(&str, Option<&str>); 3] = match &frame {
+        ClientFrame::StartAgent { prompt } => [("prompt", Some(prompt)), ("", None), ("", None)],
+        ClientFrame::UserResponse { response, .. } => [("response", Some(response)), ("", None), ("", None)],
+        ClientFrame::CallResponse(CallResponse { output, arguments, reason, .. }) => [
+            ("output", output.as_ref().map(JsonText::as_str)),
+            ("arguments", arguments.as_ref().map(JsonText::as_str)),
+            ("reason", reason.as_deref()),
+        ],
         ClientFrame::UserIntervention(Intervention { user_content, user_comment, .. }) => {
-            [("userContent", user_content.as_ref()), ("userComment", user_comment.as_ref())]
+            [("userContent", user_content.as_deref()), ("userComment", user_comment.as_deref()), ("", None)]
         }
         _ => return Ok(frame),
     };

@@ -6,6 +6,7 @@
 mod age;
 mod bearer;
 mod connection;
+mod fragments;
 mod handshake;
 mod inbox;
 mod pace;

@@ -7,7 +7,7 @@ use super::inbox::Fault;
 use crate::agents::{AgentSession, AgentStream, InterventionError};
 
 /// Frames that are sent when the store has answered.
-pub(super) type Later = Pin<Box<dyn Future<Output = Vec<ServerFrame>> + Send>>;
+pub(super) type PendingFrames = Pin<Box<dyn Future<Output = Vec<ServerFrame>> + Send>>;
 
 /// The effect of a client frame.
 pub(super) enum Reply {
@@ -15,15 +15,19 @@ pub(super) enum Reply {
     Begun(AgentStream),
     /// These frames are sent.
     Frames(Vec<ServerFrame>),
-    Later(Later),
+    Pending(PendingFrames),
 }
 
 /// Carries out a client frame.
 pub(super) fn carry_out(session: &AgentSession, frame: Result<ClientFrame, Fault>) -> Reply {
     let done = match frame {
         Ok(ClientFrame::StartAgent { prompt }) => return Reply::Begun(session.agent(prompt)),
-        Ok(ClientFrame::GetAgentTree) => return later(tree(session.clone())),
+        Ok(ClientFrame::GetAgentTree) => return pending(tree(session.clone())),
         Ok(ClientFrame::UserResponse { agent_id, response }) => session.user_response(&agent_id, response),
+        Ok(ClientFrame::CallResponse(response)) => {
+            let session = session.clone();
+            return pending(async move { session.call_response(response).await.map(|()| Vec::new()) });
+        }
         Ok(ClientFrame::UserIntervention(intervention)) => {
             let (id, status) = (intervention.agent_id.clone(), intervention.status);
             let done = session.user_intervention(intervention);
@@ -32,7 +36,7 @@ pub(super) fn carry_out(session: &AgentSession, frame: Result<ClientFrame, Fault
                 && error.code() == "no_such_agent"
             {
                 let session = session.clone();
-                return later(async move {
+                return pending(async move {
                     let is_stopped = session.stop_agent(&id).await?;
                     Ok(if is_stopped { Vec::new() } else { vec![refused(error)] })
                 });
@@ -40,9 +44,7 @@ pub(super) fn carry_out(session: &AgentSession, frame: Result<ClientFrame, Fault
             done
         }
         Ok(_) => Ok(()),
-        Err(Fault { code, message }) => {
-            return Reply::Frames(vec![ServerFrame::error(code, message)]);
-        }
+        Err(fault) => return Reply::Frames(vec![fault.into()]),
     };
     Reply::Frames(done.err().map(refused).into_iter().collect())
 }
@@ -51,11 +53,10 @@ fn refused(error: InterventionError) -> ServerFrame {
     ServerFrame::error(error.code(), error.to_string())
 }
 
-fn later(frames: impl Future<Output = Result<Vec<ServerFrame>, Error>> + Send + 'static) -> Reply {
-    Reply::Later(Box::pin(async move {
-        let failed = |error: Error| vec![ServerFrame::error(error.code().as_str(), error.to_string())];
-        frames.await.unwrap_or_else(failed)
-    }))
+fn pending(frames: impl Future<Output = Result<Vec<ServerFrame>, Error>> + Send + 'static) -> Reply {
+    Reply::Pending(Box::pin(
+        async move { frames.await.unwrap_or_else(|error| vec![Fault::from(error).into()]) },
+    ))
 }
 
 /// Returns the answer to `get-agent-tree`.

@@ -59,7 +59,11 @@ pub(super) fn answer(schema: &Value) -> Value {
         let name = if name == "oneOf" { "anyOf" } else { name };
         clean.insert(name.to_owned(), value);
     }
-    if clean.get("type") == Some(&Value::from("object")) {
+    let is_object = match clean.get("type") {
+        Some(Value::Array(kinds)) => kinds.iter().any(|kind| kind == "object"),
+        kind => kind.is_some_and(|kind| kind == "object"),
+    };
+    if is_object {
         clean.insert("additionalProperties".to_owned(), Value::Bool(false));
     }
     Value::Object(clean)

@@ -16,6 +16,7 @@
 //! ```
 
 mod calls;
+mod circles;
 mod contents;
 mod decode;
 mod encode;

@@ -23,6 +23,7 @@
 mod chat;
 mod metadata;
 mod responses;
+mod strict;
 mod usage;
 
 pub use chat::{ChatDecoder, DEFAULT_CHAT_MODEL, OpenAiChatProvider, OpenAiChatProviderBuilder, Vendor};

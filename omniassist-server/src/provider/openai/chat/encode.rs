@@ -12,12 +12,13 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::super::metadata;
+use super::super::strict::is_strict;
 use super::compat::{Effort, Format, Quirks, Replay, Vendor};
 use super::constrained;
 use super::ids::CallIds;
 use super::schema::{Budget, normalise};
 use crate::Result;
-use crate::provider::body::{self, Body};
+use crate::provider::body::Body;
 use crate::provider::data_url;
 use crate::provider::files_api::uploaded_id;
 
@@ -64,7 +65,7 @@ pub(super) fn encode(api: &ChatApi, model: &Text, payload: &LlmPayload) -> Resul
     if let Some((name, schema)) = &options.response_schema {
         let format = match quirks.format {
             Format::JsonSchema => {
-                let strict = quirks.strict && body::is_strict(schema);
+                let strict = quirks.strict && is_strict(schema);
                 let schema = json!({"name": name, "schema": schema, "strict": strict});
                 json!({"type": "json_schema", "json_schema": schema})
             }

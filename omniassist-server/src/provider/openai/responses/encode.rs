@@ -12,8 +12,9 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::super::metadata;
+use super::super::strict::is_strict;
 use crate::Result;
-use crate::provider::body::{self, Body};
+use crate::provider::body::Body;
 use crate::provider::files_api::uploaded_id;
 use crate::provider::{compaction, data_url};
 
@@ -60,7 +61,7 @@ pub(super) fn encode(api: &ResponsesApi, model: &Text, payload: &LlmPayload) -> 
     body.optional("top_p", options.top_p);
     body.optional("max_output_tokens", options.max_output_tokens);
     if let Some((name, schema)) = &options.response_schema {
-        let strict = body::is_strict(schema);
+        let strict = is_strict(schema);
         let format = json!({"type": "json_schema", "name": name, "schema": schema, "strict": strict});
         body.field("text", &json!({"format": format}));
     }

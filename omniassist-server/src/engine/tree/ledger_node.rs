@@ -6,15 +6,15 @@ use omniassist_core::tree::{AgentBudget, Ledger, Limit, NodeId, TreeLimits};
 use super::branch::{Begin, Branch, Tree};
 use crate::sync::lock;
 
-/// The place of an agent that makes several runs. All spend from its budget. Dropping it ends the agent.
-pub(in crate::engine) struct Seat {
+/// The node in the ledger of an agent that makes several runs. All spend from its budget. Dropping it ends the agent.
+pub(in crate::engine) struct LedgerNode {
     tree: Arc<Tree>,
     node: NodeId,
     agent_id: Text,
     depth: u32,
 }
 
-impl Seat {
+impl LedgerNode {
     /// Creates a tree with its root.
     pub(in crate::engine) fn root(begin: Arc<dyn Begin>, limits: TreeLimits, agent_id: Text) -> Self {
         let ledger = Arc::new(Mutex::new(Ledger::new(limits)));
@@ -34,7 +34,7 @@ impl Seat {
 
     /// Returns the branch for one run.
     pub(in crate::engine) fn branch(&self) -> Branch {
-        Branch::of_seat(Arc::clone(&self.tree), self.node, self.agent_id.clone(), self.depth)
+        Branch::of_node(Arc::clone(&self.tree), self.node, self.agent_id.clone(), self.depth)
     }
 
     /// Returns `true` if the depth of the tree allows the agent to have others below it.
@@ -58,7 +58,7 @@ impl Seat {
     }
 }
 
-impl Drop for Seat {
+impl Drop for LedgerNode {
     fn drop(&mut self) {
         lock(&self.tree.ledger).close(self.node);
     }
