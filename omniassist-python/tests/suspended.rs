@@ -183,7 +183,7 @@ async fn a_program_asks_after_its_agents_and_counts_on() {
     for by_hook in [false, true] {
         let folder = tempfile::tempdir().unwrap();
         let effects = folder.path().join("effects");
-        let mut pay = effect("pay", effects.clone());
+        let mut pay = effect("pay", effects.clone(), false);
         if !by_hook {
             pay = pay.requires_approval(Approval::always());
         }
