@@ -531,6 +531,23 @@ fn steps_are_bounded_across_requests() {
 }
 
 #[test]
+fn a_message_without_marks_of_steps_counts_as_one_step() {
+    let mut config = RunConfig::new("new-message");
+    config.max_steps = 2;
+    let run = |posted: Vec<Message>| {
+        let request = RunRequest::new([vec![Message::user("m1", "hi")], posted].concat());
+        Driven::with(&request, config.clone()).machine.next_action()
+    };
+    let unmarked = |id: &str| assistant(vec![answered(id, "show", Some("x"))]);
+    assert!(run(vec![unmarked("a")]).is_some());
+    assert!(
+        run(vec![unmarked("a"), unmarked("b")]).is_none(),
+        "a client that posts no marks has no more steps"
+    );
+    assert!(run(vec![assistant(Vec::new()), unmarked("a")]).is_some(), "an empty message took no step");
+}
+
+#[test]
 fn arguments_are_bounded() {
     for (bytes, fits) in [(10, true), (11, false)] {
         let mut config = RunConfig::new("new-message");

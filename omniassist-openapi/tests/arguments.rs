@@ -1,5 +1,6 @@
 //! Bodies, and parameters that are not for models.
 
+use omniassist_openapi::OpenApi;
 use serde_json::{Value, json};
 
 use crate::server::{Server, call, document, failed, schema, tool};
@@ -141,10 +142,30 @@ async fn a_body_that_is_no_plain_object_is_one_argument() {
         call(&tool(&tools, "t_one"), &json!({ "body": value })).await.unwrap();
         assert_eq!(server.last().body, value.to_string());
     }
+    // A text is sent as it is, whatever its schema says.
+    for told in [object(), json!({ "type": "integer" })] {
+        let text = json!({ "text/plain": { "schema": told } });
+        let one = tool(&server.open(&with_body(&text, true)).tools().unwrap(), "t_one");
+        assert_eq!(schema(&one)["properties"], json!({ "body": { "type": "string" } }));
+        call(&one, &json!({ "body": "x" })).await.unwrap();
+        assert_eq!(server.last().body, "x");
+    }
     let form = json!({ "application/x-www-form-urlencoded": { "schema": {} } });
     let tools = server.open(&with_body(&form, true)).tools().unwrap();
     let text = failed(&tool(&tools, "t_one"), &json!({ "body": [1] })).await;
     assert_eq!(text, "The argument for the body must be an object.");
+}
+
+#[test]
+fn fields_that_only_the_server_sets_are_not_offered() {
+    let body = json!({
+        "type": "object",
+        "properties": { "id": { "type": "string", "readOnly": true }, "name": { "type": "string" } },
+    });
+    let document = with_body(&json!({ "application/json": { "schema": body } }), true);
+    let open = OpenApi::from_json("t", &document.to_string()).unwrap().server("https://erp.test");
+    let schema = schema(&tool(&open.tools().unwrap(), "t_one"));
+    assert_eq!(schema["properties"], json!({ "name": { "type": "string" } }));
 }
 
 #[tokio::test]

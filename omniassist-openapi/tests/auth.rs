@@ -99,9 +99,23 @@ fn parameters_that_are_credentials_are_not_offered() {
         let tools = open.server("https://erp.test").auth("s", auth).tools().unwrap();
         let properties = schema(&tool(&tools, "t_one"))["properties"].clone();
         let arguments: Vec<&str> = properties.as_object().unwrap().keys().map(String::as_str).collect();
-        // Each key is a parameter of its own; the name of the header and the cookie tells no secret.
+        // The other two parameters are not the credentials, and their names tell no secret.
         let bound = scheme["in"].as_str().map(|location| format!("{location}_the-key"));
-        assert!(!arguments.iter().any(|name| Some(*name) == bound.as_deref()), "{scheme} {arguments:?}");
+        let all = ["cookie_the-key", "header_the-key", "query_the-key"];
+        let others: Vec<&str> = all.into_iter().filter(|name| Some(*name) != bound.as_deref()).collect();
+        assert_eq!(arguments, others, "{scheme}");
+    }
+}
+
+#[test]
+fn the_case_of_letters_counts_in_names_of_the_query_and_not_of_headers() {
+    for (location, offered) in [("header", false), ("query", true)] {
+        let mut document = secured(&json!({ "type": "apiKey", "in": location, "name": "the-key" }));
+        document["paths"]["/a"]["get"]["parameters"] =
+            json!([{ "name": "The-Key", "in": location, "schema": {} }]);
+        let open = OpenApi::from_json("t", &document.to_string()).unwrap().server("https://erp.test");
+        let one = tool(&open.auth("s", Auth::api_key(SECRET)).tools().unwrap(), "t_one");
+        assert_eq!(schema(&one)["properties"].get("The-Key").is_some(), offered, "{location}");
     }
 }
 
@@ -112,7 +126,7 @@ async fn a_server_that_repeats_credentials_does_not_tell_them_to_the_model() {
         let open = server.open(&secured(&scheme)).auth("s", auth).secret_header("x-other", "other-secret");
         let one = tool(&open.tools().unwrap(), "t_one");
         let told = format!("{sent} {secret} other-secret pass:word");
-        server.reply(json_reply(&json!({ "headers": told })));
+        server.reply(json_reply(&json!({ "headers": [told] })));
         server.reply(reply(200, "text/plain", told.clone()));
         server.reply(reply(401, "text/plain", told.clone()));
         let json = call(&one, &json!({})).await.unwrap().to_string();
@@ -124,6 +138,8 @@ async fn a_server_that_repeats_credentials_does_not_tell_them_to_the_model() {
                 assert!(!seen.contains(secret), "{scheme} {seen}");
             }
             assert!(seen.contains("[redacted]"), "{seen}");
+            let has_password = scheme["scheme"] == "basic";
+            assert_ne!(seen.contains("pass:word"), has_password, "{scheme} {seen}");
         }
     }
 }
@@ -137,6 +153,25 @@ async fn a_secret_that_is_cut_off_is_removed_too() {
     server.reply(reply(200, "text/plain", "0123456789 abcdefghijkl"));
     let seen = call(&one, &json!({})).await.unwrap().to_string();
     assert!(!seen.contains("abc") && seen.contains("0123456789"), "{seen}");
+}
+
+#[tokio::test]
+async fn a_secret_that_is_a_number_is_removed() {
+    let server = Server::start().await;
+    let one = server.open(&secured(&json!({ "type": "http", "scheme": "bearer" })));
+    let one = tool(&one.auth("s", Auth::bearer("12345678")).tools().unwrap(), "t_one");
+    server.reply(json_reply(&json!({ "code": 12_345_678, "other": 1_234_567 })));
+    let seen = call(&one, &json!({})).await.unwrap();
+    assert_eq!(seen, json!({ "code": "[redacted]", "other": 1_234_567 }));
+}
+
+#[test]
+fn the_url_of_a_server_holds_no_credentials() {
+    let document = secured(&json!({ "type": "http", "scheme": "basic" })).to_string();
+    for url in ["https://ann@erp.test", "https://ann:word@erp.test/v1"] {
+        let error = OpenApi::from_json("t", &document).unwrap().server(url).tools().unwrap_err();
+        assert!(error.is_configuration() && error.to_string().contains("`Auth::basic`"), "{error}");
+    }
 }
 
 #[tokio::test]

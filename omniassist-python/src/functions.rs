@@ -49,13 +49,6 @@ impl Functions {
     }
 }
 
-/// The end of a call of a function.
-pub(crate) enum Called {
-    Returned(Value),
-    /// The user must approve the call.
-    NeedsApproval,
-}
-
 /// The functions of one program.
 #[derive(Debug)]
 pub(crate) struct CallFunctions {
@@ -81,21 +74,17 @@ impl CallFunctions {
         name: &str,
         positional: Vec<Value>,
         named: Map<String, Value>,
-    ) -> Result<Called, ToolError> {
+    ) -> Result<Value, ToolError> {
         let (tool, arguments) = self.checked(name, positional, named)?;
         match self.visible.gate(name, &arguments) {
             Gate::Open => {}
             Gate::Refused { reason } => return Err(ToolError::new(reason.to_string())),
-            _ => return Ok(Called::NeedsApproval),
+            _ => return Err(ToolError::approval_needed()),
         }
         let number = self.calls.fetch_add(1, Ordering::Relaxed);
         let id = format!("{}.{number}", call.call_id());
         let invocation = ToolInvocation::within(call, tool, id, arguments);
-        match self.tools.start(tool, invocation).outcome().await.result {
-            Ok(output) => Ok(Called::Returned(output.to()?)),
-            Err(error) if error.is_approval_needed() => Ok(Called::NeedsApproval),
-            Err(error) => Err(error),
-        }
+        Ok(self.tools.start(tool, invocation).outcome().await.result?.to()?)
     }
 
     /// Calls a function that the user must approve. The call waits with this state.

@@ -5,7 +5,7 @@ use omniassist_server::{ToolContext, ToolError};
 use serde_json::{Map, Value};
 
 use crate::forks::{self, Forks};
-use crate::functions::{CallFunctions, Called};
+use crate::functions::CallFunctions;
 use crate::output::Output;
 use crate::suspended::Suspended;
 use crate::{Code, CodeOutcome, PythonError, Stream};
@@ -96,10 +96,7 @@ impl Session {
     ) -> Result<Value, ToolError> {
         match &self.forks {
             Some(forks) if forks::NAMES.contains(&name) => forks.call(name, positional, named).await,
-            _ => match self.functions.call(&self.call, name, positional, named).await? {
-                Called::Returned(value) => Ok(value),
-                Called::NeedsApproval => Err(ToolError::approval_needed()),
-            },
+            _ => self.functions.call(&self.call, name, positional, named).await,
         }
     }
 

@@ -17,7 +17,8 @@ use crate::setup::pool;
 async fn assistant(model: ScriptedProvider, pause: Duration) -> Assistant {
     let worker = ScriptedProvider::new().otherwise(move |payload| {
         let task = format!("{payload:?}");
-        let part = ["lamps", "desks", "chairs"].into_iter().find(|part| task.contains(part)).unwrap_or("?");
+        let is_asked = |part: &&str| task.contains(&format!("\"Compare {part}\""));
+        let part = ["lamps", "desks", "chairs"].into_iter().find(is_asked).unwrap_or("?");
         Turn::delay(pause).then(text(format!("about {part}")))
     });
     Assistant::builder(model)

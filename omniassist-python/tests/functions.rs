@@ -91,6 +91,7 @@ async fn a_call_passes_the_checks_of_its_tool() {
         ("double(other=1)", "RuntimeError"),
         ("double()", "RuntimeError"),
         ("join('a', 'b')", "RuntimeError: Call it with keyword arguments: join(left: string"),
+        ("double(4, number=5)", "RuntimeError: Call it with keyword arguments: double(number: integer)"),
         ("join(left='fail')", "RuntimeError: It cannot be joined."),
         ("guarded()", "RuntimeError: No call can be made here."),
         ("rare()\nrare()\nrare()", "RuntimeError: This tool was called too often"),
@@ -144,4 +145,27 @@ async fn large_integers_are_exact() {
     let tools = with([tool]).await;
     let texts = result(&tools, "[str(value) for value in ids()]").await;
     assert_eq!(texts, json!(["-9223372036854775808", "9223372036854775807", "18446744073709551615"]));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_description_lists_what_programs_can_call() {
+    let pool = pool(1).await;
+    let described = |python: Python| {
+        let tools = registry(python.tool("python").unwrap());
+        tools.snapshot().get("python").unwrap().spec().description.to_string()
+    };
+    let [plain, with_function, with_agents] = [
+        Python::pool(pool.clone()),
+        Python::pool(pool.clone()).functions([counted("fork").0]),
+        Python::pool(pool).fork("worker"),
+    ]
+    .map(described);
+    assert!(!plain.contains("these functions"), "{plain}");
+    // The name is free, because no program starts agents.
+    assert!(with_function.contains("these functions") && with_function.contains("- fork(): Counts"));
+    assert!(!with_function.contains("wait("), "{with_function}");
+    assert!(
+        with_agents.contains("these functions") && with_agents.contains("- wait(agent)"),
+        "{with_agents}"
+    );
 }

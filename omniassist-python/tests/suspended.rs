@@ -14,7 +14,8 @@ use omniassist_server::core::message::{Decision, MessageCollector, Part, Role, T
 use omniassist_server::core::{Limits, Message, RunRequest};
 use omniassist_server::seal::SealKeys;
 use omniassist_server::testing::{ScriptedProvider, call, text};
-use omniassist_server::{Approval, Assistant, Principal, Tool, ToolContext, ToolError};
+use omniassist_server::tool::ToolDecision;
+use omniassist_server::{Agent, Approval, Assistant, Principal, Tool, ToolContext, ToolError};
 use serde_json::{Value, json};
 use tokio::time::sleep;
 
@@ -167,6 +168,53 @@ async fn a_program_does_not_go_on_with_other_limits() {
     let messages = post(&server(&effects, Code::new().memory(8 << 20)).await, messages).await;
     assert_eq!(lines(&effects), ["\"look\""]);
     assert!(output(&messages).as_str().unwrap().contains("Run it again"), "{messages:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_program_asks_after_its_agents_and_counts_on() {
+    const CODE: &str = "first = fork('Look')\n\
+        try:\n    pay(cents=1)\n\
+        except RuntimeError as error:\n    refused = 'Wait for all agents' in str(error)\n\
+        said = wait(first)['result']\n\
+        before = number()\n\
+        paid = pay(cents=2)\n\
+        second = fork('Look again')\n\
+        [refused, said, paid, second, wait(second)['result'], before == number()]";
+    for by_hook in [false, true] {
+        let folder = tempfile::tempdir().unwrap();
+        let effects = folder.path().join("effects");
+        let mut pay = effect("pay", effects.clone(), false);
+        if !by_hook {
+            pay = pay.requires_approval(Approval::always());
+        }
+        let object = json!({ "type": "object" });
+        let number = Tool::from_fn_with_schema("number", "Numbers", object, |_: Value, call: ToolContext| {
+            future::ready(Ok::<_, ToolError>(call.call_id().to_string()))
+        });
+        let python = Python::pool(pool(1).await).functions([pay, number]).fork("worker");
+        let worker = ScriptedProvider::new().otherwise(|_| text("seen"));
+        let model = ScriptedProvider::new().turn(call("python", json!({ "code": CODE }))).turn(text("Done."));
+        let assistant = Assistant::builder(model)
+            .agent(Agent::new("worker", "Works.").provider(worker))
+            .tool(python.tool("python").unwrap())
+            .before_tool(move |call: ToolContext| async move {
+                Ok::<_, ToolError>(match call.tool_name().as_str() {
+                    "pay" if by_hook => ToolDecision::RequireApproval(None),
+                    _ => ToolDecision::Allow,
+                })
+            })
+            .build()
+            .unwrap();
+        let mut messages = post(&assistant, question()).await;
+        let asked = waiting(&messages).map(|call| call.state.input().unwrap().to_value());
+        assert_eq!(asked, Some(json!({ "cents": 2 })), "{messages:?}");
+        assert!(lines(&effects).is_empty());
+        answer(&mut messages, true);
+        let messages = post(&assistant, messages).await;
+        assert_eq!(lines(&effects), ["2"]);
+        let output = output(&messages);
+        assert_eq!(output["result"], json!([true, "seen", 2, 2, "seen", false]), "{output}");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -127,6 +127,18 @@ async fn pins_in_a_file_outlive_the_host() {
     assert!(Pins::file(&path, PinPolicy::Ask).unwrap_err().is_pin_file());
 }
 
+#[tokio::test]
+async fn warn_keeps_what_it_has_seen_and_trust_keeps_nothing() {
+    for (policy, known) in [(PinPolicy::Warn, 2), (PinPolicy::Trust, 0)] {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("mcp.lock");
+        let (_server, desk) = served(&Pins::file(&path, policy).unwrap()).await;
+        assert_eq!(desk.assistant.tools().names().len(), 2);
+        let (_server, desk) = served(&Pins::file(&path, PinPolicy::Ask).unwrap()).await;
+        assert_eq!(desk.assistant.tools().names().len(), known);
+    }
+}
+
 /// Returns the pins of as many processes that share a file, which all wait for the same tools.
 async fn shared(path: &Path, processes: usize, tools: &[String]) -> Vec<(Pins, HttpServer, Desk)> {
     let mut all = Vec::new();

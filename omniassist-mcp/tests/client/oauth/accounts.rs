@@ -40,6 +40,7 @@ struct State {
     received: Vec<(String, Query)>,
     scopes: String,
     fails: bool,
+    posts_only: bool,
     /// A path that is redirected: with the status and the target.
     redirect: Option<(String, u16, String)>,
 }
@@ -96,6 +97,12 @@ impl Accounts {
     /// Fails each request for a token, or none.
     pub(crate) fn fail(&self, fails: bool) {
         self.state().fails = fails;
+    }
+
+    /// Refuses tokens of messages only. Other requests to the MCP server are not allowed, as those of a stream are not in the
+    /// version without sessions.
+    pub(crate) fn answer_posts_only(&self) {
+        self.state().posts_only = true;
     }
 
     /// Redirects the requests for a path.
@@ -174,6 +181,7 @@ impl Accounts {
         };
         let token = authorization.strip_prefix("Bearer ").unwrap_or_default();
         match state.access.get(token) {
+            None if state.posts_only && method.is_empty() => Some(status(StatusCode::METHOD_NOT_ALLOWED)),
             None => refusal(StatusCode::UNAUTHORIZED, "invalid_token", "read"),
             Some((_, scopes)) => {
                 let is_enough = state

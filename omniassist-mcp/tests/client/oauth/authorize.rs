@@ -49,6 +49,17 @@ async fn a_user_authorizes_and_then_has_the_tools() {
 }
 
 #[tokio::test]
+async fn a_user_without_a_call_is_led_by_the_refusal_of_the_server() {
+    const PLACE: &str = "/.well-known/oauth-protected-resource/elsewhere";
+    let office = Office::open().await;
+    let origin = office.server.url.strip_suffix("/mcp").unwrap();
+    office.accounts.say("resource_metadata", format!("{origin}{PLACE}").into());
+    office.accounts.answer_posts_only();
+    office.docs.authorization_url(&Principal::new("ann")).await.unwrap();
+    assert!(!office.accounts.received(PLACE).is_empty(), "only the refusal names this place");
+}
+
+#[tokio::test]
 async fn a_state_is_for_one_user_one_server_and_one_use() {
     let office = Office::open().await;
     let (ann, bob) = (Principal::new("ann"), Principal::new("bob"));

@@ -27,6 +27,16 @@ async fn the_application_is_registered_once() {
 }
 
 #[tokio::test]
+async fn the_kind_of_the_application_is_that_of_its_redirect() {
+    for (redirect, kind) in [(REDIRECT, "native"), ("https://app.test/back", "web")] {
+        let office = Office::open_with(["look"], |oauth| oauth.redirect(redirect)).await;
+        office.docs.authorization_url(&Principal::new("ann")).await.unwrap();
+        let sent: Value = serde_json::from_str(&office.accounts.received("/register")[0]["json"]).unwrap();
+        assert_eq!(sent["application_type"], kind, "{sent}");
+    }
+}
+
+#[tokio::test]
 async fn a_document_is_the_client_where_it_is_accepted() {
     for (is_accepted, id) in [(true, METADATA), (false, "registered")] {
         let office = Office::open_with(["look"], |oauth| oauth.client_metadata(METADATA)).await;

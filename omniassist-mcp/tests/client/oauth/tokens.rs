@@ -125,6 +125,26 @@ async fn another_authorization_server_receives_no_token_of_the_first() {
 }
 
 #[tokio::test]
+async fn a_code_is_sent_only_to_the_authorization_server_that_gave_it() {
+    let next = super::Accounts::start().await;
+    let policy = (1024..=u16::MAX).fold(OutboundPolicy::new(), OutboundPolicy::allow_port);
+    let policy = policy.allow_internal_host("127.0.0.1");
+    let office = Office::open_with(["look"], |oauth| oauth.outbound(policy.clone())).await;
+    // The redirect does not name its server.
+    for accounts in [&office.accounts, &next] {
+        accounts.say("authorization_response_iss_parameter_supported", false.into());
+    }
+    let ann = Principal::new("ann");
+    let url = office.docs.authorization_url(&ann).await.unwrap();
+    let query = office.accounts.allow(&url, "ann").await;
+    let query = query.split('&').filter(|part| !part.starts_with("iss=")).collect::<Vec<_>>().join("&");
+    office.accounts.say("authorization_servers", json!([next.url]));
+    let error = office.docs.finish_authorization(&ann, &query).await.unwrap_err();
+    assert!(error.is_authorization_failed(), "{error:?}");
+    assert!(office.accounts.received("/token").is_empty() && next.received("/token").is_empty());
+}
+
+#[tokio::test]
 async fn a_scope_that_is_missing_is_asked_for_with_those_before() {
     let office = Office::open().await;
     office.authorize("ann").await;
