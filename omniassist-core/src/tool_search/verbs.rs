@@ -31,7 +31,6 @@ const GROUPS: &[(&[&str], &[&str])] = &[
             "how",
             "is",
             "does",
-            "status",
             "who",
             "when",
             "where",

@@ -179,7 +179,7 @@ async fn the_host_can_search_for_the_model() {
     let model = ScriptedProvider::new().otherwise(|_| text("Hi"));
     let assistant = shop(&model, &Calls::default()).prepare(prepare).build().unwrap();
     ask(&assistant, Vec::new(), "Where is the parcel of order 1001?").await;
-    assert_eq!(last(&model), ["cancel_order", "track_order"]);
+    assert_eq!(last(&model), ["get_order", "track_order"]);
 }
 
 #[derive(Deserialize, JsonSchema)]
