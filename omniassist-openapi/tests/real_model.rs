@@ -99,7 +99,7 @@ fn request(summary: &str, arguments: &Map<String, Value>) -> String {
     {
         match value.map(|value| format!("{noun} {value}")) {
             Some(named) if request.contains(general) => {
-                request = request.replace(general, &format!("the {named}"))
+                request = request.replace(general, &format!("the {named}"));
             }
             Some(named) => request.push_str(&format!(", {named}")),
             None => {}

@@ -85,5 +85,8 @@ mod tests {
         let mut given = json!({"properties": {"title": {"description": "a\u{202e}", "enum": ["\u{202e}"]}}});
         schema(&mut given);
         assert_eq!(given, json!({"properties": {"title": {"description": "a", "enum": ["\u{202e}"]}}}));
+        let mut given = json!({"anyOf": [{"title": "b\u{200b}"}, {"items": {"$comment": "c\u{202e}"}}]});
+        schema(&mut given);
+        assert_eq!(given, json!({"anyOf": [{"title": "b"}, {"items": {"$comment": "c"}}]}));
     }
 }

@@ -72,6 +72,7 @@ async fn an_answer_that_comes_too_late_is_an_error_of_the_tool() {
     let (messages, _) = post(&assistant, "c", messages).await;
     let end = output(state_of(&messages, "book"));
     assert!(end.contains("after its deadline"), "{end}");
+    assert!(matches!(state_of(&messages, "request_input"), ToolState::OutputError { .. }));
 }
 
 #[tokio::test]

@@ -361,6 +361,22 @@ fn servers_and_hosts_can_set_other_expiry_times() {
 }
 
 #[test]
+fn an_approval_that_is_asked_again_expires_with_the_first_request() {
+    let message = sealed(asked("c1", "{}"));
+    let new = || Sealer::new(&keys(), Some("chat".into()), &Principal::new("ann"), "msg".into());
+    let again = |mut sealer: Sealer| {
+        let mut event = asked("c1", "{}").remove(2);
+        sealer.seal(&mut event, &Shop, || NOW + 60_000);
+        let RunEvent::ToolApprovalRequest(request) = event else { panic!() };
+        request.expires_at_ms.unwrap() - NOW
+    };
+    let mut remembering = new();
+    remembering.remember(&message);
+    assert_eq!(again(remembering), LIFETIME_MS);
+    assert_eq!(again(new()), LIFETIME_MS + 60_000);
+}
+
+#[test]
 fn values_without_a_unique_form_are_not_sealed() {
     let deep = format!("{}{}", "[".repeat(200), "]".repeat(200));
     let message = sealed(vec![RunEvent::StepStart, call("c1", "lookup", "{}"), output("c1", &deep, false)]);

@@ -157,3 +157,20 @@ impl Asked {
 pub(in crate::client) fn not_shown(Unshown(reason): Unshown) -> ToolError {
     ToolError::new(NOT_SHOWN).with_source(McpError::answer(reason))
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn an_answer_is_taken_once_and_for_its_question_only() {
+        let question = |message: &str| Question::Form { message: message.to_owned(), schema: json!({}) };
+        let answered = Some(ElicitResult::new(ElicitationAction::Accept));
+        let mut known = vec![Asked { answer: answered, ..Asked::new(question("a")) }];
+        assert!(Asked::take(&mut known, &question("b")).is_none());
+        assert!(Asked::take(&mut known, &question("a")).is_some());
+        assert!(Asked::take(&mut known, &question("a")).is_none());
+    }
+}

@@ -74,8 +74,10 @@ impl Asking {
                 ToolState::InputAvailable { input } | ToolState::ApprovalRequested { input, .. } => {
                     input.clone()
                 }
-                // An answer may not fit its form.
-                ToolState::ApprovalResponded { .. } | ToolState::OutputAvailable { .. } => {
+                // An answer may not fit its form, or may come too late.
+                ToolState::ApprovalResponded { .. }
+                | ToolState::OutputAvailable { .. }
+                | ToolState::OutputError { .. } => {
                     shown.push(call.call_id.clone());
                     continue;
                 }
