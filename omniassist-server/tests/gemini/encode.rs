@@ -240,3 +240,24 @@ fn calls_of_other_models_carry_a_placeholder_if_signatures_are_required() {
     assert_eq!(signatures("gemini-2.5-flash"), [None, None, None]);
     assert_eq!(signatures("gemini-3-flash"), [None, Some(json!("skip_thought_signature_validator")), None]);
 }
+
+#[test]
+fn references_in_all_of_cost_a_bounded_time_and_size() {
+    let reference = |name: String| json!({"$ref": format!("#/$defs/{name}")});
+    // Each schema contains all others: the paths through them are as many as their orders.
+    let all: Vec<Value> = (0..14).map(|number| reference(format!("M{number}"))).collect();
+    let defs: serde_json::Map<_, _> =
+        (0..14).map(|number| (format!("M{number}"), json!({"allOf": all, "type": "object"}))).collect();
+    let circles = json!({"type": "object", "properties": {"p": all[0]}, "$defs": defs});
+    // Each schema contains the next one twice, and nothing refers to the first one.
+    let twice = |number: usize| vec![reference(format!("L{}", number + 1)); 2];
+    let defs: serde_json::Map<_, _> =
+        (0..40).map(|number| (format!("L{number}"), json!({"allOf": twice(number)}))).collect();
+    let unused = json!({"type": "object", "properties": {"p": {"type": "string"}}, "$defs": defs});
+    for schema in [circles, unused] {
+        let mut payload = LlmPayload::new(vec![TranscriptItem::user("Hi")]);
+        payload.tools = Arc::from([Arc::new(ToolSpec::new("open", "Opens", schema.clone()))]);
+        let length = body_of("gemini-2.5-flash", &payload).to_string().len();
+        assert!(length < 128 * 1024 + schema.to_string().len(), "{length}");
+    }
+}

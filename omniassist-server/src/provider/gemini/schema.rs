@@ -33,11 +33,15 @@ const KEYWORDS: &[&str] = &[
 /// The formats that the API accepts. Others (`uint32`, `uuid`) are annotations only.
 const FORMATS: &[&str] = &["date", "date-time", "double", "enum", "float", "int32", "int64", "time"];
 
+/// The maximum number of bytes of the schemas that replace references in `allOf`, for one schema. References that repeat each other
+/// would take exponential time.
+const MAX_REPLACED: usize = 64 * 1024;
+
 /// Returns the schema without the keywords that the API ignores. A keyword that it refuses is replaced by an
 /// equivalent: a constant by an enumeration of one value, `allOf` by one schema, `definitions` by `$defs`. Where there is
 /// no equivalent, the result accepts more; a call is checked against the tool's original schema.
 pub(super) fn normalised(schema: &Value) -> Value {
-    let mut normalised = Walk { root: schema, open: Vec::new() }.schema(schema);
+    let mut normalised = Walk { root: schema, open: Vec::new(), left: MAX_REPLACED }.schema(schema);
     circles::open(&mut normalised);
     normalised
 }
@@ -46,6 +50,8 @@ struct Walk<'a> {
     root: &'a Value,
     /// The references that are being replaced by their targets.
     open: Vec<&'a str>,
+    /// The bytes that are left of [`MAX_REPLACED`].
+    left: usize,
 }
 
 impl<'a> Walk<'a> {
@@ -110,7 +116,8 @@ impl<'a> Walk<'a> {
         out
     }
 
-    /// Returns a part of `allOf` without a reference at its top. One that contains itself has no further requirements.
+    /// Returns a part of `allOf` without a reference at its top. One that contains itself has no further requirements, and
+    /// neither has one for which no bytes are left.
     fn part(&mut self, part: &'a Value) -> Map<String, Value> {
         let Value::Object(fields) = part else { return Map::new() };
         let Some(reference) = fields.get("$ref").and_then(Value::as_str) else {
@@ -118,6 +125,10 @@ impl<'a> Walk<'a> {
         };
         let target = reference.strip_prefix('#').and_then(|pointer| self.root.pointer(pointer));
         let Some(target) = target.filter(|_| !self.open.contains(&reference)) else { return Map::new() };
+        if self.left == 0 {
+            return Map::new();
+        }
+        self.left = self.left.saturating_sub(target.to_string().len());
         self.open.push(reference);
         let target = self.part(target);
         self.open.pop();
