@@ -75,10 +75,9 @@
 //! | Pyodide | not measured | WebAssembly within a JavaScript engine | Node.js or another engine beside the server |
 //! | `boa_engine` 0.22, `rquickjs` 0.14 | not measured | in the host's process | 147 and 11 crates, and JavaScript instead of Python |
 //!
-//! The figure of Monty in the host's process was measured earlier, on another machine. On 2026-11-27, the newest versions were `monty-pool` 1.4.0,
-//! `rustpython-vm` 0.6.0, `wasmtime` 50.0.1, `boa_engine` 0.22.0 and `rquickjs` 0.14.0. `monty-pool` 1.4 needs Rust 1.96. Version
-//! 0.0.23 needs 1.95, and so does this crate. The pool and the
-//! runtime must have the same version.
+//! The figure of Monty in the host's process was measured earlier, on another machine. On 2026-11-27, the newest versions were
+//! `monty-pool` 1.4.0, `rustpython-vm` 0.6.0, `wasmtime` 50.0.1, `boa_engine` 0.22.0 and `rquickjs` 0.14.0. `monty-pool` 1.4
+//! needs Rust 1.96. Version 0.0.23 needs 1.95, and so does this crate. The pool and the runtime must have the same version.
 //!
 //! Hosts that need all of CPython bring containers as a [`CodeRunner`]. Without the feature `monty`, which is on by default,
 //! this crate has no interpreter and no pool.

@@ -38,9 +38,10 @@ pub struct McpServer {
 impl McpServer {
     /// Creates a server that is a process of this host, and speaks over its standard input and output.
     ///
-    /// The process gets the arguments, the directory and the environment variables of the command. Of the host's variables it gets
-    /// the `PATH` alone, unless the command sets or removes it. Its program is searched on the `PATH` of the host. What it writes to standard error is logged. It is killed, with its group, when the
-    /// source is detached, when the assistant is dropped, and when the host ends, in whatever way.
+    /// The process gets the arguments, the directory and the environment variables of the command. Of the host's variables it
+    /// gets the `PATH` alone, unless the command sets or removes it. Its program is searched on the `PATH` of the host. What it
+    /// writes to standard error is logged. It is killed, with its group, when the source is detached, when the assistant is
+    /// dropped, and when the host ends, in whatever way.
     pub fn stdio(name: impl Into<Text>, command: &Command) -> Self {
         Self::new(name.into(), Endpoint::Stdio(Arc::new(Program::new(command))))
     }

@@ -9,8 +9,8 @@ use super::operation::{Body, BodyKind};
 use super::parameters::wire;
 use crate::OpenApiError;
 
-/// Returns the body in the first form that tools can write: JSON, a form, parts, text. `Err(true)` inside stands for a required body
-/// in other forms only, `Err(false)` for an optional one.
+/// Returns the body in the first form that tools can write: JSON, a form, parts, text. `Err(true)` inside stands for a required
+/// body in other forms only, `Err(false)` for an optional one.
 pub(super) fn body(operation: &Node<'_>) -> Result<Option<Result<Body, bool>>, OpenApiError> {
     let Some(node) = operation.field("requestBody") else { return Ok(None) };
     let node = node.resolved()?;

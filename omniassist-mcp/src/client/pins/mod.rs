@@ -19,8 +19,8 @@ pub use policy::PinPolicy;
 
 /// The definitions of tools that the application has accepted. Clones share them.
 ///
-/// A definition is the name, the title, the description, the schemas of input and output, and the annotations. A server that changes one
-/// after it was accepted could turn a tool that was harmless into another.
+/// A definition is the name, the title, the description, the schemas of input and output, and the annotations. A server that
+/// changes one after it was accepted could turn a tool that was harmless into another.
 ///
 /// ```
 /// use omniassist_mcp::client::{McpServer, PinPolicy, Pins};
