@@ -1,24 +1,41 @@
-//! Arguments that are still arriving. The value only grows, and the last value is that of a strict parser.
+//! Arguments that are still arriving, after a line with their schema. The value does not depend on the parts of the text
+//! and only grows, and the last value is that of a strict parser.
 #![no_main]
 
 use std::collections::HashSet;
 
-use omniassist_core::partial_json::parse_partial;
+use omniassist_core::partial_json::Growing;
 use serde_json::Value;
 
-libfuzzer_sys::fuzz_target!(|text: &str| {
-    let mut before = None;
+libfuzzer_sys::fuzz_target!(|input: &str| {
+    let (schema, text) = input.split_once('\n').unwrap_or(("", input));
+    let schema = serde_json::from_str(schema).unwrap_or(Value::Null);
     let repeats = may_repeat_a_key(text);
-    for (end, _) in text.char_indices().chain([(text.len(), ' ')]) {
-        let Ok(value) = parse_partial(&text[..end]) else { break };
-        if let (Some(before), Some(value), false) = (&before, &value, repeats) {
-            assert!(grown(before, value), "{before} became {value}");
+    let mut growing = Growing::new();
+    let (mut value, mut shown) = (None, None);
+    for letter in text.chars() {
+        let _ = growing.push(letter.encode_utf8(&mut [0; 4]));
+        let (after, shown_after) = (growing.value(), growing.shown(&schema));
+        if let (Some(shown), Some(value)) = (&shown_after, after) {
+            assert!(grown(shown, value), "{shown} is not a part of {value}");
         }
-        before = value.or(before);
+        if !repeats {
+            assert!(value.is_none() || after.is_some_and(|after| grown(value.as_ref().unwrap(), after)), "{value:?}");
+            let grows = |shown: &Value| shown_after.as_ref().is_some_and(|after| grown(shown, after));
+            assert!(shown.as_ref().is_none_or(grows), "{shown:?} became {shown_after:?}");
+        }
+        (value, shown) = (after.cloned(), shown_after.map(|shown| shown.into_owned()));
     }
-    if let Ok(strict @ (Value::Object(_) | Value::Array(_) | Value::String(_))) = serde_json::from_str(text) {
-        let found = parse_partial(text).expect("whole JSON").expect("a value");
-        assert!(same(&found, &strict), "{found} is not {strict}");
+    let mut whole = Growing::new();
+    let _ = whole.push(text);
+    assert_eq!((whole.value(), whole.open()), (growing.value(), growing.open()), "parts make a difference");
+
+    let ended = growing.end();
+    assert_eq!(ended.is_ok(), growing.is_complete());
+    match serde_json::from_str::<Value>(text) {
+        Ok(strict) if ended.is_ok() => assert_eq!(growing.value(), Some(&strict)),
+        Ok(_) => assert!(text.matches(['[', '{']).count() > 64, "{ended:?}"),
+        Err(_) => assert!(ended.is_err(), "{:?} is not JSON", growing.value()),
     }
 });
 
@@ -54,23 +71,5 @@ fn grown(before: &Value, after: &Value) -> bool {
             before.iter().all(|(key, before)| after.get(key).is_some_and(|after| grown(before, after)))
         }
         (before, after) => before == after,
-    }
-}
-
-/// Returns `true` if the values are equal, apart from rounding of the last digit of a float.
-fn same(found: &Value, strict: &Value) -> bool {
-    match (found, strict) {
-        (Value::Array(found), Value::Array(strict)) => {
-            found.len() == strict.len() && found.iter().zip(strict).all(|(found, strict)| same(found, strict))
-        }
-        (Value::Object(found), Value::Object(strict)) => {
-            found.len() == strict.len()
-                && found.iter().all(|(key, found)| strict.get(key).is_some_and(|strict| same(found, strict)))
-        }
-        (Value::Number(found), Value::Number(strict)) if found != strict => {
-            let (found, strict) = (found.as_f64().unwrap_or(0.0), strict.as_f64().unwrap_or(0.0));
-            (found - strict).abs() <= strict.abs() * 1e-15
-        }
-        (found, strict) => found == strict,
     }
 }

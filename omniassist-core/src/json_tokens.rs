@@ -174,7 +174,7 @@ fn ends_word(byte: u8) -> bool {
 /// Returns the offset of the first quote, backslash or control character.
 ///
 /// Strings are usually short or have many escapes, and the start of a vector search costs more.
-fn find_special(bytes: &[u8]) -> Option<usize> {
+pub(crate) fn find_special(bytes: &[u8]) -> Option<usize> {
     const ONES: u64 = u64::from_le_bytes([0x01; 8]);
     const HIGH_BITS: u64 = u64::from_le_bytes([0x80; 8]);
     let (words, rest) = bytes.as_chunks();

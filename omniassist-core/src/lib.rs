@@ -22,6 +22,7 @@
 //! - [`history`]: windows that limit the part of a long conversation sent to a model.
 //! - [`tool_search`]: the search among many tools.
 //! - [`sse`]: the reader of server-sent events.
+//! - `partial_json` (feature `partial-json`): the reader of JSON that arrives in parts.
 //! - [`dialect`]: the wire formats of chat clients.
 //! - [`journal`]: the log of a run, its replay, and the recovery of a run from it.
 //! - [`bridge`]: the events of another agent runtime, turned into those of a run.
@@ -74,7 +75,7 @@ pub use payload::{LlmPayload, ModelOptions, ReasoningEffort, ToolChoice};
 pub use run::RunRequest;
 pub use text::Text;
 pub use tool::{
-    InvalidToolName, ToolExample, ToolSide, ToolSpec, check_tool_name, is_inherited_in_javascript,
+    InvalidToolName, ToolApp, ToolExample, ToolSide, ToolSpec, check_tool_name, is_inherited_in_javascript,
 };
 pub use transcript::TranscriptItem;
 pub use verify::{Claim, HistoryPart, TrustHistory, Verdict, Verifier};

@@ -108,6 +108,11 @@ pub struct Limits {
     pub tool_timeout: Duration,
     /// The time that a cancelled tool may take to end before its task is aborted. Default 2 s.
     pub tool_cancel_grace: Duration,
+    /// Instances of components in a conversation that count, the newest. Default 64.
+    pub max_component_instances: usize,
+    /// Bytes of each part of the state of an instance. Default 16 KiB. A larger one of a client is not accepted, and a change
+    /// of the server to a larger one fails.
+    pub max_component_state_bytes: usize,
     /// The time for answering an approval or a form. Default 15 min. A later answer is not accepted, and the model may
     /// ask again.
     pub approval_lifetime: Duration,
@@ -179,6 +184,8 @@ impl Default for Limits {
             max_unread_tool_bytes: MIB / 4,
             tool_timeout: Duration::from_secs(60),
             tool_cancel_grace: Duration::from_secs(2),
+            max_component_instances: 64,
+            max_component_state_bytes: 16 * 1024,
             approval_lifetime: Duration::from_secs(15 * 60),
             supersede_grace: Duration::from_millis(250),
             connect_timeout: Duration::from_secs(5),

@@ -25,6 +25,33 @@ pub struct ToolSpec {
     /// The display title, shown by clients.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<Text>,
+    /// The app that shows the calls of the tool.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub app: Option<Box<ToolApp>>,
+}
+
+/// An MCP app: a document of the tool's server, which a client shows for a call.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ToolApp {
+    /// The name of the source that has the document, as in `GET /apps/{server}/…`.
+    pub server: Text,
+    /// The `ui://` address of the document.
+    pub resource_uri: Text,
+    /// The kind of the document.
+    pub mime_type: Text,
+}
+
+impl ToolApp {
+    /// The kind of all documents of apps.
+    pub const MIME_TYPE: &str = "text/html;profile=mcp-app";
+
+    /// Creates the app of a tool.
+    #[must_use]
+    pub fn new(server: impl Into<Text>, resource_uri: impl Into<Text>) -> Self {
+        let mime_type = Text::from_static(Self::MIME_TYPE);
+        Self { server: server.into(), resource_uri: resource_uri.into(), mime_type }
+    }
 }
 
 /// The side that runs a tool.
@@ -58,6 +85,7 @@ impl ToolSpec {
             side: ToolSide::Server,
             examples: Vec::new(),
             title: None,
+            app: None,
         }
     }
 

@@ -3,9 +3,9 @@
 use bytes::BytesMut;
 use omniassist_core::dialect::DialectEncoder;
 use omniassist_core::dialect::ai_sdk::{ClientVersion, Encoder, Framing};
-use omniassist_core::event::{BlockId, FinishReason, RunErrorCode, Usage};
+use omniassist_core::event::{ApprovalRequest, BlockId, FinishReason, RunErrorCode, Usage};
 use omniassist_core::message::{Message, MessageCollector, read};
-use omniassist_core::{JsonText, Limits, RunEvent, Text};
+use omniassist_core::{JsonText, Limits, RunEvent, Text, ToolApp};
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
@@ -288,7 +288,7 @@ fn a_complete_answer_is_encoded_byte_for_byte() {
         RunEvent::ReasoningStart { id: thought },
         RunEvent::ReasoningDelta { id: thought, delta: "Hm".into() },
         RunEvent::ReasoningEnd { id: thought, metadata: state },
-        RunEvent::ToolInputStart { call_id: call_id(), name: name(), title: None },
+        RunEvent::ToolInputStart { call_id: call_id(), name: name(), title: None, app: None },
         RunEvent::ToolInputDelta { call_id: call_id(), delta: "{\"q\":1}".into() },
         RunEvent::ToolInputAvailable {
             call_id: call_id(),
@@ -334,9 +334,22 @@ fn a_complete_answer_is_encoded_byte_for_byte() {
 }
 
 #[test]
+fn a_call_starts_with_the_app_of_its_tool_since_version_7() {
+    let app = Some(Box::new(ToolApp::new("docs", "ui://app/view")));
+    let begun = RunEvent::ToolInputStart { call_id: "c".into(), name: "look".into(), title: None, app };
+    let start = r#"{"type":"tool-input-start","toolCallId":"c","toolName":"look""#;
+    let metadata = r#","toolMetadata":{"app":{"server":"docs","resourceUri":"ui://app/view","mimeType":"text/html;profile=mcp-app"}}"#;
+    for (version, end) in [(ClientVersion::V5, ""), (ClientVersion::V6, ""), (ClientVersion::V7, metadata)] {
+        let mut out = BytesMut::new();
+        Encoder::new(Framing::Ndjson).version(version).encode(&begun, &mut out);
+        assert_eq!(out, format!("{start}{end}}}\n"), "{version:?}");
+    }
+}
+
+#[test]
 fn a_call_starts_with_the_title_of_its_tool_since_version_7() {
     let title = Some("Refund order".into());
-    let begun = RunEvent::ToolInputStart { call_id: "c".into(), name: "refund".into(), title };
+    let begun = RunEvent::ToolInputStart { call_id: "c".into(), name: "refund".into(), title, app: None };
     let start = r#"{"type":"tool-input-start","toolCallId":"c","toolName":"refund""#;
     for (version, end) in [
         (ClientVersion::V5, "}\n"),
@@ -347,6 +360,23 @@ fn a_call_starts_with_the_title_of_its_tool_since_version_7() {
         Encoder::new(Framing::Ndjson).version(version).encode(&begun, &mut out);
         assert_eq!(out, format!("{start}{end}"), "{version:?}");
     }
+}
+
+#[test]
+fn a_request_for_approval_says_in_the_metadata_that_the_arguments_can_be_edited() {
+    let asks = |message: Option<&'static str>, editable| {
+        let mut request = ApprovalRequest::new("c".into(), "pay".into(), JsonText::EMPTY_OBJECT);
+        request.message = message.map(Text::from);
+        request.editable = editable;
+        let events = [RunEvent::ToolApprovalRequest(request)];
+        let chunk = encode(Framing::Ndjson, &events).lines().next().unwrap_or_default().to_owned();
+        let chunk: Value = serde_json::from_str(&chunk).unwrap();
+        chunk["messageMetadata"]["omniassist"]["approvals"]["c"].clone()
+    };
+    assert_eq!(asks(Some("Pay?"), true), json!({ "message": "Pay?", "editable": true }));
+    assert_eq!(asks(None, true), json!({ "editable": true }));
+    assert_eq!(asks(Some("Pay?"), false), json!({ "message": "Pay?" }));
+    assert_eq!(asks(None, false), Value::Null);
 }
 
 #[test]

@@ -270,6 +270,7 @@ fn expand(
                 call_id: call_id.clone(),
                 name: name.clone(),
                 title: None,
+                app: None,
             });
             let delta = |delta| RunEvent::ToolInputDelta { call_id: call_id.clone(), delta };
             events.extend(deltas.into_iter().map(delta));

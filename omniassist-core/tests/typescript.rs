@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use omniassist_core::dialect::ai_sdk;
+use omniassist_core::typescript::{ActionDeclaration, ComponentDeclaration};
 use omniassist_core::{Limits, ToolSpec, typescript};
 use proptest::prelude::*;
 use schemars::{JsonSchema, schema_for};
@@ -268,7 +269,46 @@ fn the_request_reader_checks_every_declared_field() {
         assert_eq!(read(&body).expect_err(&field).path(), Some(field.as_str()));
         count += 1;
     }
-    assert_eq!(count, 7);
+    assert_eq!(count, 8);
+}
+
+#[test]
+fn components_have_types_of_their_own() {
+    let object = |field: &str| json!({"type": "object", "properties": {field: {"type": "string"}}});
+    let (props, state, server, answer) = (object("title"), object("note"), object("paid"), object("day"));
+    let tools = [tool("ui_tea-card", object("title")), tool("ui_pick", object("days"))];
+    let components = [
+        ComponentDeclaration::new("tea-card", "ui_tea-card", &props)
+            .state(Some(&state))
+            .server_state(Some(&server))
+            .actions([ActionDeclaration::new("check-out", &props), ActionDeclaration::new("add", &state)]),
+        ComponentDeclaration::new("pick", "ui_pick", &props).output(Some(&answer)),
+        ComponentDeclaration::new("pick", "ui_pick", &answer),
+    ];
+    let text = typescript::declarations_with(&tools, &components);
+    let expected = r#"export interface OmniComponents {
+  pick: {
+    props: PickProps;
+    state: { [key: string]: never };
+    server: undefined;
+    output: PickOutput;
+    actions: {};
+  };
+  "tea-card": {
+    props: TeaCardProps;
+    state: TeaCardState;
+    server: TeaCardServer;
+    output: UiRendered;
+    actions: { add: TeaCardAddPayload; "check-out": TeaCardCheckOutPayload };
+  };
+}
+"#;
+    assert!(text.contains(expected), "{text}");
+    assert!(text.contains("export type TeaCardServer = {\n  paid?: string;\n};\n"), "{text}");
+    assert!(text.contains("  ui_pick: { input: UiPickInput; output: PickOutput };\n"), "{text}");
+    assert!(text.contains("  \"ui_tea-card\": { input: UiTeaCardInput; output: UiRendered };\n"), "{text}");
+    let [card, pick, other] = components;
+    assert_eq!(typescript::declarations_with(&tools, &[pick, other, card]), text);
 }
 
 /// Returns the declarations without strings, comments and white space: the syntax that the compiler sees.
@@ -320,7 +360,13 @@ fn with_text(text: &str) -> String {
     });
     let name = format!("-{text}");
     let name = name.replace(|char: char| char.is_ascii_alphanumeric(), "-");
-    typescript::declarations(&[Arc::new(ToolSpec::new(name, text, schema))])
+    let component = ComponentDeclaration::new(&name, &name, &schema)
+        .state(Some(&schema))
+        .server_state(Some(&schema))
+        .output(Some(&schema))
+        .actions([ActionDeclaration::new(&name, &schema)]);
+    let specs = [Arc::new(ToolSpec::new(name.clone(), text, schema.clone()))];
+    typescript::declarations_with(&specs, &[component])
 }
 
 proptest! {

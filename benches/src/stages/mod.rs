@@ -7,6 +7,7 @@ pub(crate) mod conversation;
 mod decode;
 mod encode;
 mod filters;
+mod growing;
 mod journal;
 mod machine;
 mod pipe;
@@ -132,6 +133,8 @@ pub(crate) const STAGES: &[Stage] = &[
     token("agents-64", "the text of 64 agents at the same time, one delta", |n| agents::asked(n, 64)),
     token("journal-write", "the journal of a run: text deltas, 5 in a segment", journal::write),
     token("journal-read", "the same segments read, and folded to the state of the run", journal::read),
+    token("growing-text", "the parser of growing JSON, 4 bytes of a string", growing::text),
+    token("growing-rows", "the parser of growing JSON, 4 bytes of a table's rows", growing::rows),
     part("context", "context compression, per message of a window of 20", context::per_message),
     part("context-20", "context compression of 20 messages", context::whole),
     part("tool-call", "a tool call: checked, started, run and its outcome taken", calls::call),

@@ -1,6 +1,5 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
-use std::io;
 use std::sync::Arc;
 
 use super::entry::{Entries, Entry};
@@ -8,7 +7,7 @@ use super::form::Form;
 use super::navigation::Navigation;
 use super::redact::Redactor;
 use super::write;
-use super::{Compressed, ContextReceipt, ContextTemplate, generic};
+use super::{Compressed, ContextReceipt, ContextTemplate, generic, json};
 use crate::secret::squash;
 use crate::{ContextMessage, Text};
 
@@ -135,7 +134,7 @@ impl ContextCompressor {
             merged: shown - kept,
             dropped: received - shown,
             redacted: redactor.count(),
-            bytes_before: host.iter().chain(client).map(json_bytes).sum(),
+            bytes_before: host.iter().chain(client).map(json::size).sum(),
             ..ContextReceipt::default()
         };
         Compressed::new(host_lines, &client_lines, receipt, config.max_bytes)
@@ -195,24 +194,5 @@ impl fmt::Debug for ContextCompressor {
             .field("redact", &self.config.redact)
             .field("templates", &self.config.templates.keys())
             .finish()
-    }
-}
-
-fn json_bytes(message: &ContextMessage) -> usize {
-    let mut bytes = Bytes(0);
-    serde_json::to_writer(&mut bytes, message).map_or(0, |()| bytes.0)
-}
-
-/// The number of bytes that were written.
-struct Bytes(usize);
-
-impl io::Write for Bytes {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0 += bytes.len();
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
     }
 }

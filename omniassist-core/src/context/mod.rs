@@ -37,6 +37,7 @@
 //!    are kept, in their order. The host's come first, and a client cannot displace them.
 //! 2. **Rules.** Secrets are removed, each message becomes one line by the template of its kind, and repetitions are
 //!    merged. No model is called. The same messages give the same bytes, for any order of keys in their objects.
+//!    Numbers are written as in JavaScript: `1.0` is `1`. The browser's compressor therefore gives the same bytes.
 //! 3. **Summary.** If the client's block is longer than [`DEFAULT_MAX_BYTES`] bytes of UTF-8, including its delimiters,
 //!    it needs a summary, which only a host with a [`ContextSummariser`] has. The compressor does no I/O:
 //!    [`Compressed::summarise_with`] calls the summariser, or [`Compressed::summary_request`] and
@@ -84,6 +85,7 @@ mod compressor;
 mod entry;
 mod form;
 mod generic;
+mod json;
 mod navigation;
 mod redact;
 mod scrub;

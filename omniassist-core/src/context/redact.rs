@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value};
 
-use super::{scrub, sort};
+use super::{json, scrub, sort};
 use crate::secret::{Names, REDACTED, is_secret_autocomplete, is_secret_kind, squash};
 
 /// The depth below which a value is replaced as a whole. It is above the limit of a request.
@@ -118,7 +118,7 @@ impl<'a> Redactor<'a> {
     fn text(&mut self, text: &str, query: bool, depth: usize) -> Option<String> {
         if text.trim_start().starts_with(['{', '[', '"']) {
             if let Ok(inner) = serde_json::from_str::<Value>(text) {
-                return self.value_at(&inner, query, depth + 1).map(|clean| clean.to_string());
+                return self.value_at(&inner, query, depth + 1).map(|clean| json::text(&clean));
             }
             let Self { names, listed, declared, .. } = self;
             if scrub::names_secret_key(text, &mut |name| names.is_secret(name, [listed, declared], query)) {

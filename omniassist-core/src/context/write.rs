@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use serde_json::Value;
 
-use super::sort;
+use super::{json, sort};
 use crate::secret::REDACTED;
 
 /// The depth below which objects and arrays are shown as `…`.
@@ -26,18 +26,19 @@ pub(super) fn value(out: &mut String, value: &Value) {
         Value::String(text) => quoted(out, text),
         Value::Array(_) | Value::Object(_) => {
             let start = out.len();
-            json(out, value, start, 0);
+            nested(out, value, start, 0);
             if out.len() - start > MAX_VALUE_BYTES {
                 cut(out, start, MAX_VALUE_BYTES);
                 out.push_str("… (more)");
             }
         }
-        Value::Null | Value::Bool(_) | Value::Number(_) => push_display(out, value),
+        Value::Number(number) => json::number(out, number),
+        Value::Null | Value::Bool(_) => push_display(out, value),
     }
 }
 
 /// Appends compact JSON with sorted keys, and stops soon after the cap is exceeded.
-fn json(out: &mut String, value: &Value, start: usize, depth: usize) {
+fn nested(out: &mut String, value: &Value, start: usize, depth: usize) {
     let (open, members, close): (_, Vec<(Option<&str>, &Value)>, _) = match value {
         Value::String(text) => return quoted(out, text),
         Value::Array(_) | Value::Object(_) if depth == MAX_SHOWN_DEPTH => return out.push('…'),
@@ -49,7 +50,8 @@ fn json(out: &mut String, value: &Value, start: usize, depth: usize) {
             let members = sort::entries(map).into_iter().map(|(key, item)| (Some(key.as_str()), item));
             ('{', members.collect(), '}')
         }
-        Value::Null | Value::Bool(_) | Value::Number(_) => return push_display(out, value),
+        Value::Number(number) => return json::number(out, number),
+        Value::Null | Value::Bool(_) => return push_display(out, value),
     };
     out.push(open);
     for (index, (key, item)) in members.into_iter().enumerate() {
@@ -63,7 +65,7 @@ fn json(out: &mut String, value: &Value, start: usize, depth: usize) {
             quoted(out, key);
             out.push(':');
         }
-        json(out, item, start, depth + 1);
+        nested(out, item, start, depth + 1);
     }
     out.push(close);
 }

@@ -25,7 +25,7 @@ use bytes::{BufMut, BytesMut};
 use super::DialectEncoder;
 use super::text_flow::TextFlow;
 use crate::RunEvent;
-use crate::event::FinishReason;
+use crate::event::{ComponentEvent, FinishReason};
 
 /// Response headers.
 pub const HEADERS: &[(&str, &str)] = &[
@@ -59,13 +59,17 @@ impl Encoder {
     }
 }
 
-impl DialectEncoder for Encoder {
-    fn encode(&mut self, event: &RunEvent, out: &mut BytesMut) {
+impl Encoder {
+    /// Writes an event other than a text delta.
+    fn other(&mut self, event: &RunEvent, out: &mut BytesMut) {
         match event {
             RunEvent::StepStart => self.flow.step(),
-            RunEvent::TextDelta { delta, .. } => {
-                out.put_slice(self.flow.separator(delta).as_bytes());
-                out.put_slice(delta.as_bytes());
+            RunEvent::Component(event) => {
+                if let ComponentEvent::Text { text, .. } = &**event {
+                    self.flow.step();
+                    self.text(text, out);
+                    self.flow.step();
+                }
             }
             RunEvent::Finish { reason, .. } => {
                 self.ended_well = match reason {
@@ -75,6 +79,20 @@ impl DialectEncoder for Encoder {
                 };
             }
             _ => {}
+        }
+    }
+
+    fn text(&mut self, text: &str, out: &mut BytesMut) {
+        out.put_slice(self.flow.separator(text).as_bytes());
+        out.put_slice(text.as_bytes());
+    }
+}
+
+impl DialectEncoder for Encoder {
+    fn encode(&mut self, event: &RunEvent, out: &mut BytesMut) {
+        match event {
+            RunEvent::TextDelta { delta, .. } => self.text(delta, out),
+            event => self.other(event, out),
         }
     }
 

@@ -5,9 +5,12 @@ use serde::de::value::{Error, StrDeserializer};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
-use super::{AgentDelta, AgentState, ApprovalRequest, FinishReason, InputRequest, Source, Usage, literal};
+use super::{
+    AgentDelta, AgentState, ApprovalRequest, ComponentEvent, FinishReason, InputRequest, Source, Usage,
+    literal,
+};
 use crate::provider_metadata::ProviderMetadata;
-use crate::{JsonText, Text};
+use crate::{JsonText, Text, ToolApp};
 
 /// The number of a text or reasoning block, unique within one run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -92,6 +95,9 @@ pub enum RunEvent {
         /// The display name of the tool.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         title: Option<Text>,
+        /// The app that shows the call.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        app: Option<Box<ToolApp>>,
     },
     /// A delta of a call's arguments.
     ToolInputDelta {
@@ -214,6 +220,8 @@ pub enum RunEvent {
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         transient: bool,
     },
+    /// A component that the server shows, or the state of one.
+    Component(Box<ComponentEvent>),
     /// The state of an agent that the run has asked.
     AgentState(Box<AgentState>),
     /// A part of the work of an agent that the run has asked.

@@ -100,7 +100,7 @@ impl Merge {
             |event: &RunEvent| matches!(event, RunEvent::ToolInputStart { call_id: id, .. } if id == call_id);
         if !self.out.iter().skip(self.kept).any(begun) {
             let (call_id, name) = (call_id.clone(), name.clone());
-            self.out.push(RunEvent::ToolInputStart { call_id, name, title: None });
+            self.out.push(RunEvent::ToolInputStart { call_id, name, title: None, app: None });
         }
         self.out.push(RunEvent::ToolInputDelta { call_id: call_id.clone(), delta: input.text().clone() });
     }

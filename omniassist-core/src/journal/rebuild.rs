@@ -84,7 +84,7 @@ fn call(part: &ToolPart, events: &mut Vec<RunEvent>) {
             metadata: part.metadata.clone(),
         }),
         input => {
-            events.push(RunEvent::ToolInputStart { call_id: call_id.clone(), name, title: None });
+            events.push(RunEvent::ToolInputStart { call_id: call_id.clone(), name, title: None, app: None });
             let delta = input.map(|input| input.text().clone());
             events.extend(delta.map(|delta| RunEvent::ToolInputDelta { call_id: call_id.clone(), delta }));
         }

@@ -188,6 +188,7 @@ pub(super) fn is_required(event: &RunEvent) -> bool {
             | RunEvent::Source(_)
             | RunEvent::File { .. }
             | RunEvent::Data { .. }
+            | RunEvent::Component(_)
             | RunEvent::AgentState(_)
             | RunEvent::AgentDelta { .. }
             | RunEvent::Metadata(_)

@@ -4,7 +4,7 @@ use super::{
     Approval, DataPart, FilePart, Message, OWN_KEY, Part, ProviderMetadata, ReasoningPart, Role, SourcePart,
     TextPart, ToolPart, ToolState,
 };
-use crate::event::{BlockId, Usage};
+use crate::event::{ApprovalRequest, BlockId, ComponentData, Usage};
 use crate::{JsonText, RunEvent, Text};
 
 /// Builds the assistant's message from a run's events, in the same way as the AI SDK's client.
@@ -135,6 +135,13 @@ impl MessageCollector {
                     self.data(name, id.as_ref(), data);
                 }
             }
+            RunEvent::Component(event) => {
+                if let Some(ComponentData { name, id: Some(id), data }) = event.data()
+                    && let Ok(data) = JsonText::from_serialize(&data)
+                {
+                    self.data(&Text::from_static(name), Some(id), &data);
+                }
+            }
             RunEvent::AgentState(state) => {
                 if let Ok(data) = JsonText::from_serialize(state) {
                     self.data(&Text::from_static("agent"), Some(&state.agent_id), &data);
@@ -203,8 +210,8 @@ impl MessageCollector {
             }
             RunEvent::ToolRefused { call_id, reason } => self.fail_call(call_id, reason, false),
             RunEvent::ToolApprovalRequest(request) => {
-                if let Some(question) = &request.message {
-                    self.merge(approval_question(&request.call_id, question));
+                if let Some(question) = approval_question(request) {
+                    self.merge(question);
                 }
                 if let Some(part) = self.call(&request.call_id) {
                     let mut approval = Approval::new(request.id.clone());
@@ -299,10 +306,13 @@ pub(crate) fn output_seal(call_id: &str, seal: &str) -> Map<String, Value> {
     of_call("seals", call_id, seal.into())
 }
 
-/// Returns the metadata with the question of a call's approval.
-pub(crate) fn approval_question(call_id: &str, question: &str) -> Map<String, Value> {
-    let question = Map::from_iter([("message".to_owned(), question.into())]);
-    of_call("approvals", call_id, Value::Object(question))
+/// Returns the metadata with the question of a call's approval, and `editable` if the user may edit the arguments.
+/// `None` if the request has neither.
+pub(crate) fn approval_question(request: &ApprovalRequest) -> Option<Map<String, Value>> {
+    let message = request.message.as_ref().map(|message| ("message".to_owned(), message.as_str().into()));
+    let editable = request.editable.then(|| ("editable".to_owned(), true.into()));
+    let question: Map<_, _> = message.into_iter().chain(editable).collect();
+    (!question.is_empty()).then(|| of_call("approvals", &request.call_id, Value::Object(question)))
 }
 
 /// Returns the metadata with a call's title and summary.

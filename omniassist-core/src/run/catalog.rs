@@ -1,9 +1,9 @@
 //! The tools of a run, as used by the run loop.
 
-use serde_json::Map;
+use serde_json::{Map, json};
 
 use crate::message::call_label;
-use crate::{JsonText, RunEvent, Text, ToolSide};
+use crate::{JsonText, RunEvent, Text, ToolApp, ToolSide};
 
 /// The tools of a run. They must not change during the run.
 pub trait ToolCatalog {
@@ -40,23 +40,29 @@ pub trait ToolCatalog {
     }
 }
 
-/// The display title and summary of a call.
+/// The display title and summary of a call, and the app that shows it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct CallLabel {
     /// The tool's title.
     pub title: Option<Text>,
     /// A one-line summary of the arguments. `None` while they are incomplete, and for a tool without a summary.
     pub summary: Option<Text>,
+    /// The tool's app.
+    pub app: Option<Box<ToolApp>>,
 }
 
 impl CallLabel {
     /// Returns the event with the label for the client, or `None` for an empty label.
     pub(super) fn event(self, call_id: &Text) -> Option<RunEvent> {
         let fields = [("title", self.title), ("summary", self.summary)];
-        let label: Map<_, _> = fields
+        let mut label: Map<_, _> = fields
             .into_iter()
             .filter_map(|(key, text)| Some((key.to_owned(), text?.as_str().into())))
             .collect();
+        if let Some(ToolApp { server, resource_uri, .. }) = self.app.as_deref() {
+            let app = json!({ "server": server, "resourceUri": resource_uri });
+            label.insert("app".to_owned(), app);
+        }
         (!label.is_empty()).then(|| RunEvent::Metadata(call_label(call_id, label)))
     }
 }

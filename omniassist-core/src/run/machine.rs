@@ -316,8 +316,8 @@ impl RunMachine {
                 let provider_id = Some(id).filter(|id| own.as_ref() == Some(&unused) && !id.is_empty());
                 let id = unused;
                 let label = CallLabel { summary: None, ..tools.label(&name, None) };
-                let title = label.title.clone();
-                events.push(RunEvent::ToolInputStart { call_id: id.clone(), name: name.clone(), title });
+                let (title, app) = (label.title.clone(), label.app.clone());
+                events.push(RunEvent::ToolInputStart { call_id: id.clone(), name: name.clone(), title, app });
                 if let Some(title) = label.event(&id) {
                     events.push(title);
                 }

@@ -46,7 +46,7 @@ impl RunMachine {
             if !matches!(settled.state, CallState::Invalid { .. } | CallState::Cut { .. }) {
                 let label = tools.label(&settled.name, Some(&settled.arguments));
                 // The client received the title with the start of the call.
-                if let Some(summary) = (CallLabel { title: None, ..label }).event(&settled.id) {
+                if let Some(summary) = (CallLabel { title: None, app: None, ..label }).event(&settled.id) {
                     events.push(summary);
                 }
             }

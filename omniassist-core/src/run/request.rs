@@ -31,6 +31,8 @@ pub struct RunRequest {
     pub context: Vec<ContextMessage>,
     /// Front-end tools that the client declares for this run.
     pub tools: Vec<Arc<ToolSpec>>,
+    /// Names of the components that the client shows. Default: `None`, for all.
+    pub components: Option<Vec<Text>>,
     /// Names of tools that the client ran earlier in this conversation and does not offer now. Their posted outputs
     /// count as the client's own, and the model is not offered these tools. A server tool is never one of them, even if
     /// its name is listed. Default: none.
@@ -98,13 +100,15 @@ pub struct ClientAbilities {
     /// `true` if the format returns the server's seals. Without seals, the outputs of the client's own tools are
     /// accepted as posted. Everything else still needs a proof, and is therefore not accepted.
     pub seals: bool,
+    /// `true` if the client shows components. Without them, it gets those that have a text as text.
+    pub components: bool,
 }
 
 impl ClientAbilities {
     /// Returns a client that can only display text.
     #[must_use]
     pub const fn none() -> Self {
-        Self { approvals: false, forms: false, front_end_tools: false, seals: true }
+        Self { approvals: false, forms: false, front_end_tools: false, seals: true, components: false }
     }
 
     /// Returns the same client with a format that cannot return the server's seals.
@@ -118,7 +122,7 @@ impl ClientAbilities {
 impl Default for ClientAbilities {
     /// Returns a client with all abilities.
     fn default() -> Self {
-        Self { approvals: true, forms: true, front_end_tools: true, seals: true }
+        Self { approvals: true, forms: true, front_end_tools: true, seals: true, components: true }
     }
 }
 

@@ -78,6 +78,8 @@ export type RunRequestBody = {
   context?: ContextMessage[];
   /** Front-end tools beside those that the server knows. */
   tools?: DeclaredTool[];
+  /** The components that the page can show. Default: all. */
+  components?: ComponentName[];
 };
 
 /** The body of an answer whose status is 400 or above. */
@@ -129,4 +131,11 @@ export type AgentDelta =
 export type AgentHandoff = { from: string | null; to: string };
 
 /** The data parts as the AI SDK's `UIDataTypes`: `UIMessage<unknown, AssistantData, AssistantTools>`. */
-export type AssistantData = { agent: AgentState; "agent-delta": AgentDelta; "agent-handoff": AgentHandoff };
+export type AssistantData = {
+  agent: AgentState;
+  "agent-delta": AgentDelta;
+  "agent-handoff": AgentHandoff;
+  ui: UiShown;
+  "ui-state": UiState;
+  "ui-event": UiEvent;
+};

@@ -18,6 +18,7 @@
 //!
 //! With the AI SDK, `UIMessage<unknown, AssistantData, AssistantTools>` types the data and tool parts of a message.
 
+mod component;
 mod expression;
 mod names;
 mod schema;
@@ -25,6 +26,7 @@ mod write;
 
 use std::sync::Arc;
 
+pub use component::{ActionDeclaration, ComponentDeclaration};
 use names::{Names, pascal_case};
 use schema::SchemaWriter;
 use serde_json::Value;
@@ -37,28 +39,44 @@ const HEADER: &str = "// The types of this assistant's messages and tools. Gener
 /// Declarations that do not depend on tools: the messages, the request and the error.
 const MESSAGES: &str = include_str!("messages.d.ts");
 
-/// Writes the declarations of these tools, and those that do not depend on tools.
+/// The same for components.
+const COMPONENTS: &str = include_str!("components.d.ts");
+
+/// Writes the declarations of these tools, and those that do not depend on tools. There are no components.
+///
+/// See [`declarations_with`].
+#[must_use]
+pub fn declarations(specs: &[Arc<ToolSpec>]) -> String {
+    declarations_with(specs, &[])
+}
+
+/// Writes the declarations of these tools and components, and those that do not depend on them.
 ///
 /// - `ChatMessage`, `PartsMessage`, `FunctionCall`, `FunctionCallOutput`, `ContextMessage`, `DeclaredTool`,
 ///   `RunRequestBody` and `ErrorBody`: the types of the wire format.
-/// - `AgentState`, `AgentDelta`, `AgentHandoff` and `AssistantData`: the data of the assistant's agents.
+/// - `AgentState`, `AgentDelta`, `AgentHandoff` and `AssistantData`: the data parts, and those of the assistant's agents.
+/// - For each component, types such as `CartProps`, `CartState`, `CartServer`, `CartOutput` and `CartCheckoutPayload`, as far
+///   as it has them. `OmniComponents` has them by name. `UiState`, `UiShown`, `UiEvent` and `UiActionBody` are the types of
+///   the wire format, and `registerComponent` is the function of the browser's module.
 /// - One type per tool for its arguments, named after the tool: `OrderStatusInput`. Definitions under
 ///   `$defs` become types named after tool and definition: `OrderStatusPriority`.
 /// - `ToolInputs`, the arguments by tool; `ToolName`, `ServerToolName` and `FrontEndToolName`, unions of the names;
-///   `AssistantTools`, the tools as the AI SDK's `UITools`. Outputs are `unknown`: a tool has no schema of them.
+///   `AssistantTools`, the tools as the AI SDK's `UITools`. Outputs are `unknown`, except those of components: a tool has no
+///   schema of them. The tools of components are among them.
 ///
-/// The text is the same for the same tools in any order. Of two tools with one name, the first is used. TypeScript
+/// The text is the same for the same tools in any order. Of two tools or components with one name, the first is used. TypeScript
 /// cannot express patterns, ranges and `not`, so a declared type may accept more than the schema. A schema that cannot
 /// be read, or that is too large, becomes `unknown`. An object accepts only the properties in its schema, unless the
 /// schema sets `additionalProperties`. Names and descriptions cannot inject code: they only become identifiers and
 /// comments.
 #[must_use]
-pub fn declarations(specs: &[Arc<ToolSpec>]) -> String {
+pub fn declarations_with(specs: &[Arc<ToolSpec>], components: &[ComponentDeclaration<'_>]) -> String {
     let mut specs: Vec<&ToolSpec> = specs.iter().map(|spec| &**spec).collect();
     specs.sort_by(|a, b| a.name.cmp(&b.name));
     specs.dedup_by(|a, b| a.name == b.name);
 
-    let mut names = Names::reserving(MESSAGES.lines().filter_map(declared).chain(BY_TOOL));
+    let fixed = MESSAGES.lines().chain(COMPONENTS.lines()).filter_map(declared);
+    let mut names = Names::reserving(fixed.chain(BY_NAME));
     // All inputs are named first, so that no definition takes the name of an input.
     let tools: Vec<(&ToolSpec, String, String)> = specs
         .into_iter()
@@ -69,7 +87,9 @@ pub fn declarations(specs: &[Arc<ToolSpec>]) -> String {
         })
         .collect();
 
-    let mut out = format!("{HEADER}{MESSAGES}");
+    let components = component::named(components, &mut names);
+
+    let mut out = format!("{HEADER}{MESSAGES}\n{COMPONENTS}");
     for (spec, stem, input) in &tools {
         out.push('\n');
         let about = format!("Arguments of `{}`: {}", spec.name, spec.description);
@@ -77,7 +97,7 @@ pub fn declarations(specs: &[Arc<ToolSpec>]) -> String {
         SchemaWriter::new(&spec.input_schema, stem, input, &mut names).declare(&mut out);
     }
     out.push_str("\n/** The arguments of each tool. */\n");
-    by_tool(&mut out, "ToolInputs", &tools, |input| input.to_owned());
+    by_tool(&mut out, "ToolInputs", &tools, |_, input| input.to_owned());
     for (name, about, side) in [
         ("ToolName", "All tools.", None),
         ("ServerToolName", "The tools that the server runs.", Some(ToolSide::Server)),
@@ -92,23 +112,28 @@ pub fn declarations(specs: &[Arc<ToolSpec>]) -> String {
     out.push_str(
         "\n/** The tools as the AI SDK's `UITools`: `UIMessage<unknown, AssistantData, AssistantTools>`. */\n",
     );
-    by_tool(&mut out, "AssistantTools", &tools, |input| format!("{{ input: {input}; output: unknown }}"));
+    by_tool(&mut out, "AssistantTools", &tools, |spec, input| {
+        let output = component::output_of(&components, &spec.name);
+        format!("{{ input: {input}; output: {} }}", output.unwrap_or("unknown"))
+    });
+    component::declare(&mut out, &components, &mut names);
     out
 }
 
-/// The names of the declarations after the tools.
-const BY_TOOL: [&str; 5] = ["ToolInputs", "ToolName", "ServerToolName", "FrontEndToolName", "AssistantTools"];
+/// The names of the declarations by tool and by component.
+const BY_NAME: [&str; 6] =
+    ["OmniComponents", "ToolInputs", "ToolName", "ServerToolName", "FrontEndToolName", "AssistantTools"];
 
 /// Returns the name that a line declares.
 fn declared(line: &str) -> Option<&str> {
-    line.strip_prefix("export type ")?.split(' ').next()
+    line.strip_prefix("export type ")?.split([' ', '<']).next()
 }
 
 fn by_tool(
     out: &mut String,
     name: &str,
     tools: &[(&ToolSpec, String, String)],
-    value: impl Fn(&str) -> String,
+    value: impl Fn(&ToolSpec, &str) -> String,
 ) {
     if tools.is_empty() {
         out.push_str(&format!("export type {name} = {{}};\n"));
@@ -116,7 +141,7 @@ fn by_tool(
     }
     out.push_str(&format!("export type {name} = {{\n"));
     for (spec, _, input) in tools {
-        out.push_str(&format!("  {}: {};\n", write::property_name(&spec.name), value(input)));
+        out.push_str(&format!("  {}: {};\n", write::property_name(&spec.name), value(spec, input)));
     }
     out.push_str("};\n");
 }

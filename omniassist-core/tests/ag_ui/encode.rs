@@ -188,7 +188,8 @@ fn outputs_are_text_or_json() {
 #[test]
 fn the_client_receives_the_executed_arguments() {
     let delta = |delta: &'static str| RunEvent::ToolInputDelta { call_id: "c1".into(), delta: delta.into() };
-    let begun = RunEvent::ToolInputStart { call_id: "c1".into(), name: "look_up".into(), title: None };
+    let begun =
+        RunEvent::ToolInputStart { call_id: "c1".into(), name: "look_up".into(), title: None, app: None };
     let args = |deltas: &[&'static str], input| {
         let mut events = vec![begun.clone()];
         events.extend(deltas.iter().map(|text| delta(text)));
@@ -255,7 +256,8 @@ fn pending_calls_are_listed_only_for_1_0() {
 
 #[test]
 fn a_stopped_run_leaves_no_pending_calls() {
-    let begun = RunEvent::ToolInputStart { call_id: "c2".into(), name: "look_up".into(), title: None };
+    let begun =
+        RunEvent::ToolInputStart { call_id: "c2".into(), name: "look_up".into(), title: None, app: None };
     let abort = RunEvent::Abort { reason: "Stopped by the user.".into() };
     let id = BlockId(0);
     let events = [

@@ -12,7 +12,7 @@ use super::{encode, encoder, protocol, read, with};
 fn call(call_id: &str) -> Vec<RunEvent> {
     let (id, name) = (omniassist_core::Text::from(call_id), omniassist_core::Text::from_static("refund"));
     vec![
-        RunEvent::ToolInputStart { call_id: id.clone(), name: name.clone(), title: None },
+        RunEvent::ToolInputStart { call_id: id.clone(), name: name.clone(), title: None, app: None },
         RunEvent::ToolInputAvailable {
             call_id: id,
             name,

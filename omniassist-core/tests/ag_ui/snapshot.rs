@@ -24,7 +24,7 @@ fn text(id: u32, delta: &'static str) -> [RunEvent; 2] {
 
 fn call_start(call_id: &'static str) -> [RunEvent; 2] {
     [
-        RunEvent::ToolInputStart { call_id: call_id.into(), name: "look_up".into(), title: None },
+        RunEvent::ToolInputStart { call_id: call_id.into(), name: "look_up".into(), title: None, app: None },
         RunEvent::ToolInputDelta { call_id: call_id.into(), delta: "{\"a\"".into() },
     ]
 }

@@ -39,7 +39,7 @@ fn text(words: &str) -> RunEvent {
 }
 
 fn begins(id: &str, name: &str) -> RunEvent {
-    RunEvent::ToolInputStart { call_id: id.into(), name: name.into(), title: None }
+    RunEvent::ToolInputStart { call_id: id.into(), name: name.into(), title: None, app: None }
 }
 
 fn piece(id: &str, delta: &str) -> RunEvent {

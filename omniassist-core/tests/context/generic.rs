@@ -18,7 +18,7 @@ fn other_kinds_are_shown_as_pairs() {
     feature_flag: name = "dark", on = true, share = 0.25
     cart: items = [{"n":2,"sku":"A"}], note = null
     note: "hello"
-    scores: [1,2.0,1e+300]
+    scores: [1,2,1e+300]
     logged_in
     left
     "a kind: with, signs": 1

@@ -9,9 +9,11 @@
 mod bounds;
 mod forging;
 mod forms;
+mod generated;
 mod generic;
 mod host;
 mod navigation;
+mod random_context;
 mod redaction;
 mod scrub;
 mod stability;

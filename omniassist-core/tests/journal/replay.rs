@@ -191,7 +191,12 @@ fn quiet_calls_are_those_that_a_client_does_not_execute() {
     let events = [
         start(),
         RunEvent::StepStart,
-        RunEvent::ToolInputStart { call_id: call_id.clone(), name: name.clone(), title: Some("Show".into()) },
+        RunEvent::ToolInputStart {
+            call_id: call_id.clone(),
+            name: name.clone(),
+            title: Some("Show".into()),
+            app: None,
+        },
         RunEvent::ToolInputDelta { call_id: call_id.clone(), delta: "{ \"n\": ".into() },
         RunEvent::ToolInputDelta { call_id: call_id.clone(), delta: "1 }".into() },
         RunEvent::ToolInputAvailable {

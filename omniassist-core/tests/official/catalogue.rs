@@ -3,11 +3,11 @@
 use std::collections::BTreeSet;
 
 use omniassist_core::event::{
-    AgentDelta, AgentState, AgentStatus, ApprovalRequest, BlockId, FinishReason, InputRequest, RunErrorCode,
-    Source, Usage,
+    AgentDelta, AgentState, AgentStatus, ApprovalRequest, BlockId, ComponentEvent, EmittedEvent,
+    FinishReason, InputRequest, InstanceState, RunErrorCode, ShownComponent, ShownStatus, Source, Usage,
 };
 use omniassist_core::message::ProviderMetadata;
-use omniassist_core::{JsonText, RunEvent, Text};
+use omniassist_core::{JsonText, RunEvent, Text, ToolApp};
 use serde_json::{Map, Value, json};
 
 type Metadata = Option<Map<String, Value>>;
@@ -111,7 +111,13 @@ pub(crate) fn events() -> Vec<RunEvent> {
         RunEvent::TextDelta { id: BlockId(u32::MAX), delta: text() },
         RunEvent::ReasoningStart { id: BlockId(0) },
         RunEvent::ReasoningDelta { id: BlockId(7), delta: text() },
-        RunEvent::ToolInputStart { call_id: call_id(), name: name(), title: None },
+        RunEvent::ToolInputStart { call_id: call_id(), name: name(), title: None, app: None },
+        RunEvent::ToolInputStart {
+            call_id: call_id(),
+            name: name(),
+            title: Some(text()),
+            app: Some(Box::new(ToolApp::new("docs", "ui://app/view"))),
+        },
         RunEvent::ToolInputDelta { call_id: text(), delta: text() },
         RunEvent::OutputSeal { call_id: call_id(), seal: "v1.k.0.AAAA".into() },
         RunEvent::OutputSeal { call_id: "__proto__".into(), seal: "v1.k.0.AAAA".into() },
@@ -208,7 +214,32 @@ fn shown(events: &mut Vec<RunEvent>) {
             }
         }
     }
+    components(events);
     agents(events);
+}
+
+fn components(events: &mut Vec<RunEvent>) {
+    let instance = || Text::from_static("card_1");
+    let statuses = [ShownStatus::Streaming, ShownStatus::Complete, ShownStatus::Error];
+    let each = |status| values().into_iter().map(move |props| (status, props));
+    for (status, props) in statuses.into_iter().flat_map(each) {
+        let mut shown = ShownComponent::complete("card", props.clone());
+        shown.status = status;
+        shown.error = (status == ShownStatus::Error).then(text);
+        let mut state = InstanceState::new("card");
+        state.seal = (status == ShownStatus::Complete).then(text);
+        state.server = (status == ShownStatus::Complete).then_some(JsonText::EMPTY_OBJECT);
+        let emitted = EmittedEvent::new(instance(), "rendered", props);
+        events.extend(
+            [
+                ComponentEvent::Shown { instance: instance(), shown },
+                ComponentEvent::State { instance: instance(), state },
+                ComponentEvent::Text { instance: instance(), text: text() },
+                ComponentEvent::Emitted(emitted),
+            ]
+            .map(|event| RunEvent::Component(Box::new(event))),
+        );
+    }
 }
 
 fn agents(events: &mut Vec<RunEvent>) {

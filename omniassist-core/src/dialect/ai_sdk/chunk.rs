@@ -57,6 +57,13 @@ impl Encoder {
                     chunk.some("id", id.as_ref()).json("data", data).flag("transient", *transient)
                 });
             }
+            RunEvent::Component(event) => {
+                let Some(part) = event.data() else { return };
+                self.chunk(out, &format!("data-{}", part.name), |chunk| {
+                    let chunk = chunk.some("id", part.id).field("data", &part.data);
+                    chunk.flag("transient", part.id.is_none())
+                });
+            }
             RunEvent::AgentState(state) => self.chunk(out, "data-agent", |chunk| {
                 let chunk = chunk.field("id", &state.agent_id);
                 chunk.field("data", state)
@@ -92,11 +99,14 @@ impl Encoder {
 
     fn tool_chunks(&mut self, event: &RunEvent, out: &mut BytesMut) {
         match event {
-            RunEvent::ToolInputStart { call_id, name, title } => {
-                // Version 5 has no such field, and some of its releases end the stream at it.
-                let title = title.as_ref().filter(|_| self.version >= ClientVersion::V7);
+            RunEvent::ToolInputStart { call_id, name, title, app } => {
+                // Version 5 has no such fields, and some of its releases end the stream at them.
+                let is_known = self.version >= ClientVersion::V7;
+                let title = title.as_ref().filter(|_| is_known);
+                let app = app.as_ref().filter(|_| is_known).map(|app| BTreeMap::from([("app", app)]));
                 self.call_chunk(out, "tool-input-start", call_id, |chunk| {
-                    chunk.field("toolName", name).some("title", title)
+                    let chunk = chunk.field("toolName", name).some("title", title);
+                    chunk.some("toolMetadata", app.as_ref())
                 });
             }
             RunEvent::ToolInputDelta { call_id, delta } => {
@@ -156,11 +166,11 @@ impl Encoder {
         self.chunk(out, "message-metadata", |chunk| chunk.field("messageMetadata", metadata));
     }
 
-    /// Writes a request for approval. Only version 7 has a field for the question, so the question is also sent before
-    /// it as metadata.
+    /// Writes a request for approval. Only version 7 has a field for the question, and none has one for edits, so both are
+    /// sent before it as metadata.
     fn approval_request(&mut self, request: &ApprovalRequest, out: &mut BytesMut) {
-        if let Some(question) = &request.message {
-            self.metadata(&approval_question(&request.call_id, question), out);
+        if let Some(question) = approval_question(request) {
+            self.metadata(&question, out);
         }
         let reason = request.message.as_ref().filter(|_| self.version >= ClientVersion::V7);
         self.chunk(out, "tool-approval-request", |chunk| {

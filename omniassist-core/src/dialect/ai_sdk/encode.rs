@@ -46,7 +46,8 @@ impl Framing {
 ///
 /// Every event becomes one chunk. [`RunEvent::Error`] and [`RunEvent::ToolApprovalRequest`] are preceded by a
 /// `message-metadata` chunk with the error code or the question. Data without a chunk type goes into the message's
-/// metadata: `usage` at the end of the run, `error.code`, and `omniassist.approvals[<call id>].message`.
+/// metadata: `usage` at the end of the run, `error.code`, and `message` and `editable` in `omniassist.approvals[<call
+/// id>]`. A client returns edited arguments in `approval.arguments` of the part.
 ///
 /// Only fields that versions 5 to 7 all define are written. Optional fields are omitted rather than null. Clients of
 /// these versions end the stream with an error at anything else. They also do so at a key `__proto__` (or `prototype`

@@ -22,6 +22,7 @@ raw_record! {
         message: "message",
         context: "context",
         tools: "tools",
+        components: "components",
     }
 }
 
@@ -82,7 +83,8 @@ impl<'a, F: Record<'a>> Record<'a> for Extended<'a, F> {
 /// - `chatId` as another name of `id`,
 /// - `context`, an array of [`ContextMessage`]s,
 /// - `tools`, front-end tools that the client declares: an array of `{name, description, inputSchema}` (or
-///   `parameters`, or OpenAI's `{type: "function", function: {…}}`), or an object that maps names to such tools.
+///   `parameters`, or OpenAI's `{type: "function", function: {…}}`), or an object that maps names to such tools,
+/// - `components`, the names of the components that the client shows.
 ///
 /// If `messageId` names an earlier assistant message, the run continues that message and ignores the messages after it.
 /// Clients of version 6 and 7 post such a request for an approval that is answered after another question. The
@@ -141,6 +143,7 @@ pub fn read_request(body: Bytes, limits: &Limits) -> Result<RunRequest> {
         awaits_history,
         context: context(body, limits, fields.context)?,
         tools: declared_tools::read(body, limits, fields.tools, ToolForm::Any)?,
+        components: components(body, limits, fields.components)?,
         trigger,
         message_id,
         extra,
@@ -221,6 +224,18 @@ fn trigger(body: Body<'_>, raw: Option<Raw<'_>>) -> Result<Trigger> {
             "another string",
         )),
     }
+}
+
+fn components(body: Body<'_>, limits: &Limits, raw: Option<Raw<'_>>) -> Result<Option<Vec<Text>>> {
+    let Some(raw) = raw::present(raw) else { return Ok(None) };
+    let names: Vec<Text> = body.json(raw).to().map_err(|_| {
+        Error::invalid_field("components", "an array of names of components", "another value")
+    })?;
+    if names.len() > limits.max_declared_tools {
+        let path = "components".to_owned();
+        return Err(Error::limit_exceeded("max_declared_tools", limits.max_declared_tools, path));
+    }
+    Ok(Some(names))
 }
 
 fn context(body: Body<'_>, limits: &Limits, raw: Option<Raw<'_>>) -> Result<Vec<ContextMessage>> {

@@ -9,7 +9,7 @@ use super::{AnswerHead, ErrorObject, usage};
 use crate::dialect::DialectEncoder;
 use crate::dialect::json_write::{self, ObjectWriter};
 use crate::dialect::text_flow::TextFlow;
-use crate::event::{FinishReason, RunErrorCode, Usage};
+use crate::event::{ComponentEvent, FinishReason, RunErrorCode, Usage};
 use crate::{JsonText, RunEvent, Text};
 
 /// Response headers of a streamed answer.
@@ -92,6 +92,15 @@ impl Encoder {
             let said = Said { content: Some(content), refusal: Some(None), ..Said::assistant() };
             self.chunks.write(said, None, out);
         }
+    }
+
+    fn text(&mut self, text: &str, out: &mut BytesMut) {
+        self.begin(Some(""), out);
+        let between = self.flow.separator(text);
+        if !between.is_empty() {
+            self.chunks.text("content", between, out);
+        }
+        self.chunks.text("content", text, out);
     }
 
     fn call_begins(&mut self, index: usize, id: &Text, name: &str, out: &mut BytesMut) {
@@ -189,13 +198,13 @@ impl DialectEncoder for Encoder {
         match event {
             RunEvent::StepReset => self.is_cut = true,
             RunEvent::StepStart => self.flow.step(),
-            RunEvent::TextDelta { delta, .. } => {
-                self.begin(Some(""), out);
-                let between = self.flow.separator(delta);
-                if !between.is_empty() {
-                    self.chunks.text("content", between, out);
+            RunEvent::TextDelta { delta, .. } => self.text(delta, out),
+            RunEvent::Component(event) => {
+                if let ComponentEvent::Text { text, .. } = &**event {
+                    self.flow.step();
+                    self.text(text, out);
+                    self.flow.step();
                 }
-                self.chunks.text("content", delta, out);
             }
             RunEvent::ReasoningDelta { delta, .. } if self.reasoning => {
                 self.begin(Some(""), out);

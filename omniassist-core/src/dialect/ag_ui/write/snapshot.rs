@@ -42,8 +42,10 @@ impl Encoder {
             }
             self.encode(event, &mut unread);
             unread.clear();
-            if let RunEvent::StateSnapshot(_) | RunEvent::StateDelta(_) | RunEvent::ActivitySnapshot { .. } =
-                event
+            if let RunEvent::StateSnapshot(_)
+            | RunEvent::StateDelta(_)
+            | RunEvent::ActivitySnapshot { .. }
+            | RunEvent::Component(_) = event
             {
                 view::write(event, &mut shown);
             }

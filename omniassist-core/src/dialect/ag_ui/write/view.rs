@@ -7,9 +7,12 @@ use serde_json::{Map, Value, json};
 use super::frame;
 use super::patch;
 
-use crate::event::Source;
+use crate::event::{ComponentEvent, Source};
 use crate::message::OWN_KEY;
 use crate::{JsonText, RunEvent, Text};
+
+/// The type of the activity that shows a component.
+const UI_ACTIVITY: &str = "omniassist-ui";
 
 /// Writes the AG-UI event for such an event, if there is one.
 pub(super) fn write(event: &RunEvent, out: &mut BytesMut) {
@@ -42,8 +45,21 @@ pub(super) fn write(event: &RunEvent, out: &mut BytesMut) {
                 object.field("name", name).json("value", data).some("metadata", notes.as_ref())
             });
         }
+        RunEvent::Component(event) => component(event, out),
         RunEvent::Metadata(metadata) => custom(out, "omniassist.metadata", metadata),
         _ => {}
+    }
+}
+
+/// Writes a component. Its state is a part of the shared state, which has events of its own.
+fn component(event: &ComponentEvent, out: &mut BytesMut) {
+    match event {
+        ComponentEvent::Shown { instance, shown } => frame::write(out, "ACTIVITY_SNAPSHOT", |object| {
+            let object = object.field("messageId", instance).field("activityType", UI_ACTIVITY);
+            object.field("content", shown)
+        }),
+        ComponentEvent::Emitted(emitted) => custom(out, "ui-event", emitted),
+        ComponentEvent::State { .. } | ComponentEvent::Text { .. } => {}
     }
 }
 
