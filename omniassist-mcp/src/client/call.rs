@@ -4,11 +4,15 @@ mod rounds;
 
 use std::sync::Arc;
 
+use omniassist_server::RunContext;
+use omniassist_server::core::ToolApp;
+use omniassist_server::tool::source::AppCall;
 use omniassist_server::tool::{Approval, Tool, ToolContext, ToolError};
 use serde_json::Value;
 use std::time::Duration;
 
 use super::McpError;
+use super::app;
 use super::cleaned;
 use super::config::Config;
 use super::definition::{Definition, Misfit};
@@ -46,9 +50,12 @@ pub(super) fn tool(definition: &Arc<Definition>, config: &Arc<Config>, pool: &Ar
             async move { called.call(arguments, &call).await }
         })
         .timeout(config.call_timeout.saturating_add(GRACE));
-    if pool.is_per_principal() {
+    if pool.is_per_principal() || definition.app.is_for_some() {
         let this = Arc::clone(&this);
-        tool = tool.visible_to(move |run| this.pool.offers(run.principal(), &this.definition));
+        tool = tool.visible_to(move |run| this.is_visible_to(run));
+    }
+    if let Some(uri) = definition.app.resource_uri.as_ref().filter(|_| config.has_apps) {
+        tool = tool.app(ToolApp::new(config.name.clone(), uri.clone()));
     }
     if config.approval.is_needed(this.is(definition.is_read_only)) {
         let question = format!("Run `{shown}` of the server `{}`?", config.name);
@@ -73,8 +80,24 @@ impl McpTool {
         self.is(self.definition.is_read_only) || self.is(self.definition.is_idempotent)
     }
 
+    /// Returns `true` if the caller sees the tool. The caller is a model, or an app of the same server.
+    fn is_visible_to(&self, caller: &RunContext) -> bool {
+        let is_for_caller = match AppCall::is_of(caller, &self.config.name) {
+            true => self.definition.app.is_for_apps,
+            false => self.definition.app.is_for_models,
+        };
+        let is_per_principal = self.pool.is_per_principal();
+        is_for_caller && (!is_per_principal || self.pool.offers(caller.principal(), &self.definition))
+    }
+
     async fn call(&self, arguments: Value, call: &ToolContext) -> Result<Value, ToolError> {
         let mut result = self.result(arguments, call).await?;
+        if AppCall::is_of(call.run(), &self.config.name) {
+            return app::result_for_app(&self.config, &self.definition, result);
+        }
+        if self.config.has_apps {
+            app::show(&self.config, &self.definition, &result, call);
+        }
         let files = super::media::store(&mut result.content, call).await;
         let server = &self.config.name;
         match Output::new(server, &self.definition, result, self.config.max_output_bytes) {

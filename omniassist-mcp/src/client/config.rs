@@ -26,6 +26,7 @@ pub(super) struct Config {
     pub(super) trusts_annotations: bool,
     pub(super) is_required: bool,
     pub(super) offers_resources: bool,
+    pub(super) has_apps: bool,
     pub(super) call_timeout: Duration,
     pub(super) max_output_bytes: usize,
 }
@@ -51,6 +52,7 @@ impl Config {
             trusts_annotations: false,
             is_required: false,
             offers_resources: false,
+            has_apps: false,
             call_timeout: Duration::from_secs(1),
             max_output_bytes: 1,
         }

@@ -8,6 +8,7 @@ use rmcp::model::Tool;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
+use super::app::AppMeta;
 use super::cleaned;
 
 /// The definitions that this process uses. Each user of a server can have a list of its own, and the lists of most are equal.
@@ -23,6 +24,8 @@ pub(super) struct Definition {
     pub(super) title: Option<String>,
     pub(super) is_read_only: bool,
     pub(super) is_idempotent: bool,
+    /// The app that shows its calls, and who may call it.
+    pub(super) app: AppMeta,
     /// All that is pinned, as the server sent it, in its canonical form.
     pub(super) canonical: JsonText,
     pub(super) digest: PinDigest,
@@ -40,7 +43,7 @@ pub(super) struct Misfit;
 impl Definition {
     /// Takes a tool of a list. Returns `None` if it has too many levels.
     ///
-    /// Icons and `_meta` are neither pinned nor used.
+    /// Icons, and all of `_meta` but what concerns apps, are neither pinned nor used.
     pub(super) fn new(tool: &Tool) -> Option<Arc<Self>> {
         let mut pinned = json!({
             "name": tool.name,
@@ -53,6 +56,11 @@ impl Definition {
         if let (Some(title), Some(pinned)) = (&tool.title, pinned.as_object_mut()) {
             pinned.insert("title".to_owned(), title.as_str().into());
         }
+        // The same holds for one without an app.
+        let app = AppMeta::of(tool);
+        if let (Some(app), Some(pinned)) = (app.pinned(), pinned.as_object_mut()) {
+            pinned.insert("ui".to_owned(), app);
+        }
         let canonical = canonical::of(&JsonText::from_value(&pinned))?.json().clone();
         let digest = PinDigest::of(&canonical);
         let mut in_use = IN_USE.lock().unwrap_or_else(PoisonError::into_inner);
@@ -62,12 +70,12 @@ impl Definition {
         if in_use.len() == in_use.capacity() {
             in_use.retain(|_, definition| definition.strong_count() > 0);
         }
-        let new = Arc::new(Self::read(tool, canonical, digest));
+        let new = Arc::new(Self::read(tool, app, canonical, digest));
         in_use.insert(digest, Arc::downgrade(&new));
         Some(new)
     }
 
-    fn read(tool: &Tool, canonical: JsonText, digest: PinDigest) -> Self {
+    fn read(tool: &Tool, app: AppMeta, canonical: JsonText, digest: PinDigest) -> Self {
         // What is used is what is pinned: the canonical form omits some keys.
         let mut pinned = canonical.to_value();
         let mut schema = pinned.get_mut("inputSchema").map(Value::take).unwrap_or_default();
@@ -84,6 +92,7 @@ impl Definition {
             title: title.map(|title| cleaned::description(title)),
             is_read_only: hint(|given| given.read_only_hint),
             is_idempotent: hint(|given| given.idempotent_hint),
+            app,
             digest,
             canonical,
             output_schema,

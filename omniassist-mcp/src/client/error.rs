@@ -193,7 +193,7 @@ impl fmt::Display for McpError {
             Kind::CredentialStore => "the store of credentials cannot be used",
             Kind::Forbidden => "the server refuses the user",
             Kind::Busy => "too many users have calls under way",
-            Kind::OverLimit(limit) => return write!(f, "the list of tools is larger than {limit}"),
+            Kind::OverLimit(limit) => return write!(f, "the answer of the server is larger than {limit}"),
             Kind::Answer => "the server's answer cannot be used",
             Kind::PinFile => "the file with the pins cannot be used",
             Kind::UnknownTool => "no tool of this name waits to be accepted",

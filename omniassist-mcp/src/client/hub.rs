@@ -11,6 +11,7 @@ use tokio::sync::{Notify, watch};
 use tokio::time::timeout;
 
 use super::McpError;
+use super::app::Documents;
 use super::call;
 use super::config::Config;
 use super::definition::{Definition, PinDigest};
@@ -27,6 +28,7 @@ pub(super) struct Hub {
     config: Arc<Config>,
     slot: SourceSlot,
     pool: Arc<Pool>,
+    documents: Documents,
     is_started: AtomicBool,
     changed: Notify,
     /// The tools that the registry has.
@@ -47,6 +49,7 @@ impl Hub {
             pool: Arc::new(Pool::new(Arc::clone(&config), hub.clone())),
             config,
             slot,
+            documents: Documents::default(),
             is_started: AtomicBool::new(false),
             changed: Notify::new(),
             offer: Mutex::default(),
@@ -70,6 +73,11 @@ impl Hub {
 
     pub(super) fn pool(&self) -> &Pool {
         &self.pool
+    }
+
+    /// Returns the documents of apps.
+    pub(super) fn documents(&self) -> &Documents {
+        &self.documents
     }
 
     pub(super) fn is_detached(&self) -> bool {

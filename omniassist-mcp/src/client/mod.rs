@@ -55,6 +55,16 @@
 //! A host reads them with [`McpServer::read`] and [`McpServer::prompt`], and shows them to its user. A model reads resources only
 //! if [`resource_tools`](McpServer::resource_tools) is set.
 //!
+//! # Apps
+//!
+//! With [`McpServer::apps`], the server learns that its apps (the extension `io.modelcontextprotocol/ui`) can be shown. A call of a
+//! tool with an app then tells the client of it, and the assistant serves the app's document below `/apps/{server}`; see
+//! [`omniassist_server::http`](omniassist_server::http#apps). A document has at most 2 MiB, and is kept for 60 s. An app may call
+//! the tools of its own server, which need the same approvals. It gets their results as the server sent them.
+//!
+//! Tools that are for apps alone are never offered to a model, with this setting and without it. The address of a document and
+//! who may call a tool are part of the pinned definition. The document itself is not pinned.
+//!
 //! # Users with accounts
 //!
 //! With [`McpAuth::oauth`], each user has tokens of OAuth 2.1. A user without a token sees no tools of the server, and
@@ -95,6 +105,7 @@
 //!
 //! The errors that models read have an [`McpError`] as source, for the log.
 
+mod app;
 mod approval;
 mod auth;
 mod authorization;

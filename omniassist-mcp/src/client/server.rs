@@ -5,7 +5,9 @@ use std::time::Duration;
 
 use omniassist_core::Text;
 use omniassist_server::outbound::OutboundPolicy;
-use omniassist_server::tool::source::{ReadyFuture, SourceSlot, SourceState, StateFuture, ToolSource};
+use omniassist_server::tool::source::{
+    ReadyFuture, SourceApps, SourceSlot, SourceState, StateFuture, ToolSource,
+};
 use omniassist_server::{Principal, RunContext};
 use tokio::time::timeout;
 
@@ -31,7 +33,7 @@ const STATE_TIMEOUT: Duration = Duration::from_secs(2);
 /// call needs it. Each attachment has connections of its own.
 #[must_use = "a server does nothing until it is attached"]
 pub struct McpServer {
-    config: Arc<Config>,
+    pub(super) config: Arc<Config>,
     hubs: Mutex<Vec<Arc<Hub>>>,
 }
 
@@ -66,6 +68,7 @@ impl McpServer {
             trusts_annotations: false,
             is_required: false,
             offers_resources: false,
+            has_apps: false,
             call_timeout: Duration::from_secs(30),
             max_output_bytes: 64 * 1024,
         };
@@ -188,6 +191,15 @@ impl McpServer {
         self
     }
 
+    /// Sets whether pages show the [apps](super#apps) of the server, which are its code. Default: `false`; the server is not told
+    /// that its apps can be shown, and the routes below `/apps/{server}` are unknown.
+    ///
+    /// A call of a tool with an app sends the client the whole result of the server, beside the output that the model reads.
+    pub fn apps(mut self, has_apps: bool) -> Self {
+        self.change().has_apps = has_apps;
+        self
+    }
+
     /// Reads the list of the server's resources and of their templates, with the connection of a user.
     ///
     /// The server must be [attached](omniassist_server::AssistantBuilder::tool_source): give an `Arc` of it to the builder,
@@ -235,7 +247,7 @@ impl McpServer {
     }
 
     /// Returns an attachment, which connects if it has not begun.
-    fn attached(&self) -> Result<Arc<Hub>, McpError> {
+    pub(super) fn attached(&self) -> Result<Arc<Hub>, McpError> {
         let hub = self.hubs().first().cloned().ok_or_else(McpError::not_attached)?;
         hub.start();
         Ok(hub)
@@ -287,6 +299,10 @@ impl ToolSource for McpServer {
                 }),
             }
         })
+    }
+
+    fn apps(&self) -> Option<&dyn SourceApps> {
+        self.config.has_apps.then_some(self)
     }
 }
 

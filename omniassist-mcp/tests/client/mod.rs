@@ -9,6 +9,7 @@
     reason = "that is how a test fails; clippy's own exception covers test functions only, not what they call"
 )]
 
+mod apps;
 mod calls;
 mod chat;
 mod cycles;

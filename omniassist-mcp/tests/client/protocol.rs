@@ -190,6 +190,7 @@ impl State {
 /// Returns the content of a resource, or what the server does in its place.
 fn content(uri: &str) -> Result<Value, Reaction> {
     match uri {
+        uri if uri.starts_with("ui://") => Ok(app(uri)),
         "x://hang" => Err(Reaction::Hang),
         "x://die" => Err(Reaction::Die),
         "x://blob" => Ok(json!({"uri": uri, "mimeType": "image/png", "blob": "AP8="})),
@@ -197,6 +198,43 @@ fn content(uri: &str) -> Result<Value, Reaction> {
         "x://huge" => Ok(json!({"uri": uri, "text": "x".repeat(300_000)})),
         _ => Ok(json!({"uri": uri, "mimeType": "text/plain", "text": format!("content of {uri}")})),
     }
+}
+
+/// Returns the definition of a tool with `_meta`.
+pub(crate) fn tool_with_meta(name: &str, meta: Value) -> Value {
+    let mut tool = tool(name);
+    tool["_meta"] = meta;
+    tool
+}
+
+/// Returns the document of an app.
+fn app(uri: &str) -> Value {
+    let (kind, size) = match uri {
+        "ui://app/page" => ("text/html", 0),
+        "ui://app/large" => ("text/html;profile=mcp-app", 2 * 1024 * 1024 + 1),
+        _ => ("text/html;profile=mcp-app", 0),
+    };
+    let hosts = json!([
+        "https://api.example.com",
+        "wss://live.example.com:8443",
+        "https://*.example.org",
+        "http://plain.example.com",
+        "*",
+        "https://*",
+        "'unsafe-eval'",
+        "https://a.example.com; script-src *",
+        "https://a.example.com\r\nx-evil: 1",
+        "https://a.example.com 'unsafe-inline'",
+        "data:",
+        "https://a.example.com/path",
+        7
+    ]);
+    json!({
+        "uri": uri,
+        "mimeType": kind,
+        "text": format!("<!doctype html><p>{uri}</p>{}", " ".repeat(size)),
+        "_meta": {"ui": {"csp": {"connectDomains": hosts, "resourceDomains": ["https://cdn.example.com", "*"]}}},
+    })
 }
 
 fn call(id: &Value, params: &Value) -> Reaction {
@@ -234,6 +272,11 @@ fn call(id: &Value, params: &Value) -> Reaction {
             messages.push(json!({"jsonrpc": "2.0", "method": method, "params": params}));
             text("done")
         }
+        "dashboard" => json!({
+            "content": [{"type": "text", "text": "3 orders"}],
+            "structuredContent": {"orders": 3},
+            "_meta": {"cursor": "for the app"},
+        }),
         "echo" => text(given),
         "fail_with" => json!({"content": [{"type": "text", "text": given}], "isError": true}),
         "refuse_with" => {

@@ -4,7 +4,10 @@
 //!
 //! `omniassist-mcp-served desk SCRIPT` serves an assistant with the tools of the MCP server that Node.js runs from SCRIPT. The
 //! official clients of pages answer its questions. `OPENAI_BASE_URL` names its model.
+//!
+//! `omniassist-mcp-served apps SCRIPT FOLDER` serves an assistant with such a server and its apps, and the pages of FOLDER.
 
+mod apps;
 mod desk;
 mod host;
 mod media;
@@ -22,12 +25,20 @@ fn main() -> Result<(), AnyError> {
     {
         return desk::serve(script);
     }
+    if let [kind, script, pages] = arguments.as_slice()
+        && kind == "apps"
+    {
+        return apps::serve(script, pages);
+    }
     let assistant = host::assistant()?;
     match arguments.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
         ["axum"] => serve::axum(assistant),
         ["hyper"] => serve::hyper(assistant),
         ["actix"] => serve::actix(assistant),
         ["stdio"] => serve::stdio(assistant),
-        _ => Err("usage: omniassist-mcp-served axum|hyper|actix|stdio, or desk SCRIPT".into()),
+        _ => {
+            Err("usage: omniassist-mcp-served axum|hyper|actix|stdio, or desk SCRIPT, or apps SCRIPT FOLDER"
+                .into())
+        }
     }
 }

@@ -14,7 +14,7 @@ use rmcp::{ClientHandler, ErrorData};
 use serde_json::json;
 use tokio::sync::{Notify, RwLock, mpsc, oneshot};
 
-use crate::client::cleaned;
+use crate::client::{app, cleaned};
 
 /// The questions of a call that are not read yet.
 const MAX_UNREAD: usize = 8;
@@ -22,6 +22,8 @@ const MAX_UNREAD: usize = 8;
 /// The client's side of a connection.
 #[derive(Clone, Default)]
 pub(super) struct Handler {
+    /// `true` if the apps of the server can be shown.
+    has_apps: bool,
     /// Is notified when the server's tools have changed.
     pub(super) changed: Arc<Notify>,
     /// Is read while a call is sent and registered, so that no question comes before.
@@ -62,6 +64,16 @@ pub(in crate::client) struct Elicitation {
 pub(in crate::client) type Reply = oneshot::Sender<Result<ElicitResult, ErrorData>>;
 
 impl Handler {
+    /// Creates the side of a client that shows the apps of the server, or does not.
+    pub(super) fn new(has_apps: bool) -> Self {
+        Self { has_apps, ..Self::default() }
+    }
+
+    /// Returns what a request says of the client.
+    pub(super) fn capabilities(&self, can_ask: bool) -> ClientCapabilities {
+        capabilities(can_ask, self.has_apps)
+    }
+
     /// Registers a call that was sent, so that it shows progress and can be asked.
     pub(super) fn register(
         &self,
@@ -162,15 +174,15 @@ impl ClientHandler for Handler {
 
     fn get_info(&self) -> ClientConfig {
         let client = Implementation::new("omniassist", env!("CARGO_PKG_VERSION"));
-        ClientConfig::new(capabilities(true), client)
+        ClientConfig::new(self.capabilities(true), client)
     }
 }
 
-/// Returns what the client can do for the server: show forms and pages, if there is a user who can be asked.
+/// Returns what the client can do for the server: show its apps, and show forms and pages, if there is a user who can be asked.
 ///
 /// Until version 2025-11-25, a connection has one set for all its calls. A call that cannot ask declines there. Later versions
 /// have the set in each request.
-pub(super) fn capabilities(can_ask: bool) -> ClientCapabilities {
+fn capabilities(can_ask: bool, has_apps: bool) -> ClientCapabilities {
     let asks = || {
         ElicitationCapability::new()
             .with_form(FormElicitationCapability::new())
@@ -178,5 +190,6 @@ pub(super) fn capabilities(can_ask: bool) -> ClientCapabilities {
     };
     let mut capabilities = ClientCapabilities::default();
     capabilities.elicitation = can_ask.then(asks);
+    capabilities.extensions = has_apps.then(app::extension);
     capabilities
 }

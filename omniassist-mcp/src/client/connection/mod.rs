@@ -22,8 +22,8 @@ use tokio_util::sync::CancellationToken;
 
 pub(super) use era::Era;
 pub(super) use fault::Fault;
+use handler::Handler;
 pub(super) use handler::{Elicitation, Reply};
-use handler::{Handler, capabilities};
 pub(super) use listing::{Listing, MAX_BYTES, MAX_PAGES, MAX_TIME, MAX_TOOLS};
 pub(super) use request::{OpenRequest, Turn};
 
@@ -106,7 +106,7 @@ impl Connection {
         let options = match self.era() {
             Era::Unknown => {
                 let mut meta = RequestMetaObject::new();
-                meta.set_client_capabilities(capabilities(can_ask));
+                meta.set_client_capabilities(self.handler.capabilities(can_ask));
                 PeerRequestOptions::no_options().with_meta(meta)
             }
             Era::WithInitialize => PeerRequestOptions::no_options(),

@@ -40,7 +40,7 @@ impl Connection {
         credentials: Option<&Credentials>,
         era: Era,
     ) -> Result<Self, McpError> {
-        let handler = Handler::default();
+        let handler = Handler::new(config.has_apps);
         let lifecycle = match era {
             Era::Unknown => ClientLifecycleMode::Auto {
                 preferred_versions: vec![ProtocolVersion::V_2026_07_28],

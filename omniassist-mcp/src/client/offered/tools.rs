@@ -1,5 +1,6 @@
 use std::sync::Arc;
 
+use omniassist_server::tool::source::AppCall;
 use omniassist_server::tool::{Approval, Tool, ToolContext, ToolError};
 use rmcp::model::ContentBlock;
 use serde_json::{Value, json};
@@ -19,12 +20,13 @@ pub(in crate::client) fn tools(config: &Arc<Config>, pool: &Arc<Pool>) -> [Tool;
         .map(|(name, tool)| limited(name, tool, config, pool))
 }
 
-/// Sets what holds for the other tools of the server too. Resources are read only, if the server is trusted in that.
+/// Sets what holds for the other tools of the server too. Apps read resources by a route of their own. Resources are read only, if the server is trusted in that.
 fn limited(name: &str, mut tool: Tool, config: &Config, pool: &Arc<Pool>) -> Tool {
-    if pool.is_per_principal() {
-        let pool = Arc::clone(pool);
-        tool = tool.visible_to(move |run| pool.is_listed(run.principal()));
-    }
+    let (of_caller, server) = (Arc::clone(pool), config.name.clone());
+    tool = tool.visible_to(move |run| {
+        let is_listed = !of_caller.is_per_principal() || of_caller.is_listed(run.principal());
+        is_listed && !AppCall::is_of(run, &server)
+    });
     if config.approval.is_needed(config.trusts_annotations) {
         let question = format!("Run `{name}` of the server `{}`?", config.name);
         tool = tool.requires_approval(Approval::always().message(question));
