@@ -184,6 +184,84 @@
 //! Tools ask agents with the extractor [`Agents`](crate::Agents). [`agent_config`](crate::agent_config) loads agents from
 //! files or tables, and [`agents`](crate::agents) has trees of agents that work at the same time.
 //!
+//! # Components
+//!
+//! A [component](crate::component) is a part of the page that the model shows, such as a card, a table or a cart. It is
+//! registered with the type of its props. The model writes the props, and they stream to the page as the input of a call:
+//!
+//! ```
+//! use omniassist_server::component::{Component, ComponentContext};
+//! use omniassist_server::testing::ScriptedProvider;
+//! use omniassist_server::{Args, Assistant, ToolError};
+//! use schemars::JsonSchema;
+//! use serde::{Deserialize, Serialize};
+//!
+//! #[derive(Serialize, Deserialize, JsonSchema)]
+//! struct Cart {
+//!     articles: Vec<String>,
+//! }
+//!
+//! /// What the user ticks in the page.
+//! #[derive(Default, Serialize, Deserialize, JsonSchema)]
+//! struct Ticked {
+//!     ticked: Vec<String>,
+//! }
+//!
+//! /// What only the server may change.
+//! #[derive(Default, Serialize, Deserialize, JsonSchema)]
+//! struct Paid {
+//!     cents: u64,
+//! }
+//!
+//! #[derive(Deserialize, JsonSchema)]
+//! struct Pay {
+//!     cents: u64,
+//! }
+//!
+//! async fn pay(Args(order): Args<Pay>, cart: ComponentContext) -> Result<u64, ToolError> {
+//!     cart.update_server_state(|paid: &mut Paid| paid.cents += order.cents).await?;
+//!     Ok(order.cents)
+//! }
+//!
+//! let cart = Component::new::<Cart>("cart", "Shows the user's cart")
+//!     .state::<Ticked>()
+//!     .server_state::<Paid>()
+//!     .on_action("pay", pay)
+//!     .cli(|cart: &Cart, _| format!("Cart: {}", cart.articles.join(", ")));
+//! let assistant = Assistant::builder(ScriptedProvider::new()).component(cart).build()?;
+//! # Ok::<(), omniassist_server::Error>(())
+//! ```
+//!
+//! - **State.** The page changes `state` freely, and posts the part `data-ui-state` back with the conversation, as `useChat`
+//!   does by itself. The model reads the states of the newest instances. With a [store](crate::AssistantBuilder::store),
+//!   `PUT /ui/{instance}/state` stores the change at once.
+//! - **Actions.** The page calls one with `POST /ui/{instance}/{action}`: the data of the part `data-ui-state`, the `chatId`
+//!   and the `payload`. No model is called, and an answer of the same chat streams on. The arguments are checked. Check the
+//!   permission yourself: an action is as public as a route of your application.
+//! - **Tools.** A tool shows a component with the extractor [`Ui`](crate::component::Ui), and the model does not write its props.
+//! - **Answers.** [`Component::awaiting`](crate::component::Component::awaiting) ends the run until the user answers.
+//!
+//! Each client gets what it can display:
+//!
+//! | client | component | state | events |
+//! |---|---|---|---|
+//! | `useChat` of the AI SDK | the tool part `tool-ui_cart`, or `data-ui` from a tool | `data-ui-state`, with the id of the instance | transient `data-ui-event` |
+//! | AG-UI, CopilotKit | the call, or an activity `omniassist-ui` from a tool | `/ui/{instance}` in the shared state | a custom event |
+//! | plain text, OpenAI's clients | the text of [`cli`](crate::component::Component::cli); without it, the component is not offered | none | none |
+//!
+//! `GET /types.d.ts` has types of the props, states and actions, and `GET /manifest.json` their schemas:
+//!
+//! ```ts
+//! registerComponent('cart', {
+//!   schema, // `propsSchema` of the manifest
+//!   render(root, cart) {
+//!     root.textContent = (cart.props.articles ?? []).join(', ');
+//!     root.onclick = () => cart.dispatch('pay', { cents: 250 });
+//!   },
+//! });
+//! ```
+//!
+//!
 //! # Tools from other systems
 //!
 //! A [source of tools](crate::tool::source) offers the tools of another system, and can change them while the assistant

@@ -19,6 +19,9 @@ pub(crate) struct HttpOptions {
     pub(crate) mcp: Option<Arc<dyn McpEndpoint>>,
     /// `None` for the default.
     pub(crate) resume_window: Option<Duration>,
+    /// `None` without a playground.
+    #[cfg(feature = "playground")]
+    pub(crate) playground: Option<crate::playground::Playground>,
 }
 
 impl HttpOptions {
@@ -28,7 +31,7 @@ impl HttpOptions {
     ///
     /// Fails if a name, a schema, an origin, a host or a header is not valid, or two objects have the same name.
     pub(crate) fn checked(self, limits: &Limits, is_stored: bool) -> Result<Self> {
-        let Self { access, openai, objects, mcp, resume_window } = self;
+        let Self { access, openai, objects, .. } = self;
         openai.check()?;
         let access = access.checked(is_stored)?;
         let objects = objects.into_iter().map(|object| object.checked(limits));
@@ -39,6 +42,6 @@ impl HttpOptions {
             let name = twice.name();
             return Err(Error::configuration(format!("object `{name}`: another object has this name")));
         }
-        Ok(Self { access, openai, objects, mcp, resume_window })
+        Ok(Self { access, objects, openai, ..self })
     }
 }

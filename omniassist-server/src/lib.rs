@@ -12,7 +12,7 @@
 //!
 //! # Cargo features
 //!
-//! The default features are `openai` and `tls-aws-lc`. The adapters have the same features. In addition, their features
+//! The default features are `openai` and `tls-aws-lc`. The adapters have the same features, and `widget` is a default one there. In addition, their features
 //! `sqlite`, `postgres` and `redis` re-export the stores and the shared limits.
 //!
 //! | feature | adds |
@@ -23,19 +23,24 @@
 //! | `tls-aws-lc`, `tls-ring`, `native-tls` | the TLS of connections to a provider: rustls with aws-lc, rustls with ring, or the library of the operating system |
 //! | `gzip` | answers of a provider that a gateway has compressed |
 //! | `agent-files` | `FileAgents`: agents in TOML and JSON files |
+//! | `components` | `ui::builtin`: twelve components that a model can show |
 //! | `encryption` | `encryption::Encrypted`: encryption of stored conversations |
 //! | `files` | uploads of files, and files in conversations |
+//! | `playground` | `GET /playground`: a page for developers, with the events of each run. It implies `widget` |
 //! | `rate-limit` | `throttle::PrincipalRate`: a rate limit for each principal |
 //! | `testing` | a scripted provider, a fake provider server, recordings, and the test suite for stores |
+//! | `widget` | `GET /widget.js`: a chat for web pages, and `widget::tag` |
 //! | `ws` | `GET /ws`: a tree of agents over a WebSocket |
 
 pub mod access;
+pub mod afs;
 pub mod agent_config;
 pub mod agents;
 pub mod audit;
 pub mod bridge;
 mod cancel;
 mod clock;
+pub mod component;
 mod cost;
 mod decoder;
 #[cfg(feature = "encryption")]
@@ -50,6 +55,7 @@ pub mod files;
 pub mod guide;
 pub mod http;
 mod http_options;
+mod instances;
 #[cfg(any(feature = "files", feature = "__transport"))]
 mod lenient_base64;
 mod mount_path;
@@ -58,6 +64,8 @@ mod one_line;
 #[cfg(feature = "outbound")]
 pub mod outbound;
 mod panics;
+#[cfg(feature = "playground")]
+pub mod playground;
 mod principal;
 pub mod provider;
 mod quota;
@@ -74,21 +82,25 @@ mod timer;
 pub mod tool;
 #[cfg(feature = "__transport")]
 mod transport;
+pub mod ui;
 mod visibility;
 mod wake_flag;
+#[cfg(feature = "widget")]
+pub mod widget;
 
 pub use access::{AuthError, AuthRequest, Authenticate, Cors, PeerAddr};
 #[cfg(feature = "agent-files")]
 pub use agent_config::FileAgents;
 pub use agent_config::{AgentCatalog, AgentConfig, AgentLoader};
 pub use cancel::CancellationToken;
+pub use component::Component;
 pub use cost::{Cost, Price, Prices};
 pub use endpoint::{ClientSetting, McpEndpoint, ObjectEndpoint, OpenAiEndpoint, ProtectedResource};
 pub use engine::{
-    Agent, Assistant, AssistantBuilder, Conversations, Drained, Export, History, HistoryLoader,
-    IntoSystemPrompt, LlmSummariser, LoadedConversation, LoadedMessage, ObjectFailure, OnDisconnect,
-    PlanHandler, PlanParameters, PromptText, Recovery, Refusal, Run, RunFailure, RunHandle, RunOutcome,
-    RunPlan, StepPlan, StoredUsage, WhenBusy, prompt_kind,
+    Agent, Assistant, AssistantBuilder, Conversations, DEFAULT_UI_INSTRUCTIONS, Drained, Export, History,
+    HistoryLoader, IntoSystemPrompt, LlmSummariser, LoadedConversation, LoadedMessage, ObjectFailure,
+    OnDisconnect, PlanHandler, PlanParameters, PromptText, Recovery, Refusal, Run, RunFailure, RunHandle,
+    RunOutcome, RunPlan, StepPlan, StoredUsage, UiAgent, UiAgentOptions, WhenBusy, prompt_kind,
 };
 pub use error::{Error, ProviderErrorKind, Result};
 pub use omniassist_core as core;

@@ -11,6 +11,7 @@ use serde_json::Value;
 use uuid::Uuid;
 
 use crate::Principal;
+use crate::instances::Instances;
 use crate::shared_state::SharedState;
 
 /// Receives the events that host code sends to the client of a run.
@@ -62,6 +63,9 @@ struct Inner {
     context: Arc<[ContextMessage]>,
     host_context: usize,
     shared_state: SharedState,
+    instances: Instances,
+    /// `false` for a client that is sent components as text.
+    shows_components: bool,
     forwarded: Option<JsonText>,
     extra: BTreeMap<Text, JsonText>,
     client: Option<Client>,
@@ -102,6 +106,8 @@ impl RunContext {
                 context: context.into(),
                 host_context,
                 shared_state: SharedState::new(request.state.as_ref()),
+                instances: Instances::default(),
+                shows_components: request.abilities.components,
                 forwarded: request.forwarded.clone(),
                 extra: request.extra.clone(),
                 client: None,
@@ -142,6 +148,22 @@ impl RunContext {
 
     pub(crate) fn is_answered_by_store(&self) -> bool {
         self.inner.is_answered_by_store
+    }
+
+    /// Sets the instances of components that the conversation shows.
+    pub(crate) fn with_instances(mut self, instances: Instances) -> Self {
+        if let Some(inner) = Arc::get_mut(&mut self.inner) {
+            inner.instances = instances;
+        }
+        self
+    }
+
+    pub(crate) fn instances(&self) -> &Instances {
+        &self.inner.instances
+    }
+
+    pub(crate) fn shows_components(&self) -> bool {
+        self.inner.shows_components
     }
 
     /// Marks a run whose tools can show the user forms.

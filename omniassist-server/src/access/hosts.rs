@@ -65,6 +65,19 @@ impl Hosts {
     }
 }
 
+/// Headers by which proxies say that they have forwarded a request.
+#[cfg(feature = "playground")]
+const FORWARDED: [&str; 5] = ["forwarded", "x-forwarded-for", "x-forwarded-host", "x-real-ip", "via"];
+
+/// Returns `true` for a request of this machine to a name of this machine, which no proxy has forwarded.
+#[cfg(feature = "playground")]
+pub(crate) fn is_from_this_machine(parts: &Parts) -> bool {
+    let is_forwarded = FORWARDED.iter().any(|name| parts.headers.contains_key(*name));
+    let over_loopback = parts.extensions.get::<PeerAddr>().is_some_and(PeerAddr::is_loopback);
+    let names_local = named(parts).is_ok_and(|host| host.is_some_and(|host| host.is_local()));
+    over_loopback && names_local && !is_forwarded
+}
+
 impl Pattern {
     fn parse(written: &str) -> Option<Self> {
         match written.strip_prefix("*.") {

@@ -64,6 +64,8 @@ pub use auth_error::AuthError;
 pub use authenticate::{AuthFuture, AuthRequest, Authenticate, bearer};
 pub use cors::Cors;
 pub(crate) use cors::Visitor;
+#[cfg(feature = "playground")]
+pub(crate) use hosts::is_from_this_machine;
 pub use peer::PeerAddr;
 pub(crate) use policy::AccessPolicy;
 pub(crate) use refusal::Refused;

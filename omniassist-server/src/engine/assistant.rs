@@ -20,7 +20,9 @@ use super::run::Run;
 use super::script::Script;
 use super::setup::Setup;
 use super::tree::{Branch, Seed};
+use crate::afs::ChatHistory;
 use crate::http_options::HttpOptions;
+use crate::instances::Instances;
 use crate::quota::Held;
 use crate::seal::Sealer;
 use crate::tool::source::SourceStatus;
@@ -147,8 +149,11 @@ impl Assistant {
                 (ToolSnapshot::default(), refused)
             }
         };
+        // The host is trusted.
+        let instances = Instances::read(&request, self.limits(), |_| true);
+        let origin = Origin::new().showing(instances);
         let (driver, continued, message_id) =
-            agent.driver(request, Extensions::new(), tools, prepare, Carried::default(), Origin::new());
+            agent.driver(request, Extensions::new(), tools, prepare, Carried::default(), origin);
         let live = self.live.insert(driver, &setup.config.limits);
         live.1.with(|driver| driver.start(continued.as_ref(), &message_id, None));
         Run::new(Arc::clone(&self.live), live, continued, message_id)
@@ -209,23 +214,32 @@ impl Assistant {
         check_complete(&request)?;
         Held::keep_files(&mut extensions, &request);
         let when_busy = self.when_busy(&extensions)?.without_store();
+        let action = script.as_ref().and_then(Script::action_tool).map(Arc::clone);
+        // An action runs beside the run of its chat.
+        let chat_id = request.chat_id.take_if(|_| action.is_some());
         let admission = self.admit(&request, &mut extensions, principal, when_busy).await?;
+        request.chat_id = request.chat_id.or(chat_id);
         let carried = self.carried(&request, principal);
         let keeps_seals = !setup.config.on_finish.is_empty();
         let verified =
             self.verified(&mut request, &extensions, principal, &*setup.verifier, keeps_seals, None)?;
         let (agent, mut tools, posted) = (verified.agent, verified.tools, verified.posted);
+        let instances = agent.instances(&request, &tools, principal);
         let mut prepare: Prepare = prepare;
         if script.is_some() {
             // The agent after a handoff would call its model.
             (tools, prepare) = (agent.without_handoffs(&tools), prepare_scripted);
+        }
+        if let Some(tool) = action {
+            tools =
+                ToolSnapshot::of_one(tool, (*setup.config.limits).clone()).for_principal(principal.clone());
         }
         let sealer = setup.seals.as_ref().map(|seals| {
             let sealer = Sealer::new(&seals.keys, request.chat_id.clone(), principal, Text::new());
             sealer.lifetime(setup.config.limits.approval_lifetime).agent(agent.agent_name().cloned())
         });
         let (mut driver, continued, message_id) =
-            agent.driver(request, extensions, tools, prepare, carried, Origin::new());
+            agent.driver(request, extensions, tools, prepare, carried, Origin::new().showing(instances));
         if let Some(sealer) = sealer {
             driver.seal_with(sealer, continued.as_ref(), &message_id);
         }
@@ -273,7 +287,7 @@ impl Assistant {
     }
 
     /// Returns the context of a caller for conditions of visibility.
-    pub(super) fn caller(&self, extensions: &Extensions) -> RunContext {
+    pub(crate) fn caller(&self, extensions: &Extensions) -> RunContext {
         RunContext::of_caller(extensions.clone()).with_agent(self.agent_name())
     }
 
@@ -285,6 +299,7 @@ impl Assistant {
     ) -> Result<ToolSnapshot, omniassist_core::Error> {
         let tools = self.tools().snapshot().for_abilities(request.abilities);
         let tools = tools.visible_to(|| self.caller(extensions));
+        let tools = tools.with_shown_components(request.components.as_deref(), &request.tools);
         let tools = self.reserve_handoffs(tools, &request.tools)?;
         let tools = tools.with_declared(&request.tools)?.with_past(&request.past_tools);
         Ok(if request.tool_use.server_tools { tools } else { tools.without_server_tools() })
@@ -293,16 +308,21 @@ impl Assistant {
     pub(super) fn driver(
         &self,
         mut request: RunRequest,
-        extensions: Extensions,
+        mut extensions: Extensions,
         tools: ToolSnapshot,
         prepare: Prepare,
         carried: Carried,
-        Origin { id, has_stored_answers, branch, agents }: Origin,
+        Origin { id, has_stored_answers, branch, agents, instances }: Origin,
     ) -> (Driver, Option<Message>, Text) {
         let setup = Arc::clone(&self.setup);
         let host = sync::read(&setup.context).clone();
         let queue = ClientQueue::new(self.limits());
         let id = id.simple();
+        let principal = extensions.get::<Principal>().cloned().unwrap_or_default();
+        let history = request.chat_id.as_ref().and_then(|chat| ChatHistory::of(&setup.afs, &principal, chat));
+        if let Some(history) = history {
+            extensions.insert(history);
+        }
         let run = RunContext::new(format!("run_{id}").into(), &request, extensions, host)
             .with_client(queue.sender(), setup.config.limits.max_tool_output_bytes);
         let run = run.with_agent(self.agent_name());
@@ -310,6 +330,7 @@ impl Assistant {
         // An agent or a call that may not wait has a request without forms.
         let can_ask = request.abilities.forms && setup.seals.is_some();
         let run = if can_ask { run.asking_user() } else { run };
+        let run = run.with_instances(instances);
         #[cfg(feature = "files")]
         let run = run.with_files(setup.files.clone());
         let continued = request.messages.last().filter(|message| message.role == Role::Assistant).cloned();
@@ -409,17 +430,26 @@ pub(super) struct Origin {
     pub(super) branch: Option<Branch>,
     /// The agents of a stored run. `None` for any other, and for one that another run has asked for.
     pub(super) agents: Option<AgentRecords>,
+    /// The instances of components that the conversation shows.
+    pub(super) instances: Instances,
 }
 
 impl Origin {
     /// Creates the identity of a run that is not stored.
     fn new() -> Self {
-        Self { id: Uuid::now_v7(), has_stored_answers: false, branch: None, agents: None }
+        let instances = Instances::default();
+        Self { id: Uuid::now_v7(), has_stored_answers: false, branch: None, agents: None, instances }
+    }
+
+    /// Sets the instances of components that the conversation shows.
+    fn showing(self, instances: Instances) -> Self {
+        Self { instances, ..self }
     }
 
     /// Creates the identity of a run that another one has asked for.
     pub(super) fn asked(id: Uuid, has_stored_answers: bool, branch: Branch) -> Self {
-        Self { id, has_stored_answers, branch: Some(branch), agents: None }
+        let instances = Instances::default();
+        Self { id, has_stored_answers, branch: Some(branch), agents: None, instances }
     }
 }
 

@@ -1,9 +1,12 @@
 mod agents;
+mod context;
 mod guards;
 mod keys;
 mod loader;
 mod mcp;
 mod plan;
+#[cfg(feature = "playground")]
+mod playground;
 mod prices;
 mod store;
 mod throttle;
@@ -20,13 +23,14 @@ use serde_json::Value;
 use super::agent::Agent;
 use super::assistant::Assistant;
 use super::config::Config;
-use super::hook::{BoxError, RunHook};
+use super::hook::BoxError;
 use super::prompt::IntoSystemPrompt;
 use super::seals::Seals;
 use super::setup::Setup;
 use super::stored::GivenStores;
 use super::when_busy::WhenBusy;
 use crate::access::{Authenticate, Cors};
+use crate::afs::Afs;
 use crate::agent_config::AgentCatalog;
 use crate::audit::AuditLog;
 use crate::cost::Prices;
@@ -54,6 +58,7 @@ pub struct AssistantBuilder {
     replay_guard: Option<Arc<dyn ReplayGuard>>,
     refuses_unsealed_text: bool,
     stores: GivenStores,
+    afs: Option<Afs>,
 }
 
 impl Assistant {
@@ -73,6 +78,7 @@ impl Assistant {
             replay_guard: None,
             refuses_unsealed_text: false,
             stores: GivenStores::default(),
+            afs: None,
         }
     }
 }
@@ -89,43 +95,6 @@ impl AssistantBuilder {
     /// type replaces the first. Default: none.
     pub fn state<T: Clone + Send + Sync + 'static>(mut self, value: T) -> Self {
         self.state.insert(value);
-        self
-    }
-
-    /// Adds a context message to every run. It comes before the client's context, and does not count towards its window,
-    /// so clients cannot displace it. Default: none.
-    pub fn context(mut self, message: ContextMessage) -> Self {
-        self.context.push(message);
-        self
-    }
-
-    /// Adds an async function that returns context messages for a run, such as data of its user. They come after the
-    /// assistant's own. An error fails the run, and is logged. Default: none.
-    ///
-    /// The last [`host_window`](ContextCompressor::host_window) messages of the host are kept, those of this function
-    /// included.
-    ///
-    /// ```
-    /// use omniassist_server::core::ContextMessage;
-    /// use omniassist_server::{Assistant, RunContext};
-    /// # use omniassist_server::testing::ScriptedProvider;
-    ///
-    /// async fn account(run: RunContext) -> Result<Vec<ContextMessage>, std::io::Error> {
-    ///     // Read it from a database, by `run.principal()`.
-    ///     let data = serde_json::json!({ "user": run.principal().id(), "plan": "free" });
-    ///     Ok(vec![ContextMessage::new("account", "account", data)])
-    /// }
-    ///
-    /// let assistant = Assistant::builder(ScriptedProvider::new()).context_for(account).build()?;
-    /// # Ok::<(), omniassist_server::Error>(())
-    /// ```
-    pub fn context_for<F, Fut, E>(mut self, hook: F) -> Self
-    where
-        F: Fn(RunContext) -> Fut + Send + Sync + 'static,
-        Fut: Future<Output = Result<Vec<ContextMessage>, E>> + Send + 'static,
-        E: Into<BoxError>,
-    {
-        self.config.context_hooks.push(RunHook::new(hook));
         self
     }
 
@@ -437,9 +406,7 @@ impl AssistantBuilder {
         config.http = config.http.checked(&config.limits, self.stores.both.is_some())?;
         Self::check_plans(&config, &self.state)?;
         let tools = Tools::searchable(self.state, (*config.limits).clone(), config.defer_above)?;
-        for tool in self.tools {
-            tools.register(tool)?;
-        }
+        self.tools.into_iter().try_for_each(|tool| tools.register(tool))?;
         for source in self.tool_sources {
             tools.attach(source)?;
         }
@@ -466,7 +433,7 @@ impl AssistantBuilder {
                 (Arc::new(verifier), Some(Seals { keys, guard }))
             }
         };
-        let context = RwLock::new(self.context);
+        let stores = self.stores.together()?;
         let setup = Arc::new(Setup {
             provider: self.provider,
             #[cfg(feature = "files")]
@@ -477,10 +444,11 @@ impl AssistantBuilder {
             tools,
             agents,
             loaded,
-            context,
+            context: RwLock::new(self.context),
             verifier,
             seals,
-            stores: self.stores.together()?,
+            afs: Self::afs_of(self.afs, stores.as_deref()),
+            stores,
         });
         Self::check_prices(&setup)?;
         if let Some(stores) = &setup.stores {

@@ -63,6 +63,8 @@ pub(super) struct Config {
     pub(super) model: Option<Text>,
     pub(super) options: Arc<ModelOptions>,
     pub(super) prompt: Option<RunHook<Text>>,
+    /// The instructions of runs that are offered components.
+    pub(super) ui_instructions: Option<Text>,
     pub(super) delegates: Vec<Text>,
     pub(super) hands_off: Vec<Text>,
     pub(super) tree: TreeLimits,

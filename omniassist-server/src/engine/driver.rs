@@ -1,5 +1,6 @@
 mod agents;
 mod close;
+mod components;
 mod gated;
 mod handoff;
 mod history;
@@ -14,7 +15,6 @@ use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
-use omniassist_core::context::SummaryUsage;
 use omniassist_core::event::RunErrorCode;
 use omniassist_core::message::Message;
 use omniassist_core::run::{Action, Input, RunConfig, RunMachine};
@@ -350,6 +350,7 @@ impl Driver {
             config.max_steps = plan.max_steps.unwrap_or(config.max_steps);
             self.trace.planned(self.call.provider.name(), self.call.requested_model());
         }
+        self.add_ui_instructions();
         config.context = prepared.context;
         config.refused_approvals = prepared.refused_approvals;
         let own_steps = self.limit_steps(&mut config);
@@ -360,15 +361,6 @@ impl Driver {
         self.stage = Stage::Running(Box::new(machine));
         if !prepared.metadata.is_empty() {
             self.start_with(prepared.metadata);
-        }
-    }
-
-    /// Counts the tokens of a summary, estimated from the bytes read and written where they were not reported.
-    fn count_summary(&mut self, used: &SummaryUsage, read: usize, written: usize) {
-        self.summary_usage.add(&used.usage);
-        self.trace.count(used.model.as_deref(), &used.usage, self.setup.config.prices.as_ref());
-        if let Some(meter) = &self.meter {
-            meter.count_summary(used.usage, read, written);
         }
     }
 

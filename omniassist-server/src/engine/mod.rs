@@ -7,6 +7,7 @@ mod agent_records;
 mod assistant;
 mod builder;
 mod client_queue;
+mod components;
 mod config;
 mod delegation;
 mod drain;
@@ -40,16 +41,19 @@ mod script;
 mod seals;
 mod setup;
 mod shape;
+mod shown_components;
 mod stored;
 mod suspended;
 mod tool_call;
 mod tree;
+mod ui_agent;
 mod verification;
 mod when_busy;
 
 pub use agent::Agent;
 pub use assistant::Assistant;
 pub use builder::AssistantBuilder;
+pub(crate) use components::{PostedAction, PostedState};
 pub use drain::Drained;
 pub use explore::{AgentSession, AgentStream, Explore, InterventionError, QueryUser, UserQuery};
 pub use history::History;
@@ -65,5 +69,6 @@ pub(crate) use stored::{Answer, Answered, Connection, Opened, Rest, View, store_
 pub use stored::{
     Conversations, Export, LoadedConversation, LoadedMessage, OnDisconnect, Recovery, StoredUsage,
 };
+pub use ui_agent::{DEFAULT_UI_INSTRUCTIONS, UiAgent, UiAgentOptions};
 pub(crate) use when_busy::AskedWhenBusy;
 pub use when_busy::WhenBusy;

@@ -17,6 +17,7 @@ use super::history::{Posted, Viewed};
 use super::plan::{Planned, Planning, Refusal};
 use super::run_metadata;
 use super::setup::Setup;
+use super::shown_components;
 use crate::{RunContext, one_line, panics};
 
 /// The preparation of a run, as a future that the run polls first.
@@ -91,7 +92,10 @@ pub(super) fn prepare(
             host.extend(hook.call("the context hook", &run).await?);
         }
         host.extend(planned_context);
-        let mut compressed = config.compressor.compress_with_host(&host, run.client_context());
+        shown_components::load(&run).await?;
+        host.extend(shown_components::context(run.instances()));
+        let mut compressed =
+            config.compressor.compress_with_host(&host, &shown_components::of_client(run.client_context()));
         if let Some(summariser) = &config.summariser {
             compressed = compressed.summarise_with(&**summariser).await;
         }
@@ -152,6 +156,7 @@ pub(super) fn prepare_scripted(
             due = mem::take(&mut planned.due);
             plan = Some(Box::new(planned));
         }
+        shown_components::load(&run).await?;
         let refused_approvals = claim(&setup, due, &run).await;
         Ok(Prepared { plan, refused_approvals, ..Prepared::default() })
     });

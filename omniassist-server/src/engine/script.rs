@@ -1,15 +1,20 @@
 //! The answers of a run whose model is not called.
 
+use std::sync::Arc;
+
 use futures_util::stream;
 use omniassist_core::event::CallKind;
 use omniassist_core::{FinishReason, JsonText, LlmEvent, Text};
 
 use crate::provider::LlmStream;
+use crate::tool::RegisteredTool;
 
 /// One call of a tool, and an empty answer after it.
 pub(super) struct Script {
     /// `None` once it was made.
     call: Option<Call>,
+    /// The tool of an action. It is the only one of the run, which does not take the place of another run of its chat.
+    action: Option<Arc<RegisteredTool>>,
 }
 
 struct Call {
@@ -21,12 +26,22 @@ struct Call {
 impl Script {
     /// Creates a script that makes this call.
     pub(super) fn call(id: Text, name: Text, arguments: JsonText) -> Self {
-        Self { call: Some(Call { id, name, arguments }) }
+        Self { call: Some(Call { id, name, arguments }), action: None }
     }
 
     /// Creates a script for a run that goes on with a call that was made earlier.
     pub(super) fn after_call() -> Self {
-        Self { call: None }
+        Self { call: None, action: None }
+    }
+
+    /// Creates a script that calls the tool of an action.
+    pub(super) fn action(id: Text, tool: &Arc<RegisteredTool>, arguments: JsonText) -> Self {
+        Self { action: Some(Arc::clone(tool)), ..Self::call(id, tool.spec().name.clone(), arguments) }
+    }
+
+    /// Returns the tool of an action.
+    pub(super) fn action_tool(&self) -> Option<&Arc<RegisteredTool>> {
+        self.action.as_ref()
     }
 
     /// Returns the next answer.

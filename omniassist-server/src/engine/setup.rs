@@ -10,6 +10,7 @@ use super::loaded::Loaded;
 use super::seals::Seals;
 use super::stored::Stores;
 use crate::RunContext;
+use crate::afs::Afs;
 use crate::provider::LlmProvider;
 use crate::tool::Tools;
 
@@ -25,6 +26,8 @@ pub(super) struct Setup {
     pub(super) verifier: Arc<dyn Verifier>,
     pub(super) seals: Option<Seals>,
     pub(super) stores: Option<Arc<Stores>>,
+    /// The history of components.
+    pub(super) afs: Afs,
     #[cfg(feature = "files")]
     pub(super) files: Option<Arc<crate::files::Library>>,
     #[cfg(all(feature = "files", feature = "__transport"))]

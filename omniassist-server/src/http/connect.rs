@@ -9,6 +9,7 @@ use http_body::Body;
 use omniassist_core::dialect::DialectEncoder as _;
 use omniassist_core::dialect::ag_ui;
 use omniassist_core::event::{FinishReason, Usage};
+use omniassist_core::message::MessageCollector;
 use omniassist_core::{Error, RunEvent};
 
 use super::run_headers::{self, RunName};
@@ -47,7 +48,16 @@ pub(super) async fn stored(
     let scope = extensions.get().and_then(|principal: &Principal| Scope::of(principal));
     let Some(scope) = scope else { return Ok(None) };
     let Some(connection) = assistant.connect(&scope, &posted.thread_id).await? else { return Ok(None) };
-    let Connection { messages, events, view } = connection;
+    let Connection { messages, mut events, view } = connection;
+    let mut shown = messages.clone();
+    if view.is_none() {
+        // A run that goes on sends the states of its own components.
+        let mut answer = MessageCollector::new();
+        events.iter().for_each(|event| answer.apply(event));
+        shown.push(answer.into_message());
+    }
+    let (principal, chat) = (extensions.get().cloned().unwrap_or_default(), posted.thread_id.as_str().into());
+    events.splice(..0, assistant.shared_states(&principal, &chat, &mut shown).await?);
     let mut encoder = posted.encoder().copying(&messages);
     let mut begun = BytesMut::new();
     encoder.catch_up(&events, &mut begun);

@@ -1,5 +1,5 @@
 use http::{Extensions, Method};
-use omniassist_core::ToolSide;
+use omniassist_core::{ToolApp, ToolSide};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
@@ -15,6 +15,8 @@ struct ToolEntry<'a> {
     name: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     title: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    app: Option<&'a ToolApp>,
     description: &'a str,
     side: &'static str,
     /// `true` if clients get a summary of the arguments with each call.
@@ -28,6 +30,7 @@ impl<'a> ToolEntry<'a> {
         Self {
             name: &spec.name,
             title: spec.title.as_deref(),
+            app: spec.app.as_deref(),
             description: &spec.description,
             side: match spec.side {
                 ToolSide::Server => "server",
@@ -39,10 +42,62 @@ impl<'a> ToolEntry<'a> {
     }
 }
 
-/// Returns the document of `GET /manifest.json`: the tools and agents that the caller sees, and the dialects with their
+/// A component in the manifest. Its tool is one of the tools too.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ComponentEntry<'a> {
+    name: &'a str,
+    /// The name of the tool with which the model shows it.
+    tool: &'a str,
+    description: &'a str,
+    environment: &'static str,
+    /// `awaiting` if the user answers in it, otherwise `display`.
+    kind: &'static str,
+    props_schema: &'a Value,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    state_schema: Option<&'a Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    server_state_schema: Option<&'a Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    output_schema: Option<&'a Value>,
+    actions: Vec<ActionEntry<'a>>,
+}
+
+/// An action of a component in the manifest.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ActionEntry<'a> {
+    name: &'a str,
+    payload_schema: &'a Value,
+}
+
+impl<'a> ComponentEntry<'a> {
+    /// Returns the entry of the component that this tool shows, if it shows one.
+    fn of(tool: &'a RegisteredTool) -> Option<Self> {
+        let (spec, component) = (tool.spec(), tool.component()?);
+        let actions = tool.actions().iter();
+        Some(Self {
+            name: &component.name,
+            tool: &spec.name,
+            description: &spec.description,
+            environment: component.environment.as_str(),
+            kind: if component.output.is_some() { "awaiting" } else { "display" },
+            props_schema: &component.props,
+            state_schema: component.state.as_ref().map(|state| &state.schema),
+            server_state_schema: component.server_state.as_ref(),
+            output_schema: component.output.as_ref().map(|output| &output.schema),
+            actions: actions
+                .map(|(name, tool)| ActionEntry { name, payload_schema: &tool.spec().input_schema })
+                .collect(),
+        })
+    }
+}
+
+/// Returns the document of `GET /manifest.json`: the tools, components and agents that the caller sees, and the dialects with their
 /// routes. The document of an agent has its name, and paths below it.
 pub(super) async fn manifest(assistant: &Assistant, extensions: &Extensions) -> Value {
     let tools = assistant.visible_tools(extensions);
+    let components: Vec<_> = tools.registered().filter_map(ComponentEntry::of).collect();
     let tools: Vec<_> = tools.registered().map(ToolEntry::of).collect();
     let (provider, model) = assistant.model();
     let (key, agents) = match assistant.as_agent() {
@@ -61,6 +116,7 @@ pub(super) async fn manifest(assistant: &Assistant, extensions: &Extensions) -> 
         "provider": provider,
         "model": model,
         "tools": tools,
+        "components": components,
         "toolSources": sources,
         "dialects": dialects(assistant),
     })

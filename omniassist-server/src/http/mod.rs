@@ -17,8 +17,15 @@
 //! | `GET /runs/{run}/events` | The events of a stored run, for an `EventSource` |
 //! | `POST /runs/{run}/stop` | Stops a stored run: `{"stopped", "state"}` |
 //! | `POST /runs/{run}/obligations/{call}` | Answers a question of a waiting run: `{"approved"}` with an optional `reason`, `{"output"}` or `{"error"}` |
-//! | `GET /manifest.json` | The tools with their JSON Schemas, and the dialects |
-//! | `GET /types.d.ts` | TypeScript types of messages and tools |
+//! | `POST /ui/{instance}/{action}` | Calls an action of a [component](crate::component), without a model call. The body is `{"chatId", "component", "rev", "state", "server", "seal", "payload"}`: the data of the `data-ui-state` part, the chat and the arguments. The answer is a stream of data parts: states, and the result as a `data-ui-event` of the type `result` or `error` |
+//! | `GET /components.js` | The built-in components and `mount`, as a module for web pages (feature `components`). It needs no credentials |
+//! | `GET /widget.js` | The chat [widget](crate::widget), as a module for web pages (feature `widget`). It needs no credentials |
+//! | `GET /w/{folder}/{module}` | The modules that it loads, compressed as `Accept-Encoding` says. Another `folder` than the current one is 404 |
+//! | `GET /playground` | The [playground](crate::playground), a page for developers (feature `playground`). Unknown unless the builder [enables](crate::AssistantBuilder::playground) it, and 403 `playground_not_admitted` for other machines |
+//! | `GET /playground/page.js` | Its script |
+//! | `PUT /ui/{instance}/state` | Stores what the user has changed in the state of a component, from the same body. The answer is the new state, or 409 `state_conflict` with the newest one. Unknown without a store |
+//! | `GET /manifest.json` | The tools and components with their JSON Schemas, and the dialects. The tool of a component is in both lists: clients of tools need not know components |
+//! | `GET /types.d.ts` | TypeScript types of messages, tools and components |
 //! | `POST /v1/chat/completions` | The assistant as a model for [OpenAI's clients](crate::OpenAiEndpoint), streamed or not |
 //! | `GET /v1/models` | Lists that model, and the agents that the caller sees as `omniassist/{name}` |
 //! | `GET /v1/models/{model}` | Describes that model |
@@ -28,6 +35,9 @@
 //! | `GET /ws` | [Agents over a WebSocket](#agents-over-a-websocket), with the feature `ws`. `?agent=` names an agent, and `?chat=` a stored chat |
 //! | `POST /mcp` | The Model Context Protocol, if the builder has an [endpoint](crate::AssistantBuilder::mcp_server) for it. Otherwise its routes are unknown |
 //! | `GET /mcp/.well-known/oauth-protected-resource` | The [description](crate::ProtectedResource) of `/mcp` for OAuth clients, without authentication |
+//! | `GET /apps/{server}/{resource}` | The document of an [app](#apps): `resource` is its address without `ui://` |
+//! | `POST /apps/{server}/call` | A call of a tool by an [app](#apps): `{"name", "arguments", "chatId"}` |
+//! | `POST /apps/{server}/read` | A resource of the same server for its [app](#apps): `{"uri"}` |
 //! | `POST /files` | Stores files, if the builder has a store of `files` (feature `files`). Otherwise the routes of files are unknown |
 //! | `GET /files/{id}` | The content of a stored file |
 //! | `DELETE /files/{id}` | Deletes a stored file: 204 |
@@ -39,7 +49,7 @@
 //! | `POST /copilotkit` | CopilotKit's runtime: the single route, which combines those below |
 //! | `/copilotkit/…` | `GET /info`, `POST /agent/{agent}/run`, `/connect`, `/suggest` and `/stop/{thread}`; with a store `GET /threads`, `PATCH` and `DELETE /threads/{thread}` |
 //!
-//! Every response has `X-Content-Type-Options: nosniff`. Complete responses have `Cache-Control: no-store`. Streams have
+//! Every response has `X-Content-Type-Options: nosniff`. Complete responses have `Cache-Control: no-store`, apart from scripts. Streams have
 //! `Cache-Control: no-cache, no-transform` and `X-Accel-Buffering: no`, so that proxies do not hold them back.
 //!
 //! # Errors
@@ -67,6 +77,10 @@
 //! | 503 | `authentication_unavailable` | The hook cannot check the credentials right now |
 //! | 404 | `not_found`, `object_not_found`, `agent_not_found` | There is nothing of this name |
 //! | 405 | `method_not_allowed` | The route takes other methods; with `Allow` |
+//! | 404 | `app_not_found` | The source has no app at this address |
+//! | 404, 403 | `tool_not_found`, `tool_not_for_apps` | An app calls a tool that its source does not have, or that is not for apps |
+//! | 409 | `approval_needed` | The user has to approve the call of an app |
+//! | 502 | `app_unavailable` | The source of an app cannot be reached, or its answer cannot be used |
 //! | 422 | `not_supported` | CopilotKit asks to archive a thread |
 //! | 426 | `upgrade_required` | `GET /ws` is no request for a WebSocket, or comes over HTTP/2 |
 //! | 415 | `unsupported_media_type` | The body is not declared as JSON. A stop without a body needs no content type |
@@ -200,6 +214,21 @@
 //! | a ping each 20 s without an answer | 10 s | closed |
 //! | [`drain`](crate::Assistant::drain) | | closed with 1001, once there are no agents |
 //!
+//! # Apps
+//!
+//! An app is a document of a [source of tools](crate::tool::source::SourceApps), such as that of an MCP server, which a page
+//! shows for a call of a tool. Its code is that of another party. The document has a `Content-Security-Policy` with
+//! `sandbox allow-scripts allow-forms`, so it has no origin, also if a user opens its URL. It can reach the hosts that its
+//! server declares ([`AppOrigin`](crate::tool::source::AppOrigin)), and nothing of the page or of this server. The page passes its
+//! messages on. Its requests carry the credentials of the chat in a cookie: a frame cannot send an `Authorization`.
+//!
+//! `POST /apps/{server}/call` runs a tool of the same source in the name of the user, as a call of a model runs: arguments,
+//! hooks, approvals, limits and audit are the same. The `chatId` is for hooks ([`AppCall`](crate::tool::source::AppCall)); the
+//! run of the chat goes on. The answer is `{"output"}`, or `{"errorText"}` if the call failed. A user who has to approve the
+//! call gets 409 `approval_needed` with the `approval` and a `pending` message. The page asks, sets `state` of the tool part of this
+//! message to `approval-responded` with `approval.approved`, and posts it as `{"message", "chatId"}`. A tool that apps may not call is 403
+//! `tool_not_for_apps`; any other name is 404 `tool_not_found`.
+//!
 //! # Failed runs
 //!
 //! A run that fails reports the error in its stream, with status 200. Plain text has no representation for errors: a
@@ -234,11 +263,15 @@
 
 mod ag_ui;
 mod agents;
+mod app_headers;
+mod apps;
 mod background;
 mod batch;
 mod body;
 mod bridge;
 mod chat_agents;
+#[cfg(feature = "widget")]
+mod coding;
 mod completion;
 mod connect;
 mod copilotkit;
@@ -252,6 +285,7 @@ mod file_check;
 #[cfg(feature = "files")]
 mod files;
 mod first_event;
+mod instance;
 mod manifest;
 mod mcp;
 mod mount;
@@ -260,6 +294,8 @@ mod multipart;
 mod object;
 mod openai;
 mod options;
+#[cfg(feature = "playground")]
+mod playground;
 mod position;
 mod post_headers;
 mod posted;
@@ -272,12 +308,16 @@ mod resume;
 mod route;
 mod run_headers;
 mod run_route;
+#[cfg(any(feature = "components", feature = "widget"))]
+mod script;
 mod service;
 #[cfg(feature = "ws")]
 mod socket;
 mod stored_run;
 mod suggestions;
 mod threads;
+#[cfg(feature = "widget")]
+mod widget;
 
 #[cfg(doc)]
 use omniassist_core::Limits;

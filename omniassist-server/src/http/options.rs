@@ -28,6 +28,11 @@ impl Assistant {
         self.http_options().mcp.as_ref()
     }
 
+    #[cfg(feature = "playground")]
+    pub(super) fn playground(&self) -> Option<&crate::playground::Playground> {
+        self.http_options().playground.as_ref()
+    }
+
     /// Returns the objects, in the order of their names.
     pub(super) fn objects(&self) -> &[ObjectEndpoint] {
         &self.http_options().objects

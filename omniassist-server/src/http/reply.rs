@@ -1,6 +1,6 @@
 //! Complete responses with the headers of their kind.
 
-use bytes::BytesMut;
+use bytes::{Bytes, BytesMut};
 use http::{HeaderValue, Response, StatusCode, Version, header};
 use http_body::Body as _;
 use serde_json::Value;
@@ -23,6 +23,11 @@ pub(super) fn text(status: StatusCode, content_type: &'static str, text: String)
     whole(status, content_type, AssistantBody::whole(text))
 }
 
+/// Creates a response with a document of HTML.
+pub(super) fn html(html: Bytes) -> Response<AssistantBody> {
+    whole(StatusCode::OK, "text/html; charset=utf-8", AssistantBody::whole(html))
+}
+
 /// Creates a response that is complete. It is meant for one principal at one time, so it must not be cached.
 fn whole(status: StatusCode, content_type: &'static str, body: AssistantBody) -> Response<AssistantBody> {
     let mut response = Response::new(body);
@@ -39,7 +44,8 @@ fn whole(status: StatusCode, content_type: &'static str, body: AssistantBody) ->
 
 /// Turns the response to a GET request into the response to a HEAD request.
 pub(super) fn head(mut response: Response<AssistantBody>) -> Response<AssistantBody> {
-    if let Some(length) = response.body().size_hint().exact() {
+    let has_length = response.status() != StatusCode::NOT_MODIFIED;
+    if let Some(length) = response.body().size_hint().exact().filter(|_| has_length) {
         response.headers_mut().insert(header::CONTENT_LENGTH, HeaderValue::from(length));
     }
     response.map(AssistantBody::left_out)

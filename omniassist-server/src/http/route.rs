@@ -44,10 +44,34 @@ pub(super) enum Route {
     /// The WebSocket of a tree of agents.
     #[cfg(feature = "ws")]
     Socket,
+    /// The built-in components, as a module for web pages.
+    #[cfg(feature = "components")]
+    Components,
+    /// The short module that loads the widget.
+    #[cfg(feature = "widget")]
+    Widget,
+    /// A module of the widget: its folder, and its name.
+    #[cfg(feature = "widget")]
+    WidgetModule(String, String),
+    /// The page of the playground.
+    #[cfg(feature = "playground")]
+    Playground,
+    #[cfg(feature = "playground")]
+    PlaygroundScript,
+    /// An action of a component: the instance, and the action.
+    UiAction(String, String),
+    /// The state of an instance of a component.
+    UiState(String),
     Threads,
     /// The name of a stored chat.
     Thread(String),
     ThreadMessages(String),
+    /// A document of an app: the name of its source, and its address without `ui://`.
+    App(String, String),
+    /// A call of a tool by an app of this source.
+    AppCall(String),
+    /// A resource of this source for one of its apps.
+    AppRead(String),
     /// No route; carries the error format of the paths around it.
     Unknown(ErrorFormat),
 }
@@ -91,6 +115,11 @@ impl Route {
 
     /// Parses the path of the assistant, or of an agent below its name.
     fn parse_plain(path: &str) -> Self {
+        // A slash at the end would change the addresses in the page.
+        #[cfg(feature = "playground")]
+        if path == "/playground" {
+            return Self::Playground;
+        }
         let path = path.trim_end_matches('/');
         match path {
             "" => return Self::Run,
@@ -102,6 +131,12 @@ impl Route {
             "/types.d.ts" => return Self::Types,
             "/files" => return Self::Files,
             "/threads" => return Self::Threads,
+            #[cfg(feature = "components")]
+            "/components.js" => return Self::Components,
+            #[cfg(feature = "widget")]
+            "/widget.js" => return Self::Widget,
+            #[cfg(feature = "playground")]
+            "/playground/page.js" => return Self::PlaygroundScript,
             "/agents" => return Self::Agents,
             "/mcp" => return Self::Mcp,
             #[cfg(feature = "ws")]
@@ -138,6 +173,39 @@ impl Route {
             };
             return chat.and_then(decoded).map_or(Self::Unknown(ErrorFormat::Json), route);
         }
+        if let Some((source, rest)) = path
+            .strip_prefix("/apps/")
+            .and_then(|rest| rest.split_once('/'))
+            .filter(|(source, rest)| !source.is_empty() && !rest.is_empty())
+        {
+            let source = source.to_owned();
+            return match rest {
+                "call" => Self::AppCall(source),
+                "read" => Self::AppRead(source),
+                rest => {
+                    decoded(rest).map_or(Self::Unknown(ErrorFormat::Json), |rest| Self::App(source, rest))
+                }
+            };
+        }
+        // The agents of a chat may be those of one that is named `w`.
+        #[cfg(feature = "widget")]
+        if let Some((folder, name)) = path
+            .strip_prefix("/w/")
+            .and_then(|rest| rest.split_once('/'))
+            .filter(|(folder, name)| *folder != "agents" && !name.contains('/'))
+        {
+            return Self::WidgetModule(folder.to_owned(), name.to_owned());
+        }
+        if let Some(rest) = path.strip_prefix("/ui/").filter(|rest| !is_chat_route(rest)) {
+            let route = rest.split_once('/').and_then(|(instance, action)| {
+                let (instance, action) = (decoded(instance)?, decoded(action)?);
+                match &*action {
+                    "state" => Some(Self::UiState(instance)),
+                    _ => (!action.contains('/')).then_some(Self::UiAction(instance, action)),
+                }
+            });
+            return route.unwrap_or(Self::Unknown(ErrorFormat::Json));
+        }
         if let Some(rest) = path.strip_prefix("/runs/").filter(|rest| !is_chat_route(rest)) {
             return RunRoute::parse(rest, decoded).map_or(Self::Unknown(ErrorFormat::Json), Self::StoredRun);
         }
@@ -169,6 +237,8 @@ impl Route {
         let (name, rest) = path.find('/').map_or((path, ""), |at| path.split_at(at));
         // An agent has no agents, so a path of any length is parsed once.
         let route = match Self::parse_plain(rest) {
+            #[cfg(feature = "playground")]
+            Self::Playground | Self::PlaygroundScript => Self::Unknown(ErrorFormat::Json),
             Self::Agents
             | Self::CopilotKit(_)
             | Self::Files
@@ -194,6 +264,10 @@ impl Route {
         match self {
             Self::Agent(name, route) => Self::Agent(name, Box::new(route.of_assistant(assistant))),
             Self::Files | Self::File(_) if !has_files => Self::Unknown(ErrorFormat::Json),
+            #[cfg(feature = "playground")]
+            Self::Playground | Self::PlaygroundScript if assistant.playground().is_none() => {
+                Self::Unknown(ErrorFormat::Json)
+            }
             Self::Mcp | Self::McpResource if assistant.mcp().is_none() => Self::Unknown(ErrorFormat::Json),
             Self::Threads
             | Self::Thread(_)
@@ -243,12 +317,20 @@ impl Route {
             | Self::Types
             | Self::Models
             | Self::Model(_)
+            | Self::App(..)
             | Self::McpResource => GET_OR_HEAD,
             Self::Threads | Self::ThreadMessages(_) | Self::ChatAgents(_) => GET_OR_HEAD,
             Self::Thread(_) => &[Method::GET, Method::HEAD, Method::PATCH, Method::DELETE],
             Self::File(_) => &[Method::GET, Method::HEAD, Method::DELETE],
             Self::CopilotKit(CopilotKitRoute::Info | CopilotKitRoute::Threads) => GET_OR_HEAD,
             Self::CopilotKit(CopilotKitRoute::Thread(_)) => &[Method::PATCH, Method::DELETE],
+            #[cfg(feature = "components")]
+            Self::Components => GET_OR_HEAD,
+            #[cfg(feature = "widget")]
+            Self::Widget | Self::WidgetModule(..) => GET_OR_HEAD,
+            #[cfg(feature = "playground")]
+            Self::Playground | Self::PlaygroundScript => GET_OR_HEAD,
+            Self::UiState(_) => &[Method::PUT],
             Self::Stream(_) => GET,
             #[cfg(feature = "ws")]
             Self::Socket => GET,
@@ -297,9 +379,24 @@ impl Route {
             Self::File(_) => "/files/{id}",
             #[cfg(feature = "ws")]
             Self::Socket => "/ws",
+            #[cfg(feature = "components")]
+            Self::Components => "/components.js",
+            #[cfg(feature = "widget")]
+            Self::Widget => "/widget.js",
+            #[cfg(feature = "widget")]
+            Self::WidgetModule(..) => "/w/{folder}/{module}",
+            #[cfg(feature = "playground")]
+            Self::Playground => "/playground",
+            #[cfg(feature = "playground")]
+            Self::PlaygroundScript => "/playground/page.js",
+            Self::UiAction(..) => "/ui/{instance}/{action}",
+            Self::UiState(_) => "/ui/{instance}/state",
             Self::Threads => "/threads",
             Self::Thread(_) => "/threads/{chat}",
             Self::ThreadMessages(_) => "/threads/{chat}/messages",
+            Self::App(..) => "/apps/{server}/{resource}",
+            Self::AppCall(_) => "/apps/{server}/call",
+            Self::AppRead(_) => "/apps/{server}/read",
             Self::Unknown(_) => "",
         }
     }

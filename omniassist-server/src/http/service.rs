@@ -14,12 +14,18 @@ use tower_service::Service;
 use super::drain_body::DrainBody;
 #[cfg(feature = "files")]
 use super::files;
+#[cfg(feature = "playground")]
+use super::playground;
 use super::route::Route;
+#[cfg(feature = "components")]
+use super::script;
 #[cfg(feature = "ws")]
 use super::socket;
+#[cfg(feature = "widget")]
+use super::widget;
 use super::{
-    AssistantBody, PostedRun, Rejection, ag_ui, agents, chat_agents, completion, connect, copilotkit,
-    manifest, mcp, object, openai, reply, resume, stored_run, threads,
+    AssistantBody, PostedRun, Rejection, ag_ui, agents, apps, chat_agents, completion, connect, copilotkit,
+    instance, manifest, mcp, object, openai, reply, resume, stored_run, threads,
 };
 #[cfg(feature = "files")]
 use crate::Principal;
@@ -125,6 +131,20 @@ impl AssistantService {
         if *route == Route::McpResource && route.methods().contains(&parts.method) {
             return mcp::describe(&self.assistant);
         }
+        // A script element sends no credentials, and a module is the same for every caller.
+        #[cfg(feature = "components")]
+        if *route == Route::Components && route.methods().contains(&parts.method) {
+            return Ok(script::components(&parts));
+        }
+        #[cfg(feature = "widget")]
+        if let Some(script) = widget::script(route, &parts) {
+            return script;
+        }
+        // A page sends no credentials but cookies, and has nothing of a user.
+        #[cfg(feature = "playground")]
+        if let Some(page) = playground::answer(&self.assistant, route, &parts) {
+            return page;
+        }
         if let Err(error) = self.assistant.access().identify(&mut parts).await {
             let is_mcp = *route == Route::Mcp;
             return Err(if is_mcp { mcp::unauthenticated(&self.assistant, error) } else { error.into() });
@@ -136,6 +156,8 @@ impl AssistantService {
         if !route.methods().contains(&parts.method) {
             return Err(Rejection::method_not_allowed(route.methods()));
         }
+        #[cfg(feature = "playground")]
+        playground::mark(&self.assistant, &mut parts);
         let agent;
         let (assistant, route) = match route {
             Route::Agent(name, route) => {
@@ -170,7 +192,8 @@ impl AssistantService {
             Route::Types => {
                 let tools = assistant.visible_tools(request.extensions());
                 let specs: Vec<_> = tools.registered().map(|tool| Arc::clone(tool.spec())).collect();
-                let types = typescript::declarations(&specs);
+                let components = tools.registered().filter_map(|tool| tool.declaration());
+                let types = typescript::declarations_with(&specs, &components.collect::<Vec<_>>());
                 Ok(reply::text(StatusCode::OK, reply::PLAIN_TEXT, types))
             }
             Route::ChatCompletions => openai::complete(assistant, request).await,
@@ -197,9 +220,22 @@ impl AssistantService {
             Route::Files | Route::File(_) => Err(Rejection::not_found()),
             #[cfg(feature = "ws")]
             Route::Socket => socket::accept(assistant, request.into_parts().0).await,
+            Route::UiAction(instance, action) => instance::act(assistant, instance, action, request).await,
+            Route::UiState(id) => instance::put_state(assistant, id, request).await,
             Route::Threads => threads::list(assistant, request).await,
             Route::Thread(chat) => threads::one(assistant, chat, request).await,
             Route::ThreadMessages(chat) => threads::messages(assistant, chat, request).await,
+            Route::App(source, resource) => {
+                apps::document(assistant, source, resource, request.extensions()).await
+            }
+            Route::AppCall(source) => apps::call(assistant, source, request).await,
+            Route::AppRead(source) => apps::read(assistant, source, request).await,
+            #[cfg(feature = "components")]
+            Route::Components => Err(Rejection::not_found()),
+            #[cfg(feature = "widget")]
+            Route::Widget | Route::WidgetModule(..) => Err(Rejection::not_found()),
+            #[cfg(feature = "playground")]
+            Route::Playground | Route::PlaygroundScript => Err(Rejection::not_found()),
             Route::Agent(..) | Route::McpResource | Route::Unknown(_) => Err(Rejection::not_found()),
         }?;
         response.body_mut().start().await?;

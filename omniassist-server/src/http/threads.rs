@@ -142,7 +142,9 @@ pub(super) async fn messages<B>(
         at_most: limit(asked.uri, MESSAGES)?,
     };
     let loaded = asked.conversations.before_stream(&asked.principal, chat, &window).await;
-    let loaded = loaded.map_err(failed)?.ok_or_else(Rejection::not_found)?;
+    let mut loaded = loaded.map_err(failed)?.ok_or_else(Rejection::not_found)?;
+    let shown = loaded.messages.iter_mut().map(|loaded| &mut loaded.message);
+    assistant.refresh_states(&asked.principal, &chat.into(), shown).await?;
     let messages = loaded.messages.iter().map(|loaded| &loaded.message).collect();
     let page = MessagePage { messages, more: loaded.more, head: &loaded.info.head };
     let page = serde_json::to_string(&page).map_err(|error| failed(StoreError::other(error)))?;

@@ -54,6 +54,8 @@ pub(super) enum Sealed<'a> {
     Approval { id: &'a str, call: Call<'a>, agent: Option<&'a str> },
     /// The same for a call of an agent that was asked by a call of this one.
     AskedApproval { id: &'a str, call: Call<'a>, agent: Option<&'a str>, asked_by: &'a str },
+    /// The state of an instance of a component, in no message: everything but the part that the user may change.
+    Instance { id: &'a str, component: &'a str, rev: u64, server: &'a Digest },
     /// A note about a long conversation: the rate of its tokens, and a summary of the messages with a digest.
     History { rate: u32, covers: &'a Digest, text: &'a Digest },
 }
@@ -91,6 +93,11 @@ fn hash(mac: &Mac, key: &str, expiry: u64, scope: Scope<'_>, sealed: Sealed<'_>)
         Sealed::AskedApproval { id, call, agent, asked_by } => {
             fields.kind(10).text(id).call(call).text(asked_by);
             if let Some(agent) = agent { fields.text(agent) } else { &mut fields }
+        }
+        Sealed::Instance { id, component, rev, server } => {
+            fields.kind(11).text(id).text(component).digest(server);
+            fields.number(rev);
+            &mut fields
         }
         Sealed::History { rate, covers, text } => {
             fields.kind(9).digest(covers).digest(text);

@@ -137,6 +137,7 @@
 mod agent_state;
 mod binding;
 mod history;
+mod instance;
 mod keys;
 mod replay;
 mod sealer;
@@ -145,6 +146,7 @@ mod verifier;
 
 pub(crate) use agent_state::open_state;
 pub(crate) use history::HistoryNote;
+pub(crate) use instance::proves_instance;
 pub use keys::{InvalidSealKey, SealKeys};
 pub use replay::{ClaimFuture, ClaimOutcome, InMemoryReplayGuard, ReplayGuard, SealClaim};
 pub use sealer::Sealer;

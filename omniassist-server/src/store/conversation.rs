@@ -1,6 +1,9 @@
 use bytes::Bytes;
 use omniassist_core::Text;
 
+/// The beginning of the ids of [entries](StoredMessage::is_entry). A posted id has no control characters.
+pub(crate) const ENTRY: &str = "\u{1f}ui/";
+
 /// A message of a stored conversation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
@@ -21,6 +24,14 @@ impl StoredMessage {
     #[must_use]
     pub fn new(id: impl Into<Text>, parent: Option<Text>, body: impl Into<Bytes>) -> Self {
         Self { id: id.into(), parent, body: body.into(), created_ms: 0 }
+    }
+
+    /// Returns `true` for an entry of a [history of components](crate::afs), which is no message of the chat. It has no
+    /// parent and is on no branch that is shown. Its id begins with the control character U+001F and `ui/`, and no client
+    /// can post such an id.
+    #[must_use]
+    pub fn is_entry(&self) -> bool {
+        self.id.starts_with(ENTRY)
     }
 }
 

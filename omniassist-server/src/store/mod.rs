@@ -70,6 +70,7 @@ mod usage;
 mod wake;
 
 pub use begin::{Begun, NewRun, Post};
+pub(crate) use conversation::ENTRY;
 pub use conversation::{
     Branch, Change, Conversation, ConversationInfo, NotSaved, Saved, StoredMessage, Window,
 };

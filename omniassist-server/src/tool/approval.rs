@@ -105,8 +105,10 @@ impl Approval {
         self
     }
 
-    /// Lets the user change the arguments before approving, in clients that support it (AG-UI, CopilotKit). Changed
-    /// arguments are checked against the schema, and the policy can refuse them. Default: the call runs as shown.
+    /// Lets the user change the arguments before approving, in clients that support it (the widget, AG-UI, CopilotKit).
+    /// Pages of the AI SDK read `metadata.omniassist.approvals[toolCallId].editable` and post the arguments as
+    /// `approval.arguments` of the part. Changed arguments are checked against the schema, and the policy can refuse them.
+    /// Default: the call runs as shown.
     pub fn editable(mut self) -> Self {
         self.editable = true;
         self

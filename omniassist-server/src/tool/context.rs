@@ -3,6 +3,7 @@ use std::fmt;
 use std::future::Future;
 use std::sync::Arc;
 
+use omniassist_core::event::ComponentEvent;
 use omniassist_core::{JsonText, RunEvent, Text, check_tool_name};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -56,6 +57,8 @@ pub(crate) struct CallContext {
     pub(crate) resumed: Option<JsonText>,
     /// The settings that calls of the tool inherit. Only [`run`](super::run) knows their type.
     pub(crate) inherited: Option<Arc<dyn Any + Send + Sync>>,
+    /// A value of the layer that made the tool.
+    pub(crate) attached: Option<Arc<dyn Any + Send + Sync>>,
 }
 
 impl From<CallContext> for ToolContext {
@@ -293,6 +296,16 @@ impl ToolContext {
         Ok(json)
     }
 
+    /// Sends the client an event of a component. The limits of [`data`](Self::data) apply.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the client has not read the earlier ones.
+    pub(crate) fn component_event(&self, event: ComponentEvent) -> Result<(), ToolError> {
+        let sent = self.send(RunEvent::Component(Box::new(event)));
+        sent.map_err(|reason| ToolError::new("Too many components wait for the client.").with_source(reason))
+    }
+
     fn send(&self, event: RunEvent) -> Result<(), String> {
         if self.inner.updates.event(event) {
             return Ok(());
@@ -307,6 +320,20 @@ impl ToolContext {
 
     /// Returns the same call with other arguments.
     pub(super) fn with_arguments(&self, arguments: JsonText) -> Self {
+        self.with(arguments, self.inner.attached.clone())
+    }
+
+    /// Returns the same call with other arguments, and with a value that [`attached`](Self::attached) returns.
+    pub(crate) fn attaching<T: Send + Sync + 'static>(&self, arguments: JsonText, value: Arc<T>) -> Self {
+        self.with(arguments, Some(value))
+    }
+
+    /// Returns the attached value, if there is one of this type.
+    pub(crate) fn attached<T: Send + Sync + 'static>(&self) -> Option<Arc<T>> {
+        Arc::downcast(self.inner.attached.clone()?).ok()
+    }
+
+    fn with(&self, arguments: JsonText, attached: Option<Arc<dyn Any + Send + Sync>>) -> Self {
         let CallContext {
             call_id,
             tool,
@@ -318,6 +345,7 @@ impl ToolContext {
             limits,
             resumed,
             inherited,
+            attached: _,
         } = &*self.inner;
         CallContext {
             call_id: call_id.clone(),
@@ -330,6 +358,7 @@ impl ToolContext {
             limits: *limits,
             resumed: resumed.clone(),
             inherited: inherited.clone(),
+            attached,
         }
         .into()
     }

@@ -4,11 +4,12 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use omniassist_core::{Text, ToolExample, ToolSide, ToolSpec};
+use omniassist_core::{Text, ToolApp, ToolExample, ToolSide, ToolSpec};
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
+use super::component::ComponentParts;
 use super::form;
 use super::label::Summary;
 use super::schema;
@@ -52,9 +53,13 @@ pub struct Tool {
     pub(super) is_read_only: bool,
     pub(super) state: Vec<StateNeed>,
     pub(super) arguments: Vec<&'static str>,
+    /// Boxed, because few tools are components.
+    pub(super) component: Option<Box<ComponentParts>>,
+    /// The tools that the actions of a component call, by the name of the action.
+    pub(super) actions: Vec<(Text, Tool)>,
 }
 
-pub(super) type Call = Arc<dyn Fn(ToolContext) -> ToolFuture + Send + Sync>;
+pub(crate) type Call = Arc<dyn Fn(ToolContext) -> ToolFuture + Send + Sync>;
 
 impl Tool {
     fn from_spec(spec: ToolSpec, call: Option<Call>) -> Self {
@@ -74,6 +79,8 @@ impl Tool {
             is_read_only: false,
             state: Vec::new(),
             arguments: Vec::new(),
+            component: None,
+            actions: Vec::new(),
         }
     }
 
@@ -167,6 +174,23 @@ impl Tool {
         Self::from_spec(ToolSpec::new(name, description, schema).front_end(), None)
     }
 
+    /// Makes the tool a component with these actions.
+    pub(crate) fn component(mut self, parts: ComponentParts, actions: Vec<(Text, Self)>) -> Self {
+        self.component = Some(Box::new(parts));
+        self.actions = actions;
+        self
+    }
+
+    /// Puts a function around that of the tool.
+    pub(crate) fn around(
+        mut self,
+        around: impl Fn(Call, ToolContext) -> ToolFuture + Send + Sync + 'static,
+    ) -> Self {
+        self.call =
+            self.call.map(|call| -> Call { Arc::new(move |context| around(Arc::clone(&call), context)) });
+        self
+    }
+
     /// Creates the built-in tool `request_input`. The model writes a question and the JSON Schema of a form, and the run
     /// waits while the client shows it. The answer of the user is checked against the schema before the model reads it.
     ///
@@ -200,6 +224,14 @@ impl Tool {
     /// `metadata.omniassist.tools[toolCallId].title` of the message. Default: none; clients show the name.
     pub fn title(mut self, title: impl Into<Text>) -> Self {
         self.spec.title = Some(title.into());
+        self
+    }
+
+    /// Sets the app that shows the calls. Clients get it with each call: in the AI SDK as `toolMetadata.app` of the tool part
+    /// (with `?ai-sdk=7`), and as `metadata.omniassist.tools[toolCallId].app` of the message. Default: none. The model does
+    /// not see it.
+    pub fn app(mut self, app: ToolApp) -> Self {
+        self.spec.app = Some(Box::new(app));
         self
     }
 

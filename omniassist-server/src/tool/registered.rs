@@ -1,13 +1,17 @@
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
 use omniassist_core::run::{CallLabel, Gate};
 use omniassist_core::tool_search::SearchText;
+use omniassist_core::typescript::{ActionDeclaration, ComponentDeclaration};
 use omniassist_core::{
     JsonText, Limits, Text, ToolSide, ToolSpec, check_tool_name, is_inherited_in_javascript,
 };
+use serde_json::Value;
 
+use super::component::{CheckedSchema, RegisteredComponent};
 use super::definition::Call;
 use super::label::{self, Summary};
 use super::output::OutputLimits;
@@ -37,6 +41,9 @@ pub struct RegisteredTool {
     rate_limits: Vec<Arc<dyn RateLimit>>,
     is_always_loaded: bool,
     source: Option<Text>,
+    component: Option<Box<RegisteredComponent>>,
+    /// The tools that the actions of a component call.
+    actions: BTreeMap<Text, Arc<Self>>,
     /// The values of the registry that has checked it.
     state: Option<Arc<StateMap>>,
 }
@@ -70,6 +77,8 @@ impl RegisteredTool {
             is_read_only,
             state: needs,
             arguments,
+            component,
+            actions,
         } = tool;
         let name = spec.name.clone();
         let refuse = |reason: String| Error::invalid_tool(name.clone(), reason);
@@ -114,6 +123,17 @@ impl RegisteredTool {
                 .check_value(&spec.input_schema, &example.arguments)
                 .map_err(|reason| refuse(format!("example {}: {reason}", index + 1)))?;
         }
+        let mut checked_actions = BTreeMap::new();
+        for (action, tool) in actions {
+            if action == "state" {
+                return Err(refuse("the name `state` of an action is reserved".to_owned()));
+            }
+            let tool = Arc::new(Self::check(tool, state, limits)?);
+            if checked_actions.insert(action.clone(), tool).is_some() {
+                return Err(refuse(format!("it has two actions with the name `{action}`")));
+            }
+        }
+        let component = component.map(|parts| RegisteredComponent::check(*parts, limits)).transpose()?;
         let mut tool = Self::new(Arc::new(spec), check, schema_limits, limits);
         tool.timeout = timeout.unwrap_or(tool.timeout);
         tool.state = Some(Arc::clone(state));
@@ -129,6 +149,8 @@ impl RegisteredTool {
             visibility,
             rate_limits,
             is_always_loaded,
+            component: component.map(Box::new),
+            actions: checked_actions,
             ..tool
         })
     }
@@ -169,6 +191,8 @@ impl RegisteredTool {
             rate_limits: Vec::new(),
             is_always_loaded: false,
             source: None,
+            component: None,
+            actions: BTreeMap::new(),
             state: None,
         }
     }
@@ -263,13 +287,64 @@ impl RegisteredTool {
         self.max_unread_bytes
     }
 
+    /// Returns the component that the tool shows.
+    pub(crate) fn component(&self) -> Option<&RegisteredComponent> {
+        self.component.as_deref()
+    }
+
+    /// Returns the tools that the actions of a component call, by the name of the action.
+    pub(crate) fn actions(&self) -> &BTreeMap<Text, Arc<Self>> {
+        &self.actions
+    }
+
+    /// Returns the declaration of the component for TypeScript.
+    pub(crate) fn declaration(&self) -> Option<ComponentDeclaration<'_>> {
+        let actions = self.actions.iter();
+        let actions = actions.map(|(name, tool)| ActionDeclaration::new(name, &tool.spec.input_schema));
+        Some(self.component()?.declaration(&self.spec.name).actions(actions))
+    }
+
     pub(super) fn check_arguments(&self, arguments: &JsonText) -> Result<(), Text> {
+        if self.component.is_some() {
+            return self.check_props(&arguments.to_value()).map_err(Text::from);
+        }
         self.check.check(&self.spec.input_schema, arguments)?;
         if self.is_form() { form::check_arguments(arguments, self.schema_limits) } else { Ok(()) }
     }
 
     pub(super) fn check_output(&self, arguments: &JsonText, output: &JsonText) -> Result<(), Text> {
+        if let Some(expected) = self.answer() {
+            let faults = expected.faults(&output.to_value());
+            return faults
+                .map_or(Ok(()), |faults| Err(format!("The user's answer does not fit: {faults}").into()));
+        }
         if self.is_form() { form::check_output(arguments, output, self.schema_limits) } else { Ok(()) }
+    }
+
+    /// Returns the schema of the user's answer to a component that waits for one.
+    fn answer(&self) -> Option<&CheckedSchema> {
+        self.component()?.output.as_ref()
+    }
+
+    /// Returns `true` if the user answers the call: in a form, or in a component.
+    pub(crate) fn asks_user(&self) -> bool {
+        self.is_form || self.answer().is_some()
+    }
+
+    /// Returns `true` if the tool is no component, or if a client that shows none can be sent its text.
+    pub(crate) fn has_text(&self) -> bool {
+        self.component().is_none_or(|component| component.text.is_some())
+    }
+
+    /// Returns the faults of arguments, for people.
+    pub(crate) fn check_value(&self, arguments: &Value) -> Option<String> {
+        self.check.faults(&self.spec.input_schema, arguments)
+    }
+
+    /// Checks the props of a component. The error is for the model.
+    pub(crate) fn check_props(&self, props: &Value) -> Result<(), String> {
+        let faults = self.check_value(props);
+        faults.map_or(Ok(()), |faults| Err(format!("Component props validation failed: {faults}")))
     }
 
     pub(super) fn gate(&self, arguments: &JsonText, principal: &Principal) -> Gate {
@@ -279,7 +354,10 @@ impl RegisteredTool {
                 label::complete(gate, &self.spec.name, self.label(Some(arguments)))
             }
             None if self.is_form() => form::gate(arguments),
-            None => Gate::Open,
+            None => self.answer().map_or(Gate::Open, |answer| Gate::Form {
+                message: None,
+                schema: JsonText::from_value(&answer.schema),
+            }),
         }
     }
 
@@ -288,6 +366,7 @@ impl RegisteredTool {
         let summary = self.summary.as_ref().zip(arguments);
         CallLabel {
             title: self.spec.title.clone(),
+            app: self.spec.app.clone(),
             summary: summary.and_then(|(summary, arguments)| summary.of(&self.spec.name, arguments)),
         }
     }

@@ -1,5 +1,6 @@
 mod attached;
 mod catalog;
+mod components;
 mod deferred;
 mod indexed;
 
@@ -241,8 +242,9 @@ impl ToolSnapshot {
     /// cannot run them.
     pub(crate) fn for_abilities(&self, abilities: ClientAbilities) -> Self {
         let keeps = |tool: &RegisteredTool| match tool.spec().side {
+            _ if !abilities.components && !tool.has_text() => false,
             ToolSide::Server => true,
-            ToolSide::FrontEnd if tool.is_form() => abilities.forms,
+            ToolSide::FrontEnd if tool.asks_user() => abilities.forms,
             ToolSide::FrontEnd => abilities.front_end_tools,
         };
         if self.inner.tools.values().all(|tool| keeps(tool)) {
@@ -415,7 +417,7 @@ impl ToolSnapshot {
     }
 
     /// Returns the same tools and those that a client declares for one run, which the client runs itself. A declared tool
-    /// with the name of a registered front-end tool is left out.
+    /// with the name of a registered front-end tool or of a component is left out.
     ///
     /// # Errors
     ///
@@ -435,6 +437,8 @@ impl ToolSnapshot {
             check_name(&spec.name).map_err(refuse)?;
             // The error must not reveal the name of a hidden tool.
             match self.side(&spec.name).filter(|_| !self.is_hidden(&spec.name)) {
+                // The client declares how it shows the component.
+                Some(ToolSide::Server) if self.shows_component(&spec.name) => continue,
                 Some(ToolSide::Server) => {
                     return Err(refuse(format!(
                         "`{}` is the name of a tool that the server runs",

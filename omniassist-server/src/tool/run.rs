@@ -244,6 +244,7 @@ pub(super) fn start(
         limits,
         resumed,
         inherited,
+        attached: None,
     });
     let work = {
         let tool = Arc::clone(tool);

@@ -211,6 +211,7 @@ fn bytes_of(event: &RunEvent) -> usize {
             name.len() + id.as_ref().map_or(0, |id| id.len()) + data.as_str().len()
         }
         RunEvent::ActivitySnapshot { id, kind, content } => id.len() + kind.len() + content.as_str().len(),
+        RunEvent::Component(event) => event.text_bytes(),
         _ => 0,
     }
 }
@@ -222,6 +223,7 @@ fn replaces(event: &RunEvent, waiting: &RunEvent) -> bool {
             RunEvent::Data { name, id: Some(id), transient, .. },
             RunEvent::Data { name: other_name, id: Some(other_id), transient: other_transient, .. },
         ) => name == other_name && id == other_id && transient == other_transient,
+        (RunEvent::Component(event), RunEvent::Component(waiting)) => event.replaces(waiting),
         (RunEvent::ActivitySnapshot { id, .. }, RunEvent::ActivitySnapshot { id: other_id, .. }) => {
             id == other_id
         }

@@ -5,7 +5,9 @@ use std::time::Duration;
 use http::Extensions;
 
 use super::AssistantBuilder;
+use crate::afs::Afs;
 use crate::engine::hook::{BoxError, RunHook};
+use crate::engine::stored::Stores;
 use crate::engine::{OnDisconnect, Recovery, WhenBusy};
 use crate::store::{ConversationStore, Retention, RunStore};
 use crate::{Error, Result, RunContext};
@@ -114,6 +116,11 @@ impl AssistantBuilder {
     pub fn client_when_busy(mut self, allowed: impl IntoIterator<Item = WhenBusy>) -> Self {
         self.config.client_when_busy = allowed.into_iter().collect();
         self
+    }
+
+    /// Returns the history of components: the given one, or that of the store.
+    pub(super) fn afs_of(given: Option<Afs>, stores: Option<&Stores>) -> Afs {
+        given.unwrap_or_else(|| stores.map_or_else(Afs::transcript, Stores::afs))
     }
 
     /// Checks that the treatments of busy chats are possible.

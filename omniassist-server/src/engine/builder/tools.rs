@@ -1,4 +1,8 @@
+use omniassist_core::Text;
+
 use super::AssistantBuilder;
+use crate::afs::Afs;
+use crate::component::Component;
 use crate::tool::source::AttachedSource;
 use crate::tool::{DeferAbove, Tool};
 
@@ -6,6 +10,30 @@ impl AssistantBuilder {
     /// Adds a tool. Default: none. [`Assistant::tools`](crate::Assistant::tools) registers more while serving.
     pub fn tool(mut self, tool: Tool) -> Self {
         self.tools.push(tool);
+        self
+    }
+
+    /// Adds a [component](crate::component). Default: none.
+    pub fn component(self, component: Component) -> Self {
+        self.tool(component.into_tool())
+    }
+
+    /// Adds [components](crate::component). Default: none.
+    pub fn components(self, components: impl IntoIterator<Item = Component>) -> Self {
+        components.into_iter().fold(self, Self::component)
+    }
+
+    /// Sets instructions about components. They follow the system prompt in runs that are offered a component. Default: none.
+    /// A [`UiAgent`](crate::UiAgent) sets [`DEFAULT_UI_INSTRUCTIONS`](crate::DEFAULT_UI_INSTRUCTIONS).
+    pub fn ui_instructions(mut self, instructions: impl Into<Text>) -> Self {
+        self.config.ui_instructions = Some(instructions.into());
+        self
+    }
+
+    /// Sets where the states of components are stored. Default: the [store](Self::store), or [`Afs::transcript`] without one:
+    /// they travel with the conversation that the client keeps.
+    pub fn afs(mut self, afs: Afs) -> Self {
+        self.afs = Some(afs);
         self
     }
 

@@ -31,7 +31,7 @@ impl Driver {
                 Some(ToolUpdate::Progress { call_id, output }) => {
                     self.step(Input::ToolProgress { call_id, output });
                 }
-                Some(ToolUpdate::Event(event)) => self.events.push(event),
+                Some(ToolUpdate::Event(event)) => self.take_tool_event(event),
                 Some(ToolUpdate::SharedStateChanged) => self.share_state(),
                 Some(ToolUpdate::AgentAsked(ask)) => self.ask(ask),
                 Some(ToolUpdate::Done(outcome)) => {

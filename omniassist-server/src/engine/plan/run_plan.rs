@@ -69,7 +69,7 @@ impl RunPlan {
         let tool = self.registry.check(tool)?;
         let is_wanted = match tool.spec().side {
             ToolSide::Server => self.offers_server_tools,
-            ToolSide::FrontEnd if tool.is_form() => self.abilities.forms,
+            ToolSide::FrontEnd if tool.asks_user() => self.abilities.forms,
             ToolSide::FrontEnd => self.abilities.front_end_tools,
         };
         if is_wanted {

@@ -1,4 +1,5 @@
 use std::fmt;
+use std::mem;
 use std::sync::Arc;
 
 use omniassist_core::message::{Message, Role};
@@ -124,8 +125,24 @@ impl Conversations {
         chat: &str,
         window: &Window,
     ) -> Result<Option<LoadedConversation>, StoreError> {
-        let Some(found) = self.stores.conversations.load(scope, chat, window).await? else { return Ok(None) };
-        let messages = found.messages.into_iter().map(LoadedMessage::read).collect::<Result<_, _>>()?;
+        let Some(mut found) = self.stores.conversations.load(scope, chat, window).await? else {
+            return Ok(None);
+        };
+        let mut stored = mem::take(&mut found.messages);
+        let mut first = stored.first().map(|first| first.id.clone());
+        stored.retain(|stored| !stored.is_entry());
+        // Entries of components took places of the window.
+        while found.more && stored.len() < window.at_most && first.is_some() {
+            let at_most = window.at_most - stored.len();
+            let rest = Window { branch: window.branch.clone(), before: first, at_most };
+            let Some(earlier) = self.stores.conversations.load(scope, chat, &rest).await? else {
+                return Ok(None);
+            };
+            first = earlier.messages.first().map(|first| first.id.clone());
+            found.more = earlier.more;
+            stored.splice(0..0, earlier.messages.into_iter().filter(|stored| !stored.is_entry()));
+        }
+        let messages = stored.into_iter().map(LoadedMessage::read).collect::<Result<_, _>>()?;
         Ok(Some(LoadedConversation { info: found.info, messages, more: found.more }))
     }
 

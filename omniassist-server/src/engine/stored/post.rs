@@ -68,7 +68,9 @@ pub(super) async fn take(
     if last.id.is_empty() {
         last.id = format!("msg_{}", Uuid::now_v7().simple()).into();
     }
-    let Some(found) = store.load(Branch::Leaf(last.id.clone())).await? else {
+    // A conversation without a head has entries of components at most.
+    let found = store.load(Branch::Leaf(last.id.clone())).await?.filter(|found| found.info.head.is_some());
+    let Some(found) = found else {
         if is_last_only && last.role == Role::Assistant {
             return Err(Error::unknown_parent());
         }

@@ -16,6 +16,7 @@ use super::shown_leg::ShownLeg;
 use super::stop::head_of;
 use super::stores::Stores;
 use super::view::View;
+use crate::Principal;
 use crate::engine::Assistant;
 use crate::engine::end::RETRY_ELSEWHERE;
 use crate::store::{Claim, RunHead, RunId, RunState, Scope};
@@ -126,8 +127,11 @@ impl Assistant {
             _ => None,
         });
         let Some(id) = id else { return Ok(events) };
-        let message =
+        let mut message =
             self.stored(stores, scope, &head.chat, &id).await.map_err(|error| refused::by_store(&error))?;
+        // The user may have changed the state of a component since.
+        let principal = Principal::new(scope.owner());
+        self.refresh_states(&principal, &head.chat, message.iter_mut()).await?;
         let mut shown = match message {
             Some(message) => format::message_events(&message),
             None => vec![RunEvent::Start { message_id: id, metadata: None }],

@@ -18,6 +18,7 @@ use super::shown_leg::ShownLeg;
 use super::tail::Tail;
 use super::watched::Watched;
 use crate::CancellationToken;
+use crate::afs::{Afs, AfsHistory};
 use crate::store::{
     Begun, Change, Claim, Claimed, ConversationStore, InstanceId, NewRun, Notice, RunHead, RunId, RunStore,
     Saved, Scope, StoreError, TailCache, Wake, Writer,
@@ -91,6 +92,11 @@ pub(in crate::engine) trait Control: Send + Sync {
 }
 
 impl Stores {
+    /// Returns the history of components in the conversations.
+    pub(in crate::engine) fn afs(&self) -> Afs {
+        Afs::new().mount(AfsHistory::new(Arc::clone(&self.conversations)))
+    }
+
     /// Saves a change in a store of conversations that is not the store of runs.
     ///
     /// # Errors

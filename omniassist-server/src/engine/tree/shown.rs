@@ -85,7 +85,10 @@ impl Shown {
             RunEvent::ToolError { call_id, .. } | RunEvent::ToolRefused { call_id, .. } => {
                 AgentDelta::ToolEnd { tool_call_id: call_id, failed: true }
             }
-            RunEvent::Data { .. } | RunEvent::AgentState(_) | RunEvent::AgentDelta { .. } => {
+            RunEvent::Data { .. }
+            | RunEvent::Component(_)
+            | RunEvent::AgentState(_)
+            | RunEvent::AgentDelta { .. } => {
                 return Some(event);
             }
             _ => return None,

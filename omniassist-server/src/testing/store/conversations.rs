@@ -22,6 +22,7 @@ pub async fn all<F: Factory<Store: ConversationStore>>(factory: &F) {
     owners_have_chats_of_one_name(factory).await;
     a_deleted_conversation_stays_deleted(factory).await;
     everything_of_an_owner_is_deleted(factory).await;
+    super::components::all(factory).await;
     super::histories::conversations_have_an_order(factory).await;
 }
 

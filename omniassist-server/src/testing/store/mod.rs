@@ -50,6 +50,7 @@
 pub mod begin;
 pub mod budgets;
 mod case;
+pub mod components;
 pub mod conversations;
 pub mod deletion;
 mod factory;

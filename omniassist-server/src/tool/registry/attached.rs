@@ -75,6 +75,13 @@ impl Tools {
         statuses
     }
 
+    /// Returns a source that has apps, if it exists for a caller.
+    pub(crate) fn with_apps(&self, name: &str, caller: &RunContext) -> Option<Arc<dyn ToolSource>> {
+        let sources = sync::lock(&self.inner.sources);
+        let attached = sources.get(name).filter(|attached| attached.filter.is_visible_to(name, caller))?;
+        attached.source.apps().is_some().then(|| Arc::clone(&attached.source))
+    }
+
     fn attached(&self) -> BTreeMap<Text, Arc<dyn ToolSource>> {
         let sources = sync::lock(&self.inner.sources);
         sources.iter().map(|(name, attached)| (name.clone(), Arc::clone(&attached.source))).collect()

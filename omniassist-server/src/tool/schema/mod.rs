@@ -8,6 +8,7 @@ mod check;
 mod lint;
 mod messages;
 mod normalise;
+mod partial_check;
 mod pattern;
 mod reference;
 mod rules;
@@ -20,6 +21,7 @@ pub(super) use lint::lint;
 pub(crate) use normalise::{generate, of_answer};
 pub(super) use normalise::{no_arguments, normalise};
 use omniassist_core::Limits;
+pub(crate) use partial_check::PartialCheck;
 
 /// The deepest schema that the limits may allow, because schemas are walked on the stack.
 const MAX_DEPTH: usize = 128;

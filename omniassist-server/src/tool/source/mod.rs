@@ -36,6 +36,7 @@
 //! # Ok::<(), omniassist_server::Error>(())
 //! ```
 
+mod app;
 mod attached;
 mod attachment;
 mod name;
@@ -46,6 +47,7 @@ use std::future::{Future, ready};
 use std::pin::Pin;
 use std::sync::Arc;
 
+pub use app::{AppCall, AppDocument, AppError, AppOrigin, DocumentFuture, ResourceFuture, SourceApps};
 pub use attached::AttachedSource;
 pub(super) use attached::Filter;
 pub(super) use attachment::{Attachment, Attachments};
@@ -95,6 +97,11 @@ pub trait ToolSource: Send + Sync + 'static {
         let _ = caller;
         Box::pin(ready(None))
     }
+
+    /// Returns the apps of the source. The default returns `None`: the routes below `/apps/{server}` are unknown.
+    fn apps(&self) -> Option<&dyn SourceApps> {
+        None
+    }
 }
 
 impl<S: ToolSource + ?Sized> ToolSource for Arc<S> {
@@ -112,5 +119,9 @@ impl<S: ToolSource + ?Sized> ToolSource for Arc<S> {
 
     fn state_for<'a>(&'a self, caller: &'a RunContext) -> StateFuture<'a> {
         (**self).state_for(caller)
+    }
+
+    fn apps(&self) -> Option<&dyn SourceApps> {
+        (**self).apps()
     }
 }
