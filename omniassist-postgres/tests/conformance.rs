@@ -1,8 +1,10 @@
 //! The suite that every store passes.
 
+use std::sync::Arc;
+
 use omniassist_server::testing::store;
 
-use crate::database::Schemas;
+use crate::database::{Schemas, connect, new_schema};
 
 #[tokio::test]
 async fn runs_begin() {
@@ -57,4 +59,14 @@ async fn usage_is_counted_once() {
 #[tokio::test(flavor = "multi_thread")]
 async fn concurrent_calls_have_an_order() {
     store::histories::all(&Schemas::default()).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn concurrent_changes_of_a_component_are_kept() {
+    let schema = new_schema();
+    let mut stores = Vec::new();
+    for _ in 0..3 {
+        stores.push(Arc::new(connect(&schema).await));
+    }
+    store::components::concurrent_changes_are_kept(&stores, 1_000).await;
 }

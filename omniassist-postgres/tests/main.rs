@@ -10,6 +10,7 @@
 mod agents;
 mod bouncer;
 mod budget;
+mod components;
 mod conformance;
 mod database;
 mod durability;

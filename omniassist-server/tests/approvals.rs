@@ -127,6 +127,33 @@ async fn an_approved_call_runs_once_and_the_model_continues() {
     assert_eq!(model.payloads().len(), 2);
 }
 
+#[tokio::test]
+async fn a_page_edits_the_arguments_if_the_question_says_that_it_may() {
+    let (tool, ran) = refund(Approval::always().editable());
+    let model = ScriptedProvider::new().turn(call_refund(5)).turn(text("Done."));
+    let assistant = Assistant::builder(model).tool(tool).build().unwrap();
+    let (mut messages, _) = post(&assistant, "c", vec![Message::user("q", "Refund 5.")]).await;
+    let asked = messages.last().unwrap();
+    let call = asked.tools().last().unwrap().call_id.to_string();
+    let question = &asked.metadata.as_ref().unwrap()["omniassist"]["approvals"][call.as_str()];
+    assert_eq!(question, &json!({ "editable": true }));
+
+    answer(&mut messages, true);
+    for part in &mut messages.last_mut().unwrap().parts {
+        if let Part::Tool(tool) = part
+            && let ToolState::ApprovalResponded { approval, .. } = &mut tool.state
+        {
+            approval.arguments = Some(JsonText::from_value(&json!({ "cents": 4 })));
+        }
+    }
+    let (messages, _) = post(&assistant, "c", messages).await;
+    assert_eq!(ran.load(Ordering::SeqCst), 1);
+    assert!(matches!(
+        state(&messages),
+        ToolState::OutputAvailable { output, .. } if output.to_value() == json!("refunded 4")
+    ));
+}
+
 #[test]
 fn seal_keys_come_from_a_variable() {
     let builder = || Assistant::builder(ScriptedProvider::new());

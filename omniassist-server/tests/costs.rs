@@ -26,19 +26,20 @@ fn cpu_time() -> Duration {
     nanoseconds.map_or_else(|| START.get_or_init(Instant::now).elapsed(), Duration::from_nanos)
 }
 
-fn cost<T>(work: impl FnOnce() -> T) -> (Duration, T) {
+pub(crate) fn cost<T>(work: impl FnOnce() -> T) -> (Duration, T) {
     let before = cpu_time();
     let done = work();
     (cpu_time().saturating_sub(before), done)
 }
 
 /// Returns 50 ms, scaled by the speed of this build. A release build parses the sample below in about 0.4 ms.
-fn bound() -> Duration {
+pub(crate) fn bound() -> Duration {
     static BOUND: OnceLock<Duration> = OnceLock::new();
     *BOUND.get_or_init(|| {
         let sample = json!((0..5_000).map(|n| json!({ "n": n })).collect::<Vec<_>>()).to_string();
-        let parse = || cost(|| serde_json::from_str::<Value>(&sample).map(drop)).0;
-        let fastest = (0..10).map(|_| parse()).min().unwrap_or_default();
+        // The clock of a thread can have a resolution of 4 ms, so each measurement is of many parses.
+        let parse = || cost(|| (0..50).for_each(|_| drop(serde_json::from_str::<Value>(&sample)))).0 / 50;
+        let fastest = (0..3).map(|_| parse()).min().unwrap_or_default();
         Duration::from_millis(50).mul_f64((fastest.as_secs_f64() / 0.000_4).max(1.0))
     })
 }

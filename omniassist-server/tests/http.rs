@@ -446,20 +446,26 @@ async fn the_documentation_lists_every_route() {
             continue;
         };
         let path = path.replace("{chat_id}", "c").replace("{model}", "omniassist").replace("{name}", "n");
+        let path = path.replace("{server}", "s").replace("{resource}", "d");
         let path = path.replace("{run}", "r").replace("{call}", "k").replace("{agent}", "a");
         let Ok(method) = method.parse::<Method>() else { continue };
         let request = Request::builder().method(method).uri(&path).body(Full::<Bytes>::default()).unwrap();
         let response = service.handle(request).await;
         assert_ne!(response.status(), StatusCode::METHOD_NOT_ALLOWED, "{line}");
         if response.status() == StatusCode::NOT_FOUND {
-            // This assistant has neither objects nor a store, and no endpoint for MCP.
-            let is_unknown = ["/ag-ui/connect", "/c/agents", "/files", "/mcp", "/runs", "/threads"]
-                .iter()
-                .any(|unknown| path.starts_with(unknown));
-            let code = if is_unknown { "not_found" } else { "object_not_found" };
+            // This assistant has neither objects, apps nor a store, no endpoint for MCP, no playground, and no module of that name.
+            let is_unknown =
+                ["/ag-ui/connect", "/c/agents", "/files", "/mcp", "/playground", "/runs", "/threads", "/w/"]
+                    .iter()
+                    .any(|unknown| path.starts_with(unknown));
+            let code = match path.split('/').nth(1) {
+                _ if is_unknown => "not_found",
+                Some("apps") => "app_not_found",
+                _ => "object_not_found",
+            };
             assert_eq!(error(response).await["code"], code, "{line}");
         }
         routes += 1;
     }
-    assert_eq!(routes, 31);
+    assert_eq!(routes, 41);
 }

@@ -27,6 +27,7 @@ mod calm;
 mod canary;
 mod caps;
 mod cassette;
+mod components;
 mod context;
 mod copilotkit;
 mod cost;
@@ -59,6 +60,7 @@ mod openai;
 mod openai_endpoint;
 mod plain_routes;
 mod plan;
+mod playground;
 #[cfg(all(feature = "anthropic", feature = "gemini", feature = "openai"))]
 mod provider_items;
 mod rate;
@@ -85,3 +87,5 @@ mod tool_search;
 mod tools;
 #[cfg(feature = "openai")]
 mod transport;
+mod ui;
+mod widget;

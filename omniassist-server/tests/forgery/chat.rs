@@ -388,7 +388,12 @@ impl<'a> Run<'a> {
         let input = object(dice);
         let message = self.message.to_string();
         let state = plain_state(sent_state(metadata.as_ref()).as_ref());
-        self.send(RunEvent::ToolInputStart { call_id: call_id.clone(), name: name.clone(), title: None });
+        self.send(RunEvent::ToolInputStart {
+            call_id: call_id.clone(),
+            name: name.clone(),
+            title: None,
+            app: None,
+        });
         if kind == Kind::Invalid {
             let error_text: Text = word(dice).into();
             self.ledger.failed_calls.insert([message.clone(), call_id.to_string(), name.to_string(), state]);

@@ -9,7 +9,7 @@
 
 mod asked;
 mod chat;
-mod dice;
+pub(crate) mod dice;
 mod forge;
 mod json;
 mod keys;

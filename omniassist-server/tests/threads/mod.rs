@@ -1,5 +1,6 @@
 //! Tests of stored conversations: the routes below `/threads`, and the interface for the application.
 
+mod entries;
 mod lossless;
 mod owners;
 mod retention;
