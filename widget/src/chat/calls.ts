@@ -1,0 +1,99 @@
+import type { Conversation } from './conversation.js';
+import { toolName } from './part.js';
+import { page, type Registry } from './registry.js';
+import type { Tabs } from './tabs.js';
+import type { ToolDescriptor, ToolHandler, ToolPart } from './types.js';
+
+/** The words of a call that ended with its page. */
+const RELOADED = 'The page was loaded again while this tool ran. Its result is not known.';
+
+/** What the calls need from their chat. */
+export interface CallHooks {
+  /** Asks the user. */
+  confirm(question: string, signal: AbortSignal): Promise<boolean>;
+  /** A call has changed. */
+  changed(): void;
+}
+
+/** The calls that the page or the user settles. */
+export class OpenCalls {
+  readonly #conversation: Conversation;
+  readonly #registry: Registry;
+  readonly #tabs: Tabs;
+  readonly #hooks: CallHooks;
+
+  constructor(conversation: Conversation, registry: Registry, tabs: Tabs, hooks: CallHooks) {
+    this.#conversation = conversation;
+    this.#registry = registry;
+    this.#tabs = tabs;
+    this.#hooks = hooks;
+  }
+
+  /** Returns the tool of the page that a call needs. */
+  tool(part: ToolPart): { tool: ToolDescriptor; handler: ToolHandler } | undefined {
+    const name = toolName(part);
+    return this.#registry.tools.get(name) ?? page.tools.get(name);
+  }
+
+  /** Settles a call in the state `from`. Returns `false` if another tab or an earlier click has settled it. */
+  async settle(toolCallId: string, from: ToolPart['state'], change: Partial<ToolPart>): Promise<boolean> {
+    const conversation = this.#conversation;
+    const { id } = conversation;
+    // The part of the caller may be one that was loaded again meanwhile.
+    const part = conversation.call(toolCallId);
+    if (part?.state !== from || !conversation.isOpen(part) || !(await this.#tabs.claim(id, toolCallId))) return false;
+    // It may have been loaded again while this tab made its claim.
+    if (conversation.call(toolCallId)?.state !== from || id !== conversation.id) return false;
+    this.#apply(toolCallId, change);
+    return true;
+  }
+
+  /** Runs a tool of the page. It never rejects. */
+  async run(part: ToolPart, signal: AbortSignal): Promise<void> {
+    const { id, begun } = this.#conversation;
+    const { toolCallId } = part;
+    const entry = this.tool(part);
+    if (!entry || !(await this.#tabs.claim(id, toolCallId)) || signal.aborted) return;
+    begun.add(toolCallId);
+    this.#hooks.changed();
+    const confirm = (question: string): Promise<boolean> => this.#hooks.confirm(question, signal);
+    const change = await Promise.resolve()
+      .then(() => entry.handler(part.input as never, { signal, toolCallId, confirm }))
+      // Only JSON reaches the model.
+      .then((output) => ({ state: 'output-available', output: JSON.parse(JSON.stringify(output ?? null)) }) as const)
+      .catch((error: unknown) => {
+        const errorText = String((error as Error)?.message ?? error);
+        return { state: 'output-error', errorText } as const;
+      });
+    begun.delete(toolCallId);
+    if (signal.aborted) return;
+    if (entry.tool.title) part.title ??= entry.tool.title;
+    this.#apply(toolCallId, change);
+  }
+
+  /** Settles the calls that ended with their page. Returns `true` if there are any. */
+  reloaded(): boolean {
+    const { begun } = this.#conversation;
+    const calls = this.#conversation.openCalls().filter(({ toolCallId }) => begun.delete(toolCallId));
+    for (const part of calls) Object.assign(part, { state: 'output-error', errorText: RELOADED });
+    return calls.length > 0;
+  }
+
+  /** Runs the stored calls for which the page has a tool. Those of an answer that the user stopped do not run. */
+  runOpen(signal: AbortSignal): Promise<void>[] {
+    return this.runnable.map((part) => this.run(part, signal));
+  }
+
+  get runnable(): ToolPart[] {
+    const { last, cut, begun } = this.#conversation;
+    if (!last || cut.has(last.id)) return [];
+    return this.#conversation.openCalls().filter((part) => this.tool(part) && !begun.has(part.toolCallId));
+  }
+
+  #apply(toolCallId: string, change: Partial<ToolPart>): void {
+    this.#conversation.unsent.set(toolCallId, change);
+    this.#conversation.settle(toolCallId, change);
+    this.#tabs.post({ type: 'settled', chatId: this.#conversation.id, toolCallId, change });
+    this.#hooks.changed();
+  }
+}

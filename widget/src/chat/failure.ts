@@ -1,0 +1,50 @@
+import { NO_SERVER } from './base.js';
+import type { ChatError } from './types.js';
+
+/** An error of a chat. */
+export class ChatFailure extends Error implements ChatError {
+  override readonly name = 'ChatError';
+  readonly kind: ChatError['kind'];
+  readonly status?: number;
+  readonly canRetry: boolean;
+
+  constructor(
+    kind: ChatError['kind'],
+    message: string,
+    options: { status?: number; canRetry?: boolean; cause?: unknown } = {},
+  ) {
+    super(message, options);
+    this.kind = kind;
+    if (options.status !== undefined) this.status = options.status;
+    this.canRetry = options.canRetry ?? true;
+  }
+}
+
+export const offline = (cause?: unknown): ChatFailure => new ChatFailure('offline', NO_SERVER, { cause });
+
+export const interrupted = (cause?: unknown): ChatFailure =>
+  new ChatFailure('interrupted', 'The connection was lost before the answer was complete.', { cause });
+
+/** Returns the error of any exception. */
+export const failureOf = (error: unknown): ChatFailure =>
+  error instanceof ChatFailure
+    ? error
+    : new ChatFailure('failed', error instanceof Error ? error.message : String(error), { cause: error });
+
+/** Returns the error of a refused request, with the sentence of its body. A proxy without a server counts as no server. */
+export async function refusal(response: Response): Promise<ChatFailure> {
+  const { status } = response;
+  const text = await response.text().catch(() => '');
+  let message: unknown;
+  try {
+    const { error } = JSON.parse(text) as { error?: { message?: unknown } };
+    message = error?.message ?? error;
+  } catch {
+    // A proxy answered, not the server.
+  }
+  const canRetry = status >= 500 || status === 429 || status === 408;
+  if (typeof message === 'string') return new ChatFailure('refused', message, { status, canRetry });
+  const isGateway = status > 501 && status < 505;
+  if (isGateway || (status === 500 && !text)) return new ChatFailure('offline', NO_SERVER, { status });
+  return new ChatFailure('refused', `The server answered with status ${status}.`, { status, canRetry });
+}

@@ -1,0 +1,70 @@
+import type { Conversation } from './conversation.js';
+import type { Runner } from './runner.js';
+import type { TabMessage, Tabs } from './tabs.js';
+
+/** The time between two reports of a running answer to other tabs. */
+const REPORT_MS = 250;
+/** The time after which the run of a silent tab counts as ended. */
+const SILENT_MS = 5_000;
+
+/** Shows the runs of this tab in other tabs, and theirs in this one. */
+export class Mirror {
+  readonly #tabs: Tabs;
+  readonly #conversation: Conversation;
+  readonly #runner: Runner;
+  /** The position of the first message that a report has. */
+  #from = 0;
+  #reports: ReturnType<typeof setInterval> | undefined;
+  #reportedAt = 0;
+  #silence: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(tabs: Tabs, conversation: Conversation, runner: Runner) {
+    this.#tabs = tabs;
+    this.#conversation = conversation;
+    this.#runner = runner;
+  }
+
+  /** Reports the status of this tab's run, and its messages while it runs. A server with a store has the messages. */
+  report(isStored: boolean): void {
+    clearInterval(this.#reports);
+    this.#reports = undefined;
+    if (this.#runner.isMirror) return;
+    this.#report(isStored ? undefined : 0);
+    if (!this.#runner.isBusy || isStored) return;
+    this.#from = Math.max(this.#conversation.messages.length - 1, 0);
+    this.#reports = setInterval(() => this.#report(this.#from), REPORT_MS);
+  }
+
+  /** Reports what has arrived. The timers of a hidden tab may come once a minute only. */
+  progress(): void {
+    if (this.#reports !== undefined && Date.now() - this.#reportedAt >= REPORT_MS) this.#report(this.#from);
+  }
+
+  /** Shows the run of another tab. */
+  show({ status, from, messages, cut }: Extract<TabMessage, { type: 'status' }>): void {
+    const runner = this.#runner;
+    if (runner.isBusy && !runner.isMirror) return;
+    clearTimeout(this.#silence);
+    if (from === undefined) {
+      if (status !== 'submitted' && !runner.isBusy) void runner.run(runner.sync(false), true);
+      return;
+    }
+    this.#conversation.messages.splice(from, this.#conversation.messages.length, ...(messages ?? []));
+    this.#conversation.cut = new Set(cut);
+    runner.mirror(status);
+    if (runner.isBusy) this.#silence = setTimeout(() => runner.mirror('ready'), SILENT_MS);
+  }
+
+  close(): void {
+    clearInterval(this.#reports);
+    this.#reports = undefined;
+    clearTimeout(this.#silence);
+  }
+
+  #report(from: number | undefined): void {
+    this.#reportedAt = Date.now();
+    const { id: chatId, messages, cut } = this.#conversation;
+    const kept = from === undefined ? {} : { from, messages: messages.slice(from), cut: [...cut] };
+    if (messages.length) this.#tabs.post({ type: 'status', chatId, status: this.#runner.status, ...kept });
+  }
+}

@@ -1,0 +1,299 @@
+import { Answer } from './answer.js';
+import type { OpenCalls } from './calls.js';
+import type { Conversation } from './conversation.js';
+import { ChatFailure, failureOf, interrupted } from './failure.js';
+import { isComplete, isTool } from './part.js';
+import { once, pause, pauseAfter, reach } from './retry.js';
+import type { Server } from './server.js';
+import { chunks } from './sse.js';
+import type { StoredChats } from './stored.js';
+import type { ChatStatus, Message } from './types.js';
+
+/** The age of the last event from which on a lost stream is an error. */
+const QUICK_MS = 1_000;
+/** The times that an answer without a store is requested again by itself. */
+const REPOSTS = 5;
+/** The longest pause between two attempts to follow a stored run, and the time after which pauses begin anew. */
+const LONGEST_PAUSE_MS = 2_000;
+const CALM_MS = 10_000;
+
+/** What the runs of a chat need from it. */
+export interface RunHost {
+  /** Returns the stored chats, if the server stores the chats of this user. */
+  stored(): StoredChats | undefined;
+  /** Returns members of the body of a post, after what must come before it. */
+  body(): Promise<Record<string, unknown>>;
+  /** A server has received the body. */
+  received(): void;
+  /** The open chat was deleted elsewhere. */
+  deleted(): void;
+  /** Loads the messages before these in the background. */
+  loadBefore(oldest: string, signal: AbortSignal): void;
+  changed(): void;
+  statusChanged(): void;
+}
+
+/** Sends one request and reads its answer. Returns a promise for each tool that the page runs. */
+export type RunRequest = (signal: AbortSignal) => Promise<Promise<void>[]>;
+
+/** Sends requests until an answer is complete, or waits for the user. */
+export class Runner {
+  status: ChatStatus = 'ready';
+  error: ChatFailure | undefined;
+  /** `true` if the run belongs to another tab. */
+  isMirror = false;
+  readonly #conversation: Conversation;
+  readonly #server: Server;
+  readonly #calls: OpenCalls;
+  readonly #host: RunHost;
+  #abort: AbortController | undefined;
+  #lastEvent = 0;
+  /** Takes back what a lost answer has added. Returns `false` if a tool may have begun. */
+  #takeBack = (): boolean => false;
+
+  constructor(conversation: Conversation, server: Server, calls: OpenCalls, host: RunHost) {
+    this.#conversation = conversation;
+    this.#server = server;
+    this.#calls = calls;
+    this.#host = host;
+  }
+
+  get isBusy(): boolean {
+    return this.status === 'submitted' || this.status === 'streaming';
+  }
+
+  /** Returns `true` if the server may have more of the last answer. */
+  get isLost(): boolean {
+    return this.#host.stored() !== undefined && ['interrupted', 'offline'].includes(this.error?.kind ?? '');
+  }
+
+  /** Sets the status of the run of another tab. */
+  mirror(status: ChatStatus): void {
+    this.isMirror = true;
+    this.#set(status);
+  }
+
+  /** Shows an error that no run has. */
+  fail(error: ChatFailure): void {
+    this.#set('error', error);
+  }
+
+  /** Posts the conversation after a call was settled. During a run, the end of the run posts it. */
+  settled(): Promise<void> {
+    if (!this.isBusy && isComplete(this.#conversation.last)) return this.run();
+    this.#host.changed();
+    return Promise.resolve();
+  }
+
+  /** Takes no more of the answer. */
+  leave(): void {
+    this.#abort?.abort();
+    this.#abort = undefined;
+    this.error = undefined;
+    this.status = 'ready';
+  }
+
+  /** Ends the run of this tab. What has arrived stays. */
+  abort(): void {
+    this.#conversation.unsent.clear();
+    this.#abort?.abort();
+  }
+
+  async run(first: RunRequest = this.post(), isMirror = false): Promise<void> {
+    this.#abort?.abort();
+    const abort = new AbortController();
+    const { signal } = abort;
+    this.#abort = abort;
+    this.isMirror = isMirror;
+    this.#set('submitted');
+    let request = first;
+    let losses = 0;
+    let lostAt = 0;
+    try {
+      for (;;) {
+        try {
+          const calls = await request(signal);
+          await Promise.all(calls);
+          signal.throwIfAborted();
+          // The server knows the results of its own tools. Only results of the page and the user are news.
+          const hasNews = this.#conversation.renew() || calls.length > 0;
+          if (!hasNews || !isComplete(this.#conversation.last)) break;
+          request = this.post();
+        } catch (error) {
+          signal.throwIfAborted();
+          if (Date.now() - lostAt > CALM_MS) losses = 0;
+          request = this.#afterLoss(error, request, losses);
+          if (losses) await pause(pauseAfter(losses - 1, LONGEST_PAUSE_MS), signal);
+          losses += 1;
+          lostAt = Date.now();
+        }
+      }
+      this.#set('ready');
+    } catch (error) {
+      // A later run may have begun when this one was stopped.
+      if (this.#abort !== abort) return;
+      const { last, cut } = this.#conversation;
+      if (last?.role === 'assistant') cut.add(last.id);
+      if (signal.aborted) this.#set('ready');
+      else this.#set('error', failureOf(error));
+    }
+  }
+
+  /** Returns the request that goes on after an error, or throws the error. */
+  #afterLoss(error: unknown, request: RunRequest, losses: number): RunRequest {
+    if (!(error instanceof ChatFailure)) throw error;
+    const isCut = error.kind === 'interrupted';
+    const age = Date.now() - this.#lastEvent;
+    // The clock may have been set back.
+    const isQuick = age >= 0 && age < QUICK_MS;
+    if (this.#host.stored()) {
+      // Another tab may have gone on with the conversation.
+      const isBehind = error.status === 409 && !losses;
+      const isAway = this.#syncs.has(request) && error.canRetry && error.kind !== 'failed';
+      if (!isCut && !isAway && !isBehind) throw error;
+      // The run goes on in the server. The user learns that nothing arrives at the moment.
+      const isNews = this.status !== 'error' && !isBehind;
+      if (isNews && !(isCut && isQuick)) this.#set('error', isCut ? error : interrupted(error));
+      return this.sync(!this.isMirror);
+    }
+    if (!isCut || !isQuick || losses >= REPOSTS || !this.#takeBack()) throw error;
+    return request;
+  }
+
+  /** The requests of `sync`, which are sent again for as long as no server is reached. */
+  readonly #syncs = new WeakSet<RunRequest>();
+
+  /**
+   * Returns a request that loads a stored chat, and follows the answer that the server is writing. With `asks`, it posts a
+   * question that the server does not have or has not answered. `loaded` is called before the answer is read. The chat is
+   * loaded after `change` has settled.
+   */
+  sync(asks: boolean, loaded?: () => void, change?: Promise<unknown>): RunRequest {
+    const request: RunRequest = async (signal) => {
+      if (change) {
+        await new Promise<unknown>((done, stopped) => {
+          signal.addEventListener('abort', stopped);
+          void change.then(done);
+        });
+      }
+      const conversation = this.#conversation;
+      const stored = this.#host.stored();
+      const mine = conversation.last;
+      // The run comes first: the messages of one that has ended by then are complete.
+      const thread = await stored?.find(conversation.id, signal);
+      // A chat that the server does not have is in the storage of the browser, or it was deleted.
+      if (!thread && conversation.isKnown) this.#host.deleted();
+      if (!thread && !asks) return [];
+      const page = thread && (await stored?.messages(conversation.id, signal));
+      const messages = page?.messages ?? [];
+      conversation.isKnown = thread !== undefined;
+      const isUnknown = asks && mine?.role === 'user' && !messages.some(({ id }) => id === mine.id);
+      if (thread) conversation.take(isUnknown ? [...messages, mine] : messages);
+      if (page?.more && conversation.messages[0] === messages[0] && messages[0]) {
+        this.#host.loadBefore(messages[0].id, signal);
+      }
+      this.#set('submitted');
+      const stream = thread?.run && (await once(() => this.#server.stream(conversation.id, signal)));
+      if (stream && stream.status !== 204) {
+        loaded?.();
+        return this.#read(stream, signal, true);
+      }
+      const { last } = conversation;
+      if (asks && last?.role === 'user') return this.post()(signal);
+      if (asks && last) conversation.cut.delete(last.id);
+      if (this.isMirror) return [];
+      const reloaded = this.#calls.reloaded() ? [Promise.resolve()] : [];
+      return [...reloaded, ...this.#calls.runOpen(signal)];
+    };
+    this.#syncs.add(request);
+    return request;
+  }
+
+  /** Returns a request that posts the conversation and reads the answer. */
+  post(more: Record<string, unknown> = {}): RunRequest {
+    return async (signal) => {
+      // What this tab has settled may follow the run of another one.
+      this.isMirror = false;
+      this.#set('submitted');
+      const conversation = this.#conversation;
+      const stored = this.#host.stored();
+      const body = await this.#host.body();
+      signal.throwIfAborted();
+      const { messages, last, unsent } = conversation;
+      const sent = [...unsent.keys()];
+      const answered = last?.role === 'assistant' ? last : undefined;
+      this.#takeBack = taker(messages, answered);
+      const isApproved = answered?.parts.some((part) => isTool(part) && part.state === 'approval-responded');
+      const posted = {
+        ...body,
+        id: conversation.id,
+        messages: stored && conversation.isKnown ? newest(messages) : messages,
+        trigger: 'submit-message',
+        messageId: answered?.id,
+        ...more,
+      };
+      // An approved tool may have begun if the answer did not arrive. A server with a store runs it once.
+      const isRepeatable = Boolean(stored) || !isApproved;
+      const response = await reach(() => this.#server.post(posted, signal), signal, isRepeatable, (error) => this.#show(error));
+      this.#show(undefined);
+      this.#host.received();
+      conversation.isKnown = true;
+      sent.forEach((id) => unsent.delete(id));
+      return this.#read(response, signal, false);
+    };
+  }
+
+  async #read(response: Response, signal: AbortSignal, isReplay: boolean): Promise<Promise<void>[]> {
+    const { messages, cut } = this.#conversation;
+    const answer = new Answer(messages, isReplay);
+    const calls: Promise<void>[] = [];
+    this.#lastEvent = Date.now();
+    for await (const chunk of chunks(response)) {
+      signal.throwIfAborted();
+      this.#lastEvent = Date.now();
+      const part = answer.apply(chunk);
+      const isOfPage = part && !part.providerExecuted && !this.isMirror && this.#calls.tool(part);
+      if (isOfPage) calls.push(this.#calls.run(part, signal));
+      if (this.status !== 'streaming' && answer.hasContent) this.#set('streaming');
+      else this.#host.changed();
+    }
+    if (!answer.isFinished) throw interrupted();
+    cut.delete(this.#conversation.last?.id ?? '');
+    return calls;
+  }
+
+  /** Shows the reason for a wait, while the request goes on. */
+  #show(error: ChatFailure | undefined): void {
+    this.error = error;
+    this.#host.changed();
+  }
+
+  #set(status: ChatStatus, error?: ChatFailure): void {
+    this.status = status;
+    this.error = error;
+    this.#host.statusChanged();
+  }
+}
+
+/** Returns the messages from the question before the last answer on: a server with a store has the earlier ones. */
+function newest(messages: Message[]): Message[] {
+  const back = (role: string, at: number): number => {
+    while (at > 0 && messages[at]?.role !== role) at -= 1;
+    return at;
+  };
+  return messages.slice(back('user', back('assistant', messages.length - 1)));
+}
+
+/** Returns the function that takes back what an answer has added to the conversation, if no tool can have begun. */
+function taker(messages: Message[], answered: Message | undefined): () => boolean {
+  const count = messages.length;
+  const parts = answered?.parts.length ?? 0;
+  const isApproved = answered?.parts.some((part) => isTool(part) && part.state === 'approval-responded');
+  return () => {
+    const added = answered ? answered.parts.slice(parts) : (messages[count]?.parts ?? []);
+    if (isApproved || added.some((part) => isTool(part) && part.state !== 'input-streaming')) return false;
+    answered?.parts.splice(parts);
+    messages.splice(count);
+    return true;
+  };
+}

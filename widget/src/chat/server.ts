@@ -1,0 +1,72 @@
+import { newId } from './id.js';
+import { once } from './retry.js';
+import type { ChatOptions } from './types.js';
+
+/** The version of the AI SDK's protocol. It has the questions of approvals. */
+const VERSION = 'ai-sdk=7';
+
+/** The routes of an assistant. */
+export class Server {
+  readonly api: string;
+  /** The assistant, or one of its agents. */
+  readonly runs: string;
+  readonly #options: ChatOptions;
+
+  constructor(options: ChatOptions & { api: string }) {
+    this.#options = options;
+    this.api = options.api;
+    this.runs = options.agent === undefined ? this.api : `${this.api}/agents/${encodeURIComponent(options.agent)}`;
+  }
+
+  /** Sends a request. A `body` that is no file is written as JSON. */
+  async send(url: string, { body, ...init }: Omit<RequestInit, 'body'> & { body?: unknown } = {}): Promise<Response> {
+    const { headers, credentials = 'same-origin' } = this.#options;
+    const own = typeof headers === 'function' ? await headers() : headers;
+    if (body === undefined) return fetch(url, { credentials, headers: own, ...init });
+    const isFile = body instanceof Blob;
+    const type = isFile ? body.type || 'application/octet-stream' : 'application/json';
+    const written = isFile ? body : JSON.stringify(body);
+    return fetch(url, {
+      method: 'POST',
+      credentials,
+      ...init,
+      headers: { 'content-type': type, ...own },
+      body: written,
+    });
+  }
+
+  /** Returns `true` if the server has a store. One without a store has no stream of a chat in any position. */
+  async hasStore(signal: AbortSignal): Promise<boolean> {
+    const url = `${this.runs}/${newId()}/stream?startIndex=0`;
+    const response = await once(() => this.send(url, { signal }));
+    response.body?.cancel().catch(() => {});
+    return response.status !== 204;
+  }
+
+  post(body: unknown, signal: AbortSignal): Promise<Response> {
+    return this.send(`${this.runs}?${VERSION}`, { body, signal });
+  }
+
+  stream(chat: string, signal: AbortSignal): Promise<Response> {
+    return this.send(`${this.runs}/${encodeURIComponent(chat)}/stream?${VERSION}`, { signal });
+  }
+
+  stop(chat: string, signal: AbortSignal): Promise<Response> {
+    return this.send(`${this.runs}/${encodeURIComponent(chat)}/stop`, { method: 'POST', signal });
+  }
+
+  upload(file: File): Promise<Response> {
+    return this.send(`${this.api}/files?filename=${encodeURIComponent(file.name)}`, { body: file });
+  }
+
+  /** Stores the state of an instance of a component, also while the page is closed. */
+  putState(instance: string, body: unknown): Promise<Response> {
+    const url = `${this.runs}/ui/${encodeURIComponent(instance)}/state`;
+    return this.send(url, { method: 'PUT', body, keepalive: true });
+  }
+
+  act(instance: string, action: string, body: unknown): Promise<Response> {
+    const path = [instance, action].map(encodeURIComponent).join('/');
+    return this.send(`${this.runs}/ui/${path}?${VERSION}`, { body });
+  }
+}

@@ -1,0 +1,36 @@
+import { interrupted } from './failure.js';
+
+/** A chunk of the AI SDK's UI message stream. */
+export interface Chunk {
+  type: string;
+  [member: string]: any;
+}
+
+/** Yields the chunks of a stream. A loop that is left early closes the connection. */
+export async function* chunks({ body }: Response): AsyncGenerator<Chunk, void> {
+  if (!body) return;
+  const reader = body.getReader();
+  const decoder = new TextDecoder();
+  let rest = '';
+  let data: string[] = [];
+  try {
+    for (;;) {
+      const { done, value } = await reader.read().catch((error: unknown) => {
+        throw error instanceof TypeError ? interrupted(error) : error;
+      });
+      if (done) return;
+      // A carriage return at the end may be the first half of a line end.
+      const lines = (rest + decoder.decode(value, { stream: true })).split(/\r\n|\n|\r(?!$)/);
+      rest = lines.pop() ?? '';
+      for (const line of lines) {
+        if (line.startsWith('data:')) data.push(line.slice(line[5] === ' ' ? 6 : 5));
+        if (line || !data.length) continue;
+        const text = data.join('\n');
+        data = [];
+        if (text !== '[DONE]') yield JSON.parse(text) as Chunk;
+      }
+    }
+  } finally {
+    reader.cancel().catch(() => {});
+  }
+}

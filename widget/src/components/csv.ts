@@ -1,0 +1,12 @@
+/** Returns rows as CSV (RFC 4180). A text that a spreadsheet would run as a formula gets an apostrophe. */
+export function csv(
+  labels: readonly string[],
+  rows: readonly (readonly (string | number | boolean | null)[])[],
+): string {
+  const field = (cell: string | number | boolean | null | undefined) => {
+    let text = String(cell ?? '');
+    if (typeof cell === 'string' && /^[=+\-@\t\r]/.test(text) && !Number.isFinite(Number(text))) text = `'${text}`;
+    return /[",\r\n]/.test(text) ? `"${text.replace(/"/g, '""')}"` : text;
+  };
+  return [labels, ...rows].map((row) => labels.map((_, column) => field(row[column])).join(',')).join('\r\n');
+}

@@ -1,0 +1,207 @@
+import { builtin, frame, more, shown } from './builtin.js';
+import type { AnyContext } from './component.js';
+import { type Child, h } from './node.js';
+import { type Sending, send } from './sending.js';
+import type { Texts } from './texts.js';
+
+interface Field {
+  name?: string;
+  label?: string;
+  kind?: 'text' | 'long-text' | 'number' | 'date' | 'email' | 'select' | 'checkbox';
+  required?: boolean | null;
+  options?: string[] | null;
+  value?: string | null;
+}
+
+interface Props {
+  title?: string | null;
+  fields?: Field[];
+  submit?: string | null;
+}
+
+type Value = string | number | boolean;
+
+interface Draft extends Sending {
+  /** The user's entries, by the position of the field. */
+  values: Map<number, string | boolean>;
+  /** The messages since the user tried to submit, by the position of the field. */
+  errors: Map<number, string>;
+}
+
+/** Fields for the user to fill in. The values are the output. */
+export const form = builtin<Props, unknown, { draft: Draft }>('form', (context, local) => {
+  const { title, submit } = context.props;
+  const { texts } = context;
+  const fields = shown(context.props.fields);
+  const answered = (context.output as { values?: Record<string, Value> } | undefined)?.values;
+  if (answered) {
+    const rows = fields.map(({ name, label }) => {
+      const value = name !== undefined && Object.hasOwn(answered, name) ? answered[name] : undefined;
+      return h(
+        'div',
+        { part: 'field' },
+        h('dt', null, label),
+        h(
+          'dd',
+          null,
+          value === undefined ? '–' : typeof value === 'boolean' ? (value ? texts.yes : texts.no) : String(value),
+        ),
+      );
+    });
+    return frame(
+      'form',
+      title,
+      context,
+      h('dl', { part: 'fields', tabindex: -1 }, rows),
+      h('p', { part: 'note', role: 'status' }, texts.sent),
+    );
+  }
+  const draft = (local.draft ??= { values: new Map(), errors: new Map(), sending: false, failed: false });
+  const entry = (index: number) => draft.values.get(index) ?? initial(fields[index], context, index);
+
+  const submitted = async (event: Event) => {
+    event.preventDefault();
+    if (!context.complete || draft.sending) return;
+    draft.errors.clear();
+    fields.forEach((field, index) => {
+      const message = fault(field, entry(index), texts);
+      if (message) draft.errors.set(index, message);
+    });
+    local.repaint();
+    const first = [...draft.errors.keys()][0];
+    if (first !== undefined) return local.root.querySelector<HTMLElement>(`#f${first}`)?.focus();
+    const values = fields.flatMap((field, index): [string, Value][] => {
+      const value = read(field, entry(index));
+      return value === undefined || field.name === undefined ? [] : [[field.name, value]];
+    });
+    await send(draft, local, async () => {
+      await context.respond({ values: Object.fromEntries(values) });
+      local.repaint();
+      local.root.querySelector<HTMLElement>('dl')?.focus();
+    });
+  };
+  const rows = fields.map((field, index) =>
+    field.kind
+      ? row(field, index, entry(index), draft.errors.get(index), texts, (value) => {
+          draft.values.set(index, value);
+          if (draft.errors.has(index)) {
+            const message = fault(field, value, texts);
+            if (message) draft.errors.set(index, message);
+            else draft.errors.delete(index);
+          }
+          local.repaint();
+        })
+      : null,
+  );
+  return frame(
+    'form',
+    title,
+    context,
+    h(
+      'form',
+      { novalidate: true, onsubmit: (event) => void submitted(event) },
+      rows,
+      more(context.props.fields?.length, context),
+      h(
+        'div',
+        { part: 'actions' },
+        h(
+          'button',
+          {
+            part: 'button primary',
+            type: 'submit',
+            'aria-disabled': !context.complete || draft.sending ? 'true' : null,
+          },
+          submit || texts.submit,
+        ),
+        h('span', { part: 'error', role: 'alert' }, draft.failed ? texts.notSent : null),
+      ),
+    ),
+  );
+});
+
+function row(
+  field: Field,
+  index: number,
+  value: string | boolean,
+  error: string | undefined,
+  texts: Texts,
+  change: (value: string | boolean) => void,
+): Child {
+  const id = `f${index}`;
+  // A field of the type `number` hides what is not a number.
+  const type = field.kind === 'number' ? 'text' : field.kind;
+  const shared = {
+    id,
+    key: field.kind,
+    part: 'input',
+    required: !!field.required,
+    'aria-invalid': error ? 'true' : null,
+    'aria-describedby': error ? `${id}e` : null,
+    oninput: (event: Event) => change((event.target as HTMLInputElement).value),
+  };
+  const label = h(
+    'label',
+    { for: id },
+    field.label || field.name,
+    field.required ? h('span', { part: 'required', 'aria-hidden': 'true' }, ' *') : null,
+  );
+  const note = error ? h('p', { part: 'error', id: `${id}e` }, error) : null;
+  if (field.kind === 'checkbox') {
+    const box = h('input', {
+      ...shared,
+      type,
+      checked: value === true,
+      oninput: (event: Event) => change((event.target as HTMLInputElement).checked),
+    });
+    return h('div', { part: 'entry check' }, box, label, note);
+  }
+  const text = String(value);
+  const options = shown(field.options);
+  const input =
+    field.kind === 'select'
+      ? h(
+          'select',
+          { ...shared, value: options.includes(text) ? text : '' },
+          h('option', { value: '' }, texts.choose),
+          options.map((option) => h('option', { value: option }, option)),
+        )
+      : field.kind === 'long-text'
+        ? h('textarea', { ...shared, rows: 4, value: text })
+        : h('input', {
+            ...shared,
+            type,
+            inputmode: field.kind === 'number' ? 'decimal' : null,
+            autocomplete: field.kind === 'email' ? 'email' : null,
+            value: text,
+          });
+  return h('div', { part: 'entry' }, label, input, note);
+}
+
+/** The value of a field that the user did not touch. A date or choice is taken once it is closed. */
+function initial(field: Field | undefined, context: AnyContext, index: number): string | boolean {
+  const value = field?.value ?? '';
+  if (field?.kind === 'checkbox') return /^(true|yes|on|1)$/i.test(value);
+  if (field?.kind === 'text' || field?.kind === 'long-text') return value;
+  if (context.status(['fields', index, 'value']) !== 'done') return '';
+  return field?.kind === 'date' && !/^\d{4}-\d\d-\d\d$/.test(value) ? '' : value;
+}
+
+/** The value of a field in the output, or `undefined` if it is empty. */
+function read(field: Field, value: string | boolean): Value | undefined {
+  if (typeof value === 'boolean') return value;
+  const text = value.trim();
+  if (!text) return undefined;
+  if (field.kind === 'number') return Number(text.replace(',', '.'));
+  return field.kind === 'select' && !field.options?.includes(value) ? undefined : value;
+}
+
+/** Returns the reason that a value cannot be sent, if there is one. */
+function fault(field: Field, value: string | boolean, texts: Texts): string | undefined {
+  const entered = read(field, value);
+  if (entered === undefined || (field.kind === 'checkbox' && entered === false))
+    return field.required ? texts.missing : undefined;
+  if (field.kind === 'number' && !Number.isFinite(entered)) return texts.notNumber;
+  if (field.kind === 'email' && !/^\S+@\S+\.\S+$/.test(String(entered))) return texts.notEmail;
+  return undefined;
+}

@@ -1,0 +1,204 @@
+import { filled } from '../ui/dom.js';
+import { link } from './address.js';
+import { builtin, frame, more, SHOWN, shown, unlessSame } from './builtin.js';
+import { type Copied, copyButton } from './clipboard.js';
+import { csv } from './csv.js';
+import { compare, date, number, time } from './format.js';
+import { type Child, h } from './node.js';
+
+export type Cell = string | number | boolean | null;
+
+export interface Column {
+  label?: string;
+  kind?: 'text' | 'number' | 'date' | 'link' | null;
+}
+
+interface Props {
+  title?: string | null;
+  columns?: Column[];
+  rows?: Cell[][];
+  selectable?: boolean | null;
+}
+
+interface State {
+  selected?: string[] | null;
+  sort?: { column: number; descending: boolean } | null;
+}
+
+/** The most columns that are shown. */
+const COLUMNS = 50;
+
+/** Rows that the user can sort, tick and copy. */
+export const table = builtin<Props, State, Copied>('table', (context, local) => {
+  const { title, columns = [], rows = [], selectable } = context.props;
+  const { texts, locale, state } = context;
+  const visible = shown(rows);
+  const width = Math.min(COLUMNS, Math.max(columns.length, ...visible.map((row) => row.length)));
+  const heads = Array.from(
+    { length: width },
+    (_, index) => columns[index] ?? { label: filled(texts.column, { number: index + 1 }) },
+  );
+  if (!width) return frame('table', title, context);
+
+  const sort = state.sort;
+  const selected = new Set(Array.isArray(state.selected) ? state.selected : []);
+  const names = visible.map((row) => String(row[0] ?? ''));
+  const tick = (name: string, on: boolean) => {
+    const rest = (context.state.selected ?? []).filter((other) => other !== name);
+    context.setState({ selected: on ? [...rest, name] : rest });
+  };
+  const all = names.every((name) => selected.has(name));
+
+  const order = visible.map((_, index) => index);
+  // A row that still grows stays at the end.
+  const open = (index: number) => context.status(['rows', index]) !== 'done';
+  if (sort) {
+    const sign = sort.descending ? -1 : 1;
+    order.sort(
+      (a, b) =>
+        Number(open(a)) - Number(open(b)) ||
+        rank(visible[a]?.[sort.column], visible[b]?.[sort.column], heads[sort.column]?.kind, locale, sign),
+    );
+  }
+  const turn = (column: number) => {
+    const descending = sort?.column === column && !sort.descending;
+    context.setState({ sort: sort?.column === column && sort.descending ? null : { column, descending } });
+  };
+
+  const head = h(
+    'tr',
+    null,
+    selectable
+      ? h(
+          'td',
+          { part: 'tick' },
+          tickBox(
+            texts.selectAll,
+            all && names.length > 0,
+            () => context.setState({ selected: all ? [] : [...new Set(names)] }),
+            !all && selected.size > 0,
+          ),
+        )
+      : null,
+    heads.map(({ label, kind }, column) => {
+      const direction = sort?.column === column ? (sort.descending ? 'descending' : 'ascending') : 'none';
+      return h(
+        'th',
+        { scope: 'col', part: kind ?? 'text', 'aria-sort': direction },
+        h(
+          'button',
+          { type: 'button', part: 'sort', onclick: () => turn(column) },
+          h('span', null, label || filled(texts.column, { number: column + 1 })),
+          arrow(direction),
+        ),
+      );
+    }),
+  );
+  const body = order.map((index) => {
+    const row = visible[index] ?? [];
+    const name = names[index] ?? '';
+    const chosen = selected.has(name);
+    const from = open(index) ? [NaN] : [row, columns, width, selectable, chosen, locale, texts];
+    return unlessSame(local, index, from, () =>
+      h(
+        'tr',
+        { key: index, part: selectable && chosen ? 'ticked' : null },
+        selectable
+          ? h(
+              'td',
+              { part: 'tick' },
+              tickBox(filled(texts.select, { name: name || filled(texts.row, { number: index + 1 }) }), chosen, (on) =>
+                tick(name, on),
+              ),
+            )
+          : null,
+        heads.map(({ kind }, column) => {
+          const closed = context.status(['rows', index, column]) === 'done';
+          return h(
+            column ? 'td' : 'th',
+            { part: `cell ${kind ?? 'text'}`, scope: column ? null : 'row' },
+            show(row[column], kind, closed, locale, texts),
+          );
+        }),
+      ),
+    );
+  });
+  const count = selectable ? names.filter((name) => selected.has(name)).length : 0;
+  return frame(
+    'table',
+    title,
+    context,
+    h(
+      'div',
+      { part: 'scroll' },
+      h('table', { 'aria-label': title || null }, h('thead', null, head), h('tbody', null, body)),
+    ),
+    h(
+      'div',
+      { part: 'foot' },
+      h('span', { part: 'note', role: 'status' }, count ? filled(texts.selected, { count }) : null),
+      more(rows.length, context, SHOWN),
+      h('span', { part: 'space' }),
+      context.complete
+        ? copyButton(
+            texts.copyCsv,
+            () =>
+              csv(
+                heads.map((one) => one.label ?? ''),
+                order.map((index) => visible[index] ?? []),
+              ),
+            context,
+            local,
+          )
+        : null,
+    ),
+  );
+});
+
+function tickBox(label: string, checked: boolean, change: (on: boolean) => void, indeterminate = false): Child {
+  return h('input', {
+    type: 'checkbox',
+    'aria-label': label,
+    checked,
+    indeterminate,
+    onchange: (event) => change((event.target as HTMLInputElement).checked),
+  });
+}
+
+function arrow(direction: 'none' | 'ascending' | 'descending'): Child {
+  const d = { none: 'M3 5l3-3 3 3M3 7l3 3 3-3', ascending: 'M2.5 7.5 6 4l3.5 3.5', descending: 'M2.5 4.5 6 8l3.5-3.5' }[
+    direction
+  ];
+  return h('svg', { part: `arrow ${direction}`, viewBox: '0 0 12 12', 'aria-hidden': 'true' }, h('path', { d }));
+}
+
+/** Describes a cell. A date or link that still grows is not shown. */
+function show(
+  cell: Cell | undefined,
+  kind: Column['kind'],
+  closed: boolean,
+  locale: string,
+  texts: { yes: string; no: string },
+): Child {
+  if (cell === null || cell === undefined) return closed && cell === null ? '–' : null;
+  if (typeof cell === 'boolean') return cell ? texts.yes : texts.no;
+  if (typeof cell === 'number')
+    return kind === 'number' || !Number.isInteger(cell) ? number(cell, locale) : String(cell);
+  if (kind === 'date')
+    return closed ? h('time', { datetime: time(cell) === undefined ? null : cell }, date(cell, locale)) : null;
+  if (kind === 'link') return closed ? link(cell, cell) : null;
+  return cell;
+}
+
+/** Compares two cells. Empty cells come last in both directions. */
+function rank(a: Cell | undefined, b: Cell | undefined, kind: Column['kind'], locale: string, sign: number): number {
+  const [x, y] = [a, b].map((cell) =>
+    cell === null || cell === ''
+      ? undefined
+      : kind === 'date' && typeof cell === 'string'
+        ? (time(cell) ?? cell)
+        : cell,
+  );
+  if (x === undefined || y === undefined) return Number(x === undefined) - Number(y === undefined);
+  return sign * (typeof x === 'number' && typeof y === 'number' ? x - y : compare(String(x), String(y), locale));
+}

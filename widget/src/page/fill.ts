@@ -1,0 +1,233 @@
+// Fills fields with the events of a user's input, which frameworks handle. Submits nothing.
+
+import {
+  type Choice,
+  type Control,
+  type Field,
+  choicesOf,
+  fieldsOf,
+  formName,
+  formOf,
+  formsOf,
+  isTick,
+  valueOf,
+} from './fields.js';
+import { listen } from './listen.js';
+import { elementOf, isReference } from './references.js';
+import { addStyle } from './style.js';
+
+export interface FillInput {
+  form?: string;
+  /** The fields and their values. An object with the names as keys is read too. */
+  fields: { field: string; value: unknown }[] | Record<string, unknown>;
+}
+
+/** A change that was checked and can be made. */
+interface Change {
+  field: Field;
+  make(): unknown;
+  /** Restores the earlier value, if there is a way to do that. */
+  undo?(): unknown;
+}
+
+const MARK = 'data-assistant-filled';
+/** The changes of the last call of {@link fill}. */
+let last: Change[] = [];
+
+/** Fills fields. If one of the values is not possible, nothing is filled. */
+export async function fill({ form, fields }: FillInput, selector: string): Promise<object> {
+  const wanted: [string, unknown][] = Array.isArray(fields)
+    ? fields.map(({ field, value }) => [field, value])
+    : Object.entries(fields ?? {});
+  if (wanted.length === 0) throw new Error('There are no fields in this call.');
+  const changes: Change[] = [];
+  const errors: string[] = [];
+  for (const [name, value] of wanted) {
+    try {
+      const field = find(name, form, selector);
+      changes.push(changeOf(field, value));
+    } catch (error) {
+      errors.push(`${name}: ${(error as Error).message}`);
+    }
+  }
+  if (errors.length > 0) throw new Error(`Nothing was filled. ${errors.join(' ')}`);
+  addStyle();
+  last = changes;
+  await withoutSubmit(changes, async (change) => {
+    await change.make();
+    mark(change.field, true);
+  });
+  return {
+    filled: Object.fromEntries(changes.map(({ field }) => [field.name, valueOf(field)])),
+    submitted: false,
+    undo: 'undo_fill',
+  };
+}
+
+/** Restores what the last call of {@link fill} changed. Fields that the user has edited since then stay. */
+export async function undo(): Promise<{ restored: string[]; kept: string[] }> {
+  const changes = last.reverse();
+  last = [];
+  const restored: string[] = [];
+  const kept: string[] = [];
+  await withoutSubmit(changes, async (change) => {
+    const isOwn = change.field.controls.some((control) => control.isConnected && control.hasAttribute(MARK));
+    if (isOwn) await change.undo?.();
+    (isOwn && change.undo ? restored : kept).push(change.field.name);
+    mark(change.field, false);
+  });
+  return { restored, kept };
+}
+
+/** Removes the mark of a field when the user edits it. Returns a function that ends that. */
+export function watchEdits(): () => void {
+  const edited = ({ isTrusted, target, type }: Event): void => {
+    if (!isTrusted || !(target instanceof Element)) return;
+    // The button that the user picks is another one of the group than the filled one.
+    const name = isTick(target as Control) && target.getAttribute('name');
+    const group = name && document.getElementsByName(name);
+    const fields = type === 'reset' ? target.querySelectorAll(`[${MARK}]`) : group || [target.closest(`[${MARK}]`)];
+    for (const field of fields) field?.removeAttribute(MARK);
+  };
+  return listen(['input', 'change', 'reset'], edited);
+}
+
+function find(name: string, form: string | undefined, selector: string): Field {
+  const target = isReference(name) ? elementOf(name) : undefined;
+  const owner = target && formOf(target, selector);
+  const forms = owner ? [owner] : formsOf(selector).filter((own) => !form || formName(own) === form);
+  const isWanted = ({ name: own, label, controls }: Field): boolean =>
+    target ? controls.includes(target) : own === name || label === name;
+  const read = forms.map((form) => fieldsOf(form, selector));
+  const open = read.flatMap((fields) => fields.open);
+  const found = open.filter(isWanted);
+  const exact = found.filter((field) => field.name === name);
+  const [field, other] = exact.length > 0 ? exact : found;
+  if (field && !other) return field;
+  if (field) throw new Error('Several fields have this name. Name the form, or give a reference.');
+  if (read.some(({ closed }) => closed.some(isWanted))) throw new Error('Only the user fills this field.');
+  const names = open.map((own) => own.name).join(', ');
+  throw new Error(`There is no such field. Forms: ${formsOf(selector).map(formName).join(', ')}. Fields: ${names}.`);
+}
+
+function changeOf(field: Field, value: unknown): Change {
+  const [control] = field.controls as [Control];
+  if (control instanceof HTMLSelectElement || isTick(control)) return choiceChange(field, control, value);
+  const text = typeof value === 'object' && value !== null ? JSON.stringify(value) : String(value ?? '');
+  if (control instanceof HTMLInputElement || control instanceof HTMLTextAreaElement) {
+    const before = control.value;
+    checkText(control, text);
+    return { field, make: () => writeText(control, text), undo: () => writeText(control, before) };
+  }
+  const before = [...control.childNodes];
+  const lines = text.split('\n').flatMap((line) => [document.createElement('br'), document.createTextNode(line)]);
+  const write = (nodes: Node[]): void => {
+    control.replaceChildren(...nodes);
+    fire(control, text);
+  };
+  return { field, make: () => write(lines.slice(1)), undo: () => write(before) };
+}
+
+function checkText(control: HTMLInputElement | HTMLTextAreaElement, text: string): void {
+  // A copy outside of the page checks the value. No listener of the page sees that.
+  const copy = control.cloneNode() as typeof control;
+  copy.value = text;
+  const { validity, validationMessage, maxLength } = copy;
+  if (text && !copy.value) throw new Error(`The value must be a ${control.type}.`);
+  if (maxLength >= 0 && copy.value.length > maxLength) throw new Error(`At most ${maxLength} characters are allowed.`);
+  if (!validity.valid && !validity.valueMissing) throw new Error(validationMessage);
+}
+
+function writeText(control: HTMLInputElement | HTMLTextAreaElement, text: string): void {
+  // React and others replace the setter of the element. A change by their setter causes no update.
+  const { prototype } = control instanceof HTMLTextAreaElement ? HTMLTextAreaElement : HTMLInputElement;
+  Object.getOwnPropertyDescriptor(prototype, 'value')?.set?.call(control, text);
+  fire(control, text);
+}
+
+function choiceChange(field: Field, control: Control, value: unknown): Change {
+  const select = control instanceof HTMLSelectElement ? control : undefined;
+  const isOne = select ? !select.multiple : control.type === 'radio';
+  const elements = select ? [...select.options] : field.controls;
+  const isChosen = (element: Choice['element']): boolean =>
+    'selected' in element ? element.selected : element.checked === true;
+  const before = elements.filter(isChosen);
+  const after = chosenOf(field, value, !isOne);
+  const write = async (wanted: readonly Choice['element'][]): Promise<void> => {
+    for (const element of elements) {
+      const isWanted = wanted.includes(element);
+      // The choice of another one ends a choice.
+      if (isChosen(element) === isWanted || (isOne && !isWanted)) continue;
+      if ('selected' in element) element.selected = isWanted;
+      else {
+        // A click is the one event that all frameworks read for these controls.
+        element.click();
+        await drawn();
+      }
+    }
+    if (select) fire(select);
+  };
+  // There is no event for a radio button that is no longer chosen.
+  const undo = !select && isOne && before.length === 0 ? {} : { undo: () => write(before) };
+  return { field, make: () => write(after), ...undo };
+}
+
+/** Returns the elements of the choices that are named by value or label. */
+function chosenOf(field: Field, value: unknown, isList: boolean): Choice['element'][] {
+  const choices = choicesOf(field);
+  const word = String(value).trim().toLowerCase();
+  if (!choices) {
+    if (/^(?:true|on|yes|1)$/.test(word)) return field.controls;
+    if (/^(?:false|off|no|0)$/.test(word)) return [];
+    throw new Error('The value must be true or false.');
+  }
+  let items = Array.isArray(value) ? value : [value];
+  if (isList && /^\[.*\]$/s.test(word)) items = JSON.parse(String(value)) as unknown[];
+  if (!isList && items.length !== 1) throw new Error('The field takes one choice.');
+  return items.map((item) => {
+    const wanted = String(item).trim().toLowerCase();
+    const choice =
+      choices.find((choice) => choice.value === item) ??
+      choices.find((choice) => [choice.value, choice.label].some((text) => text.trim().toLowerCase() === wanted));
+    if (choice) return choice.element;
+    const labels = choices.slice(0, 30).map((choice) => choice.label || choice.value);
+    throw new Error(`${JSON.stringify(item)} is no choice. Choices: ${labels.join(', ')}.`);
+  });
+}
+
+function fire(control: Control, data: string | null = null): void {
+  const how = { bubbles: true, composed: true };
+  control.dispatchEvent(new InputEvent('input', { ...how, inputType: 'insertReplacementText', data }));
+  control.dispatchEvent(new Event('change', how));
+}
+
+function mark({ controls }: Field, isFilled: boolean): void {
+  for (const control of controls)
+    control.toggleAttribute(MARK, isFilled && (control.type !== 'radio' || !!control.checked));
+}
+
+/** Makes changes one by one. A form that its page would submit at a change is not submitted. */
+async function withoutSubmit(changes: Change[], run: (change: Change) => Promise<void>): Promise<void> {
+  const refuse = (event: Event): void => {
+    event.preventDefault();
+    event.stopImmediatePropagation();
+  };
+  const forms = new Set(changes.map(({ field }) => field.controls[0]?.form).filter((form) => form !== null));
+  const hidden = [...forms].filter(
+    (form) => form && Reflect.defineProperty(form, 'submit', { value() {}, configurable: true }),
+  );
+  window.addEventListener('submit', refuse, true);
+  try {
+    for (const change of changes) {
+      await run(change);
+      // Handlers of React and Vue often replace all values by the ones that were drawn last.
+      await drawn();
+    }
+  } finally {
+    window.removeEventListener('submit', refuse, true);
+    for (const form of hidden) Reflect.deleteProperty(form as object, 'submit');
+  }
+}
+
+/** Resolves when frameworks have drawn a value. */
+const drawn = (): Promise<void> => new Promise((done) => setTimeout(done));

@@ -1,0 +1,105 @@
+// Opens another page. Another origin, or a page that the router does not show, needs the agreement of the user.
+
+import type { ToolRun } from '../chat/types.js';
+import { type Router, navigateBy } from './routers.js';
+import { here, pathOf } from './secrets.js';
+
+/** A page of the application. The manifest of routes has these members. */
+export interface Route {
+  /** The path, with parameters such as `/orders/:id`. */
+  path: string;
+  title?: string;
+}
+
+export interface NavigateTexts {
+  /** Asks for a page of another site. */
+  foreign: string;
+  /** Asks for a page that replaces this one. */
+  load: string;
+}
+
+const QUIET = 100;
+const LONGEST = 2_000;
+
+export async function navigate(
+  path: string,
+  router: Router,
+  routes: readonly Route[],
+  texts: Partial<NavigateTexts>,
+  run: ToolRun,
+): Promise<object> {
+  const url = parsed(path);
+  const asks = async (text: string): Promise<void> => {
+    if (!(await run.confirm(text.replace('{url}', url.href))))
+      throw new Error('The user did not agree to leave this page.');
+    run.signal.throwIfAborted();
+  };
+  if (url.origin !== location.origin) {
+    await asks(texts.foreign ?? 'Open another site in a new tab? {url}');
+    window.open(url.href, '_blank', 'noopener,noreferrer');
+    return { opened_in_new_tab: url.href, ...here() };
+  }
+  const paths = routes.map((route) => route.path);
+  if (
+    paths.length > 0 &&
+    !paths.some((path) => fits(path, url.pathname) || fits(path, url.hash.replace(/^#!?|\?.*/g, '')))
+  )
+    throw new Error(`There is no page ${url.pathname}. Pages: ${paths.join(', ')}.`);
+  const before = location.href;
+  const quiet = watchPage();
+  const mayIgnore = router === true;
+  await navigateBy(router)(url.pathname + url.search + url.hash);
+  // A page without a router never changes. One that loads data first changes late.
+  const isChanged = await quiet(run.signal, mayIgnore ? LONGEST : 2 * QUIET);
+  if (mayIgnore && !isChanged && !url.hash && before !== location.href) {
+    history.back();
+    await asks(texts.load ?? 'Leave this page and open {url}?');
+    // The answer reaches the chat first.
+    setTimeout(() => location.assign(url.href), QUIET);
+    return { loading: pathOf(url) };
+  }
+  return here();
+}
+
+function parsed(path: string): URL {
+  const url = URL.canParse(path, location.href) ? new URL(path, location.href) : undefined;
+  if (url && /^https?:$/.test(url.protocol) && !url.username && !url.password) return url;
+  throw new Error(`${JSON.stringify(path)} is no path of a page.`);
+}
+
+/** Returns `true` if a path fits a pattern such as `/orders/:id?` or `/files/*`. */
+const fits = (pattern: string, path: string): boolean =>
+  new RegExp(
+    `^${pattern
+      .replace(/[.+^${}()|[\]\\]/g, '\\$&')
+      .replace(/\/(?::\w+)?\*/g, '(/.*)?')
+      .replace(/\/(:\w+|\w+)\?/g, '(/$1)?')
+      .replace(/:\w+(\\\+)?/g, (_, many) => (many ? '.+' : '[^/]+'))}/?$`,
+  ).test(path);
+
+/** Watches the page. The function resolves when the page no longer changes: `true` if it has changed. */
+function watchPage(): (signal: AbortSignal, patience: number) => Promise<boolean> {
+  let isChanged = false;
+  let changed = (): void => {};
+  const observer = new MutationObserver(() => {
+    isChanged = true;
+    changed();
+  });
+  observer.observe(document, { childList: true, characterData: true, subtree: true });
+  return (signal, patience) =>
+    new Promise((done) => {
+      const end = (): void => {
+        observer.disconnect();
+        clearTimeout(timer);
+        clearTimeout(deadline);
+        done(isChanged);
+      };
+      const deadline = setTimeout(end, LONGEST);
+      let timer = setTimeout(end, isChanged ? QUIET : patience);
+      changed = () => {
+        clearTimeout(timer);
+        timer = setTimeout(end, QUIET);
+      };
+      signal.addEventListener('abort', end, { once: true });
+    });
+}

@@ -1,0 +1,80 @@
+import type { Message } from '../chat/types.js';
+import { write } from '../components/clipboard.js';
+import { element, filled, setAttribute, setHidden, setText } from '../ui/dom.js';
+import type { View, ViewContext } from '../ui/view.js';
+import { iconButton, setIcon } from './button.js';
+import { isAnswering, isBusy, isTool, textOf } from './kinds.js';
+
+/** The time for which a copy is confirmed. */
+const CONFIRMED_MS = 2_000;
+
+/** The actions below a message: copy, retry or edit, its branches, and the feedback. */
+export function actionsView(message: Message, context: ViewContext, edit: () => void): View {
+  const { chat, texts, locale } = context;
+  const isUser = message.role === 'user';
+  let timer: ReturnType<typeof setTimeout> | undefined;
+
+  const copy = iconButton('copy', texts.copy, 'copy', async () => {
+    const done = await write(textOf(message), node);
+    context.announce(done ? texts.copied : texts.copyFailed);
+    const sign = copy.firstElementChild as SVGSVGElement;
+    setIcon(sign, done ? 'check' : 'cross');
+    clearTimeout(timer);
+    timer = setTimeout(() => setIcon(sign, 'copy'), CONFIRMED_MS);
+  });
+
+  const again = isUser
+    ? iconButton('edit', texts.edit, 'edit', edit)
+    : iconButton('retry', texts.retry, 'retry', () => void chat.regenerate(message.id));
+
+  let given: string | null = null;
+  const thumb = (value: 'up' | 'down', label: string) => {
+    const node = iconButton(value, label, `feedback-${value}`, () => {
+      const next = given === value ? null : value;
+      if (!context.fire('omni-feedback', { messageId: message.id, value: next })) return;
+      given = next;
+      for (const [name, one] of thumbs) one.setAttribute('aria-pressed', String(name === given));
+    });
+    node.setAttribute('aria-pressed', 'false');
+    return [value, node] as const;
+  };
+  const thumbs = isUser ? [] : [thumb('up', texts.feedbackUp), thumb('down', texts.feedbackDown)];
+
+  const step = (by: number) => () => {
+    const { current, count } = chat.branches(message.id);
+    const next = current + by;
+    if (next >= 0 && next < count) void chat.selectBranch(message.id, next);
+  };
+  const previous = iconButton('previous', texts.branchPrevious, 'branch-previous', step(-1));
+  const next = iconButton('next', texts.branchNext, 'branch-next', step(1));
+  const position = element('span', { part: 'branch-position' });
+  const branches = element('span', { part: 'branches', role: 'group', hidden: true }, previous, position, next);
+
+  const node = element(
+    'div',
+    { part: 'actions', role: 'group', 'aria-label': texts.actions, hidden: true },
+    // The branches are at the edge of the log, where the other buttons are not seen without the pointer.
+    ...(isUser ? [copy, again, branches] : [branches, copy, again]),
+    ...thumbs.map(([, one]) => one),
+  );
+  return {
+    node,
+    update() {
+      // An answer that waits for the user is not over.
+      setHidden(node, isBusy(chat, message) || message.parts.some((part) => isTool(part) && chat.isOpen(part)));
+      if (node.hidden) return;
+      const answering = isAnswering(chat);
+      setHidden(copy, textOf(message) === '');
+      setHidden(again, answering);
+      const { count, current } = chat.branches(message.id);
+      setHidden(branches, count < 2);
+      if (branches.hidden) return;
+      setAttribute(branches, 'aria-label', filled(texts.branchOf, { current: current + 1, count }));
+      const digits = (value: number) => value.toLocaleString(locale);
+      setText(position, `${digits(current + 1)}/${digits(count)}`);
+      for (const [one, isEnd] of [[previous, current === 0], [next, current === count - 1]] as const)
+        setAttribute(one, 'aria-disabled', String(isEnd || answering));
+    },
+    remove: () => clearTimeout(timer),
+  };
+}

@@ -1,0 +1,101 @@
+import type { DataPart, ToolPart } from '../chat/types.js';
+import { McpApp, type Question } from '../mcp-app/index.js';
+import { element, filled } from '../ui/dom.js';
+import type { ViewContext } from '../ui/view.js';
+import { button } from './button.js';
+import { isTool, labelOf, type PartView, toolName } from './kinds.js';
+import { watchTheme } from './theme.js';
+import { shownState } from './tool.js';
+import { seen } from './values.js';
+
+export { default as style } from './questions.css';
+
+interface Shown {
+  server: string;
+  resourceUri: string;
+  result?: unknown;
+}
+
+/** An app of a server of tools, in a frame. What it asks of the user is asked below the frame. */
+export function appView(first: DataPart, context: ViewContext): PartView<DataPart> {
+  const { chat, texts, locale } = context;
+  const frame = element('div', { part: 'app' });
+  const questions = element('div');
+  const node = element('div', { 'data-part': 'app' }, frame, questions);
+  const { server, resourceUri } = Object(first.data) as Shown;
+  const end = new AbortController();
+  let app: McpApp | undefined;
+  /** The state of the call that was sent to the app last. */
+  let sent: string | undefined;
+  let forget = () => {};
+
+  function textOf(question: Question): string {
+    if (question.kind === 'open-link') return filled(texts.appLink, question);
+    if (question.kind === 'message') return filled(texts.appMessage, question);
+    const { message, toolName: title } = question.approval;
+    return message ?? filled(texts.appTool, { title });
+  }
+
+  function ask(question: Question): Promise<boolean> {
+    const text = textOf(question);
+    return new Promise((answer) => {
+      const close = (agrees: boolean) => {
+        card.remove();
+        answer(agrees);
+      };
+      const buttons = [button(texts.no, '', () => close(false)), button(texts.yes, 'primary', () => close(true))];
+      const said = element('p', { part: 'ask' }, seen(text));
+      const card = element('div', { part: 'approval', role: 'group', 'aria-label': text }, said, element('div', { part: 'buttons' }, ...buttons));
+      questions.append(card);
+      context.announce(text);
+      end.signal.addEventListener('abort', () => close(false));
+    });
+  }
+
+  const updateContext = (data: unknown) => {
+    forget();
+    forget = chat.registerContext(`app:${server}`, () => data);
+  };
+  const hooks = { ask, updateContext, sendMessage: (text: string) => chat.sendMessage({ text }) };
+
+  function open(call: ToolPart, title: string): void {
+    const tool = { name: toolName(call), callId: call.toolCallId };
+    const shown = watchTheme(frame, ({ theme, styles }) => app?.setTheme(theme, styles), end.signal);
+    const from = { base: chat.api, server, resourceUri, chatId: chat.chatId };
+    app = new McpApp(frame, { ...from, ...shown, title, locale, tool, hooks });
+    app.toolInput(call.input);
+  }
+
+  /** Sends the end of the call to the app. After a lost connection, a result may follow. */
+  function sendEnd(call: ToolPart, { result }: Shown, busy: boolean): void {
+    const state = result === undefined ? shownState(call, busy, chat.isOpen(call)) : 'output-available';
+    if (state === sent) return;
+    sent = state;
+    if (state === 'output-available') app?.toolResult(result ?? call.output);
+    if (state === 'output-error') app?.toolError(call.errorText ?? '');
+    if (state === 'stopped' || state === 'output-denied') app?.toolCancelled(texts.answerStopped);
+  }
+
+  return {
+    node,
+    update(part, { message, busy }) {
+      const call = message.parts.find((one): one is ToolPart => isTool(one) && one.toolCallId === part.id);
+      if (!call) return;
+      if (sent === undefined) {
+        sent = '';
+        try {
+          open(call, labelOf(call, message).title);
+        } catch {
+          // The address is none of an app.
+          frame.append(element('p', { part: 'error' }, texts.loadFailed));
+        }
+      }
+      sendEnd(call, Object(part.data) as Shown, busy);
+    },
+    remove() {
+      end.abort();
+      forget();
+      void app?.close();
+    },
+  };
+}

@@ -1,0 +1,85 @@
+import type { ToolPart } from '../chat/types.js';
+import { element, filled, setHidden, setText } from '../ui/dom.js';
+import type { ViewContext } from '../ui/view.js';
+import { button } from './button.js';
+import { type Field, fieldsOf, firstFault, valuesOf } from './fields.js';
+import { focusNext, hasFocus } from './focus.js';
+import { freshId, labelOf, type QuestionView } from './kinds.js';
+import { membersOf, seen, valueList } from './values.js';
+
+/** Returns a schema for the edit of arguments whose schema the page does not have. */
+function schemaFor(input: unknown): Record<string, unknown> {
+  const kinds = membersOf(input).map(([name, value]) => [
+    name,
+    { type: value === null || typeof value === 'object' ? 'json' : typeof value, default: value },
+  ]);
+  return { properties: Object.fromEntries(kinds) };
+}
+
+/** Asks if a call may run. A decision is sent once. */
+export function approvalView(context: ViewContext): QuestionView {
+  const { chat, texts, locale } = context;
+  const question = element('p', { part: 'ask', id: freshId() });
+  const values = element('div', { part: 'fields' });
+  const reason = element('input', { part: 'input reason', maxlength: '500', autocomplete: 'off', placeholder: texts.reason });
+  reason.setAttribute('aria-label', texts.reason);
+  let call: ToolPart | undefined;
+  let sent = false;
+  let shown = '';
+  let fields: Field[] | undefined;
+
+  async function decide(approved: boolean): Promise<void> {
+    if (!call || sent) return;
+    if (approved && fields && firstFault(fields)) return;
+    sent = true;
+    const part = call;
+    const edited = approved && fields ? { ...(part.input as object), ...valuesOf(fields) } : undefined;
+    const text = reason.value.trim();
+    lock(true);
+    const options = { ...(text && { reason: text }), ...(edited && { input: edited }) };
+    await chat.approve(part, approved, options).catch(() => undefined);
+    sent = false;
+    lock(false);
+  }
+
+  const yes = button(texts.approve, 'approve primary', () => void decide(true));
+  const no = button(texts.deny, 'deny', () => void decide(false));
+  const edit = button(texts.approvalEdit, 'quiet', () => {
+    setHidden(edit, true);
+    fields = fieldsOf(schemaFor(call?.input), texts, locale, false);
+    values.replaceChildren(...fields.map((one) => one.node));
+    fields[0]?.control.focus();
+  });
+  for (const one of [yes, no]) one.setAttribute('aria-describedby', question.id);
+  const lock = (isLocked: boolean) => {
+    for (const one of [yes, no]) one.setAttribute('aria-disabled', String(isLocked));
+  };
+  const node = element(
+    'div',
+    { part: 'approval', role: 'group', 'aria-labelledby': question.id, hidden: true },
+    question,
+    values,
+    element('div', { part: 'buttons' }, reason, element('span', { part: 'buttons' }, edit, no, yes)),
+  );
+
+  return {
+    node,
+    update(part, { message }, now) {
+      call = part;
+      const isAsked = now === 'approval-requested';
+      const loses = !isAsked && hasFocus(node);
+      setHidden(node, !isAsked);
+      if (loses) focusNext(node);
+      if (!isAsked) return;
+      const label = labelOf(part, message);
+      const asked = part.approval?.requestReason ?? label.message ?? filled(texts.approvalQuestion, { title: label.title });
+      setText(question, seen(asked));
+      const canEdit = label.editable === true && membersOf(part.input).every(([name]) => name !== '');
+      setHidden(edit, !canEdit || !!fields);
+      const given = JSON.stringify(part.input) ?? '';
+      if (fields || given === shown) return;
+      shown = given;
+      values.replaceChildren(valueList(part.input, texts));
+    },
+  };
+}

@@ -1,0 +1,47 @@
+import type { Message } from '../chat/types.js';
+import { element } from '../ui/dom.js';
+import type { ViewContext } from '../ui/view.js';
+import { adopt } from '../ui/adopt.js';
+import { limited } from '../ui/limit.js';
+import { button } from './button.js';
+import { isAnswering, textOf } from './kinds.js';
+
+/** A field with the text of a message of the user. `close` is called after Save and Cancel. */
+export function editor(message: Message, context: ViewContext, close: () => void): HTMLElement {
+  const { chat, texts } = context;
+  const field = element('textarea', { part: 'input', rows: '1', dir: 'auto', 'aria-label': texts.editMessage });
+  field.value = textOf(message);
+  const grow = () => {
+    field.style.height = 'auto';
+    field.style.height = `${field.scrollHeight + 2}px`;
+  };
+  const save = () => {
+    const text = field.value.trim();
+    if (!text || isAnswering(chat)) return;
+    close();
+    if (text !== textOf(message)) void chat.edit(message.id, text);
+  };
+  const buttons = element('div', { part: 'buttons' }, button(texts.cancel, '', close), button(texts.save, 'primary', save));
+  const node = element('div', { part: 'editor' }, field, limited(field, context), buttons);
+  field.addEventListener('input', grow);
+  field.addEventListener('keydown', (event) => {
+    // The key that ends the composition of a character is none of the form.
+    if (event.isComposing || event.keyCode === 229) return;
+    if (event.key === 'Escape') close();
+    else if (event.key === 'Enter' && !event.shiftKey) save();
+    else return;
+    event.preventDefault();
+    event.stopPropagation();
+  });
+  return node;
+}
+
+/** Gives the field the focus once it is in the page. Its style is loaded then; what the user types is not lost meanwhile. */
+export function begin(node: HTMLElement): void {
+  const field = node.querySelector('textarea');
+  const grow = () => field?.dispatchEvent(new Event('input'));
+  void import('./rare.js').then(({ style }) => (adopt(node, style), grow())).catch(() => {});
+  grow();
+  field?.focus();
+  field?.setSelectionRange(field.value.length, field.value.length);
+}

@@ -1,0 +1,2 @@
+export { messageView } from './message.js';
+export { threadList } from './threads.js';

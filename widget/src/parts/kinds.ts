@@ -1,0 +1,78 @@
+import { toolName } from '../chat/part.js';
+import type { Chat, Message, Part, ToolPart } from '../chat/types.js';
+
+export { isTool, toolName } from '../chat/part.js';
+
+/** The prefix of the tools that show components. */
+export const COMPONENT = 'ui_';
+
+/** What the view of a part needs besides the part. */
+export interface PartStatus {
+  /** The message of the part. */
+  readonly message: Message;
+  /** `true` while the server writes the message. */
+  readonly busy: boolean;
+}
+
+/** The view of a part. It is made once; the part can be another object with each update. */
+export interface PartView<P = Part> {
+  readonly node: HTMLElement;
+  update(part: P, status: PartStatus): void;
+  /** Ends timers and listeners. Default: nothing to end. */
+  remove?(): void;
+}
+
+/** A question to the user within the view of a call. */
+export interface QuestionView {
+  readonly node: HTMLElement;
+  /** `now`: the state of the call as it is shown. */
+  update(part: ToolPart, status: PartStatus, now: string): void;
+}
+
+/** Returns `true` for a call that shows a component. */
+export const isComponent = (part: ToolPart): boolean => toolName(part).startsWith(COMPONENT);
+
+/** Returns `true` while the server writes the message. */
+export const isBusy = (chat: Chat, message: Message): boolean => isAnswering(chat) && message === chat.messages.at(-1);
+
+/** Returns `true` while a request runs. */
+export const isAnswering = ({ status }: Chat): boolean => status === 'submitted' || status === 'streaming';
+
+/** Returns the text of a message. */
+export const textOf = (message: Message): string =>
+  message.parts.flatMap((part) => (part.type === 'text' ? [(part as { text: string }).text] : [])).join('\n\n');
+
+/** Makes a title of a name in code: `refund_order` becomes "Refund order". */
+export function titled(name: string): string {
+  const words = name.replace(/([a-z])([A-Z])/g, '$1 $2').replace(/[_-]+/g, ' ').trim().toLowerCase();
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}
+
+interface CallLabel {
+  title?: string;
+  /** The arguments in a sentence. */
+  summary?: string;
+}
+
+interface CallQuestion {
+  message?: string;
+  /** `true` if the user may edit the arguments. */
+  editable?: boolean;
+}
+
+interface CallMetadata {
+  tools?: Record<string, CallLabel>;
+  approvals?: Record<string, CallQuestion>;
+}
+
+/** Returns what the server says about a call, for people. `named`: the title of a call without one. */
+export function labelOf(part: ToolPart, message: Message, named = titled(toolName(part))): CallLabel & CallQuestion & { title: string } {
+  const { tools, approvals } = (message.metadata?.['omniassist'] ?? {}) as CallMetadata;
+  const label = tools?.[part.toolCallId];
+  const title = label?.title ?? part.title ?? named;
+  return { ...approvals?.[part.toolCallId], ...label, title };
+}
+
+let made = 0;
+/** Returns an id that no other node has. */
+export const freshId = (): string => `omni-${(made += 1)}`;

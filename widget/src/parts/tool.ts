@@ -1,0 +1,157 @@
+import type { ToolPart } from '../chat/types.js';
+import { element, filled, setAttribute, setHidden, setText } from '../ui/dom.js';
+import type { ENGLISH, Texts } from '../ui/texts.js';
+import type { ViewContext } from '../ui/view.js';
+import { icon, type IconName, setIcon } from './button.js';
+import { labelOf, type PartView, type QuestionView, toolName } from './kinds.js';
+import { later } from './later.js';
+import { pretty, seen } from './values.js';
+
+/** The tool that asks the user to fill in a form. */
+const FORM = 'request_input';
+
+/** The states of a call as they are shown: those of the protocol, and four that the chat adds. */
+type Shown = ToolPart['state'] | 'progress' | 'waiting' | 'unanswered' | 'stopped';
+
+const WORDS: Record<Shown, [text: keyof typeof ENGLISH, icon: IconName | undefined]> = {
+  'input-streaming': ['toolPreparing', undefined],
+  'input-available': ['toolRunning', undefined],
+  progress: ['toolProgress', undefined],
+  waiting: ['toolWaiting', 'pause'],
+  'approval-requested': ['toolAsked', 'pause'],
+  'approval-responded': ['toolRunning', undefined],
+  'output-available': ['toolDone', 'check'],
+  'output-error': ['toolFailed', 'cross'],
+  'output-denied': ['toolDenied', 'cross'],
+  unanswered: ['toolUnanswered', 'cross'],
+  stopped: ['toolStopped', 'cross'],
+};
+
+const isProgress = (part: ToolPart): boolean => part.state === 'output-available' && !!part.preliminary;
+
+/** Returns the state of a call as it is shown. */
+export function shownState(part: ToolPart, busy: boolean, isOpen: boolean): Shown {
+  const { state } = part;
+  if (state === 'approval-requested') return isOpen ? state : 'unanswered';
+  if (isProgress(part)) return busy ? 'progress' : 'stopped';
+  if (state === 'input-available' && toolName(part) === FORM) return isOpen ? 'waiting' : 'unanswered';
+  if (state.startsWith('input-') || state === 'approval-responded') {
+    if (busy) return state;
+    return state === 'input-available' && isOpen && !part.providerExecuted ? 'waiting' : 'stopped';
+  }
+  return state;
+}
+
+/** The decision on a call in words. An error says why an approval did not count. */
+function decision({ approval, state }: ToolPart, texts: Texts): string {
+  const { approved, isAutomatic, reason } = approval ?? {};
+  if (approved === undefined || state === 'output-error') return '';
+  const [you, server] = approved ? [texts.approvedBy, texts.approvedByServer] : [texts.deniedBy, texts.deniedByServer];
+  return `${isAutomatic ? server : you}${reason ? `: ${reason}` : ''}`;
+}
+
+/** Returns the share of the work that is done, and a text about it. */
+function progressOf(output: unknown): { value?: number; of?: number; text?: string } {
+  if (typeof output === 'string') return { text: output };
+  const { done, of, percent, text, message } = Object(output) as Record<string, unknown>;
+  const words = [text, message].find((one) => typeof one === 'string') as string | undefined;
+  const [value, whole] = percent === undefined ? [done, of] : [percent, 100];
+  const isShare = Number.isFinite(value) && Number.isFinite(whole) && (whole as number) > 0;
+  return { ...(isShare && { value: value as number, of: whole as number }), ...(words && { text: words }) };
+}
+
+/** The slots of the page for calls of a tool, by the name of the slot. The newest call has it. */
+const slots = new WeakMap<object, Map<string, HTMLSlotElement>>();
+
+function slotFor(name: string, chat: object): HTMLSlotElement {
+  const known = slots.get(chat) ?? new Map<string, HTMLSlotElement>();
+  slots.set(chat, known);
+  const before = known.get(name);
+  if (before) before.name = `${name}-before`;
+  const slot = element('slot', { name });
+  known.set(name, slot);
+  return slot;
+}
+
+/** Makes a labelled text. Returns a function that sets it and returns its node. */
+function jsonRow(label: string): (text: string) => HTMLElement {
+  const value = element('pre', { part: 'json', tabindex: '0', role: 'group', 'aria-label': label });
+  const row = element('div', {}, element('span', { part: 'label' }, label), value);
+  return (text) => {
+    setHidden(row, text === '');
+    setText(value, text);
+    return row;
+  };
+}
+
+/** A call of a tool: a line on what happens, the data on demand, and the question for the user if there is one. */
+export function toolView(first: ToolPart, context: ViewContext): PartView<ToolPart> {
+  const { chat, texts } = context;
+  const name = toolName(first);
+  const sign = icon('check');
+  const title = element('span', { part: 'tool-title' });
+  const state = element('span', { part: 'tool-state' });
+  const summary = element('span', { part: 'tool-summary' });
+  const [input, output] = [jsonRow(texts.toolInput), jsonRow(texts.toolOutput)];
+  const mark = element('span', { part: 'tool-icon' });
+  mark.append(sign);
+  const data = element('details', { part: 'tool-data' }, element('summary', { part: 'summary' }, mark, title, ' ', state, ' ', summary));
+  const bar = element('progress', { part: 'bar', hidden: true });
+  const note = element('p', { part: 'note' });
+  const error = element('p', { part: 'error' });
+  const question: QuestionView = later(
+    async () => {
+      const { approvalView, formView, style } = await import('./rare.js');
+      return { view: name === FORM ? formView(context) : approvalView(context), style };
+    },
+    texts,
+    (_part, _status, now) => now === 'approval-requested' || (name === FORM && (now === 'waiting' || now === 'output-available')),
+  );
+  const node = element('div', { part: 'tool', role: 'group', 'data-tool-name': name, 'data-tool-call-id': first.toolCallId });
+  const place = context.slotted(`tool-${name}`) ? slotFor(`tool-${name}`, chat) : node;
+  if (place !== node) node.append(place);
+  place.append(data, bar, note, error, question.node, element('slot', { name: `call-${first.toolCallId}` }));
+
+  let part = first;
+  const drawData = () => {
+    if (!data.open) return;
+    const rows = [
+      input(part.rawInput ?? pretty(part.approval?.arguments ?? part.input)),
+      output(part.state === 'output-available' ? pretty(part.output) : ''),
+    ];
+    if (data.lastChild !== rows[1]) data.append(...rows);
+  };
+  data.addEventListener('toggle', drawData);
+
+  return {
+    node,
+    update(next, status) {
+      part = next;
+      const now = shownState(part, status.busy, chat.isOpen(part));
+      const label = labelOf(part, status.message, name === FORM ? texts.form : undefined);
+      const [word, sense] = WORDS[now];
+      setAttribute(node, 'data-tool-state', now);
+      setAttribute(node, 'aria-label', label.title);
+      setText(title, seen(label.title));
+      setText(state, texts[word]);
+      // An open form needs no line about itself.
+      setHidden(data, name === FORM && now === 'waiting');
+      // A question has the summary in it.
+      setText(summary, now === 'approval-requested' ? '' : seen(label.summary ?? ''));
+      mark.toggleAttribute('data-live', !sense);
+      if (sense) setIcon(sign, sense);
+
+      const { value, of, text } = now === 'progress' ? progressOf(part.output) : {};
+      setHidden(bar, value === undefined);
+      if (value !== undefined && of !== undefined) {
+        setAttribute(bar, 'max', String(of));
+        setAttribute(bar, 'value', String(value));
+        setAttribute(bar, 'aria-label', filled(texts.progress, { title: label.title }));
+      }
+      setText(note, seen(text ?? decision(part, texts)));
+      setText(error, part.state === 'output-error' ? (part.errorText ?? '') : '');
+      question.update(part, status, now);
+      drawData();
+    },
+  };
+}

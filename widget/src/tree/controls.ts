@@ -1,0 +1,30 @@
+import { button } from '../parts/button.js';
+import { element } from '../ui/dom.js';
+import type { Intervention } from './frames.js';
+import type { AgentNode } from './state.js';
+import type { TreeContext } from './texts.js';
+
+/** Makes the controls of an agent that has not ended: pause, the answer now, cancel, and a remark. */
+export function controls(
+  agent: AgentNode,
+  { texts, shared }: TreeContext,
+  intervene: (change: Intervention) => void,
+): HTMLElement {
+  const pause = () => intervene({ status: agent.status === 'paused' ? 'running' : 'paused' });
+  const label = texts.remark;
+  const remark = element('input', { part: 'input', required: true, 'aria-label': label, placeholder: label });
+  const form = element('form', { class: 'row' }, remark, element('button', { part: 'button' }, shared.send));
+  form.addEventListener('submit', (event) => {
+    event.preventDefault();
+    intervene({ userComment: remark.value });
+    remark.value = '';
+  });
+  return element(
+    'div',
+    { part: 'controls' },
+    button(texts.pause, 'pause', pause),
+    button(texts.answerNow, 'complete', () => intervene({ status: 'completed' })),
+    button(shared.cancel, 'cancel', () => intervene({ status: 'cancelled' })),
+    form,
+  );
+}

@@ -1,0 +1,221 @@
+import { ownBase } from '../chat/base.js';
+import { directionOf, textsFor, translationFor } from '../i18n/index.js';
+import { named } from '../i18n/named.js';
+import { adopt } from '../ui/adopt.js';
+import { element, filled, setText } from '../ui/dom.js';
+import { sheet } from '../ui/style/index.js';
+import type { CallAnswer, Intervention, ServerFrame } from './frames.js';
+import { AgentSocket } from './socket.js';
+import { type AgentNode, AgentTree } from './state.js';
+import css from './style.css';
+import { ENGLISH, type Texts, type TreeContext } from './texts.js';
+import { TreeView } from './view.js';
+
+/** The longest part of an answer that is read out. */
+const SPOKEN = 300;
+
+/**
+ * `<omniassist-agents>`: a task for the agents, and the tree of the agents that work on it. The attributes are `api`, `agent`,
+ * `chat`, `locale`, `theme` (`light`, `dark`) and `prompt`, the task that is there at the beginning.
+ */
+export class AgentsElement extends HTMLElement {
+  static readonly observedAttributes = ['api', 'agent', 'chat'];
+
+  /** Returns the token of the user. Default: none, as cookies are sent. Set it before the element is added to the page. */
+  token: (() => string | Promise<string>) | undefined;
+  /** Replaces texts. Set it before the element is added to the page. */
+  texts: Partial<Texts> = {};
+
+  readonly #tree = new AgentTree();
+  #socket: AgentSocket | undefined;
+  #shown: Shown | undefined;
+  #frame = 0;
+  /** The questions and the answer that were read out. */
+  #spoken = new Set<string>();
+
+  /** The agents: the root, with those below it in `children`. */
+  get nodes(): readonly AgentNode[] {
+    return this.#tree.nodes;
+  }
+
+  /** The connection. */
+  get ws(): WebSocket | undefined {
+    return this.#socket?.ws;
+  }
+
+  /** `true` while the server is connected. (`isConnected` of an element tells that it is in the page.) */
+  get isOnline(): boolean {
+    return !!this.#socket?.isConnected;
+  }
+
+  connectedCallback(): void {
+    this.#connect();
+    void this.#show();
+  }
+
+  disconnectedCallback(): void {
+    this.#socket?.close();
+    this.#socket = undefined;
+  }
+
+  attributeChangedCallback(): void {
+    if (this.#socket) this.#connect();
+  }
+
+  /** Starts agents for a task. The agents that are there are removed. Returns `false` if there is no connection. */
+  handleMasterSubmit(prompt: string): boolean {
+    if (!prompt.trim() || !this.#socket?.send({ type: 'start-agent', prompt })) return false;
+    this.#tree.clear();
+    this.#spoken.clear();
+    this.#request();
+    return true;
+  }
+
+  /** Answers the oldest question of an agent that is answered with a text. */
+  handleUserResponse(agentId: string, response: string): boolean {
+    return !!this.#socket?.send({ type: 'user-response', agentId, response });
+  }
+
+  /** Answers a question about a call. */
+  handleCallResponse(agentId: string, queryId: string, answer: CallAnswer): boolean {
+    return !!this.#socket?.send({ type: 'call-response', agentId, queryId, ...answer });
+  }
+
+  /** Changes the work of an agent. */
+  intervene(agentId: string, change: Intervention): boolean {
+    return !!this.#socket?.send({ type: 'user-intervention', agentId, ...change });
+  }
+
+  /** Takes a frame of the server. */
+  receive(frame: ServerFrame): void {
+    this.#tree.receive(frame);
+    if (frame.type === 'error') {
+      this.#shown?.view.enable();
+      this.#fire('omni-error', { message: frame.error, code: frame.code });
+    } else if (frame.type === 'agent-completed') {
+      this.#fire('omni-agents-completed', { result: frame.result ?? this.nodes[0]?.content });
+    }
+    this.#request();
+  }
+
+  #connect(): void {
+    this.#socket?.close();
+    const attribute = (name: string) => this.getAttribute(name) ?? undefined;
+    this.#socket = new AgentSocket({
+      api: attribute('api') ?? ownBase(),
+      agent: attribute('agent'),
+      chat: attribute('chat'),
+      token: this.token,
+      onFrame: (frame) => this.receive(frame),
+      onConnection: () => this.#request(),
+    });
+    this.#request();
+  }
+
+  /** Makes the view, once the texts of the language are loaded. */
+  async #show(): Promise<void> {
+    if (this.#shown) return this.#request();
+    const locale = this.getAttribute('locale') || document.documentElement.lang || navigator.language;
+    const { agents } = await translationFor(locale);
+    const context = { texts: { ...named(ENGLISH, agents), ...this.texts }, shared: await textsFor(locale), locale };
+    if (this.hasAttribute('locale') && !this.hasAttribute('dir')) this.dir = directionOf(locale);
+    this.#shown ??= this.#make(context);
+    this.#request();
+  }
+
+  #make(context: TreeContext): Shown {
+    const { texts } = context;
+    const root = this.attachShadow({ mode: 'open' });
+    root.adoptedStyleSheets = [sheet()];
+    adopt(root, css);
+    // The next key of the user needs the tree of the last one, so these do not wait for a frame.
+    const view = new TreeView(this.#tree, context, {
+      select: (node) => {
+        this.#tree.select(node.id);
+        this.#update();
+      },
+      expand: (node, isExpanded) => {
+        this.#tree.expand(node, isExpanded);
+        this.#update();
+      },
+      answer: ({ id }, { queryId, call }, reply) => {
+        const isSent =
+          typeof reply === 'string'
+            ? this.handleUserResponse(id, reply)
+            : !!call && this.handleCallResponse(id, queryId ?? '', reply);
+        if (!isSent) view.enable();
+      },
+      intervene: ({ id }, change) => void this.intervene(id, change),
+    });
+    const connection = element('span', { part: 'connection', role: 'status' });
+    const prompt = element('textarea', { part: 'input', id: 'prompt', rows: '2', required: true, dir: 'auto' });
+    prompt.value = this.getAttribute('prompt') ?? '';
+    const start = element('button', { part: 'button primary' }, texts.start);
+    const problem = element('p', { part: 'error', role: 'alert' });
+    const status = element('p', { part: 'hidden', role: 'status' });
+    const label = element('label', { for: 'prompt' }, texts.prompt);
+    const head = element('div', { class: 'head' }, label, connection);
+    const master = element('form', { part: 'master' }, head, prompt, start);
+    master.addEventListener('submit', (event) => {
+      event.preventDefault();
+      this.handleMasterSubmit(prompt.value);
+    });
+    prompt.addEventListener('keydown', (event) => {
+      // Safari ends a composition before its key event, which has the code 229.
+      if (event.key !== 'Enter' || event.shiftKey || event.isComposing || event.keyCode === 229) return;
+      event.preventDefault();
+      master.requestSubmit();
+    });
+    root.append(master, problem, view.node, status);
+    return { texts, view, connection, start, problem, status };
+  }
+
+  /** Updates the view in the next frame. */
+  #request(): void {
+    this.#frame ||= requestAnimationFrame(() => {
+      this.#frame = 0;
+      this.#update();
+    });
+  }
+
+  #update(): void {
+    if (!this.#shown) return;
+    const { texts, view, connection, start, problem } = this.#shown;
+    const isOnline = this.isOnline;
+    connection.toggleAttribute('data-connected', isOnline);
+    setText(connection, isOnline ? texts.connected : texts.notConnected);
+    start.disabled = !isOnline;
+    setText(problem, this.#tree.error || (this.#tree.isInterrupted ? texts.interrupted : ''));
+    this.#speak([...this.#tree.changed]);
+    view.update();
+  }
+
+  #speak(changed: AgentNode[]): void {
+    for (const { id, title, queries, isFinalAnswer, content } of changed) {
+      const { texts } = this.#shown as Shown;
+      for (const { queryId, prompt } of queries) {
+        this.#say(`${id}/${queryId ?? prompt}`, filled(texts.asks, { title, prompt }));
+      }
+      if (isFinalAnswer) this.#say(id, `${texts.finalAnswer}: ${(content ?? '').slice(0, SPOKEN)}`);
+    }
+  }
+
+  #say(key: string, sentence: string): void {
+    if (this.#spoken.has(key) || !this.#shown) return;
+    this.#spoken.add(key);
+    setText(this.#shown.status, sentence);
+  }
+
+  #fire(type: string, detail: unknown): void {
+    this.dispatchEvent(new CustomEvent(type, { bubbles: true, composed: true, detail }));
+  }
+}
+
+interface Shown {
+  texts: Texts;
+  view: TreeView;
+  connection: HTMLElement;
+  start: HTMLButtonElement;
+  problem: HTMLElement;
+  status: HTMLElement;
+}

@@ -1,0 +1,177 @@
+import { isBusy } from './announce.js';
+import { lastQuestion, messageText } from './answer-text.js';
+import { Attachments } from './attachments.js';
+import { iconButton } from './button.js';
+import { element, setHidden } from './dom.js';
+import type { Drafts } from './drafts.js';
+import { icon } from './icon.js';
+import { limited } from './limit.js';
+import type { View, ViewContext } from './view.js';
+
+interface Options {
+  /** The kinds of files, as in `accept`. `undefined`: no files. */
+  accept: string | undefined;
+  drafts: Drafts;
+  /** Edits the last message of the user. */
+  editLast(): void;
+}
+
+/** The field for messages, with its files and the button that sends, or stops the answer. */
+export class Composer implements View {
+  readonly node: HTMLFormElement;
+  readonly input: HTMLTextAreaElement;
+  readonly #context: ViewContext;
+  readonly #options: Options;
+  readonly #files: Attachments | undefined;
+  readonly #send: HTMLButtonElement;
+  /** Says that a text was too long. */
+  readonly #refusal: HTMLElement;
+  #chatId = '';
+  #isSending = false;
+  /** `true` if the chat did not take the last message. It is in the field. */
+  #isUnsent = false;
+
+  constructor(context: ViewContext, options: Options) {
+    const { texts } = context;
+    this.#context = context;
+    this.#options = options;
+    this.input = element('textarea', {
+      part: 'input',
+      rows: '1',
+      placeholder: texts.placeholder,
+      'aria-label': texts.message,
+      enterkeyhint: 'send',
+    });
+    if (options.accept !== undefined) this.#files = new Attachments(context, options.accept, () => this.#shown());
+    this.#refusal = limited(this.input, context);
+    this.#send = iconButton('send-button', 'send', texts.send, () => this.#press());
+    this.#send.append(icon('stop'));
+    const row = element('div', { part: 'composer-row' }, this.#files?.button, this.input, this.#send);
+    this.node = element('form', { part: 'composer' }, this.#refusal, this.#files?.node, row);
+    this.node.addEventListener('submit', (event) => event.preventDefault());
+    this.input.addEventListener('input', () => this.#typed());
+    this.input.addEventListener('keydown', (event) => this.#key(event));
+    this.input.addEventListener('paste', (event) => {
+      const files = event.clipboardData?.files;
+      if (!this.#files || !files?.length) return;
+      event.preventDefault();
+      this.#files.add(files);
+    });
+  }
+
+  /** Takes files of the user, such as dropped ones. */
+  add(files: Iterable<File>): void {
+    this.#files?.add(files);
+  }
+
+  /** Sends the message that could not be sent. Returns `false` if there is none. */
+  sendAgain(): boolean {
+    if (this.#isUnsent) void this.#submit();
+    return this.#isUnsent;
+  }
+
+  get takesFiles(): boolean {
+    return this.#files !== undefined;
+  }
+
+  update(): void {
+    const { chatId, status } = this.#context.chat;
+    if (status !== 'error') this.#isUnsent = false;
+    if (chatId !== this.#chatId) this.#open(chatId);
+    this.#shown();
+  }
+
+  /** Shows the text that was begun in a chat. What the user has written before the first chat is loaded stays. */
+  #open(chatId: string): void {
+    const { drafts } = this.#options;
+    const isFirst = this.#chatId === '';
+    this.#chatId = chatId;
+    setHidden(this.#refusal, true);
+    if (!isFirst) this.#files?.clear();
+    const text = (isFirst && (this.input.value || drafts.read(''))) || drafts.read(chatId);
+    if (isFirst) drafts.write('', '');
+    if (text) drafts.write(chatId, text);
+    if (text !== this.input.value) this.#write(text);
+  }
+
+  #key(event: KeyboardEvent): void {
+    // Safari ends a composition before the key that ends it, whose code is 229.
+    if (event.isComposing || event.keyCode === 229) return;
+    if (event.key === 'Enter' && !event.shiftKey && !event.altKey) {
+      event.preventDefault();
+      if (!isBusy(this.#context.chat)) void this.#submit();
+    } else if (event.key === 'ArrowUp' && this.input.value === '') {
+      event.preventDefault();
+      this.#options.editLast();
+    }
+  }
+
+  #press(): void {
+    if (isBusy(this.#context.chat)) this.#context.chat.stop();
+    else void this.#submit();
+    this.input.focus();
+  }
+
+  /** Sends the message. It stays in the field until the chat has it. */
+  async #submit(): Promise<void> {
+    const text = this.input.value.trim();
+    if (this.#isSending || (text === '' && !this.#files?.count)) return;
+    this.#isSending = true;
+    this.#shown();
+    const { chat } = this.#context;
+    const files = (await this.#files?.all()) ?? [];
+    const before = lastQuestion(chat.messages);
+    const taken = (): void => {
+      const last = lastQuestion(chat.messages);
+      if (!this.#isSending || !isBusy(chat) || !last || last === before || messageText(last) !== text) return;
+      this.#isSending = false;
+      this.#files?.clear();
+      if (this.input.value.trim() !== text) return;
+      this.#write('');
+      // What was typed before the first chat was shown may be the draft of either.
+      for (const id of [this.#chatId, chat.chatId]) this.#options.drafts.write(id, '');
+    };
+    const end = chat.subscribe(taken);
+    const sent = chat.sendMessage(files.length ? { text, files } : { text });
+    taken();
+    await sent;
+    end();
+    this.#isUnsent = this.#isSending && chat.status === 'error';
+    this.#isSending = false;
+    this.#shown();
+  }
+
+  #typed(): void {
+    // The next frame may show another chat.
+    this.#options.drafts.write(this.#context.chat.chatId, this.input.value);
+    this.#shown();
+    this.#grow();
+  }
+
+  #write(text: string): void {
+    this.input.value = text;
+    setHidden(this.#refusal, true);
+    this.#shown();
+    this.#grow();
+  }
+
+  #shown(): void {
+    const busy = isBusy(this.#context.chat);
+    const { send, stop } = this.#context.texts;
+    const isEmpty = this.input.value.trim() === '' && !this.#files?.count;
+    const label = busy ? stop : send;
+    if (this.#send.title !== label) {
+      this.#send.title = label;
+      this.#send.setAttribute('aria-label', label);
+    }
+    this.#send.toggleAttribute('data-busy', busy);
+    this.#send.setAttribute('aria-disabled', String(!busy && (isEmpty || this.#isSending)));
+  }
+
+  /** Grows the field with its text, where the browser does not do that itself. */
+  #grow(): void {
+    if (CSS.supports('field-sizing', 'content')) return;
+    this.input.style.blockSize = '';
+    this.input.style.blockSize = `${this.input.scrollHeight}px`;
+  }
+}

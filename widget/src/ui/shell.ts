@@ -1,0 +1,188 @@
+import { Announcer, isBusy } from './announce.js';
+import { lastQuestion } from './answer-text.js';
+import { iconButton } from './button.js';
+import { Composer } from './composer.js';
+import { Questions } from './confirm.js';
+import { element, filled } from './dom.js';
+import { Drafts } from './drafts.js';
+import { takeDrops } from './drop.js';
+import { Empty } from './empty.js';
+import { perFrame } from './frame.js';
+import { Header } from './header.js';
+import { Log } from './log.js';
+import type { Settings } from './settings.js';
+import { Status } from './status.js';
+import type { Texts } from './texts.js';
+import { ThreadsPane } from './threads-pane.js';
+import type { View, ViewContext } from './view.js';
+import type { ChatWindow } from './window.js';
+import type { Chat } from '../chat/types.js';
+
+interface Host {
+  chat: Chat;
+  window: ChatWindow;
+  texts: Texts;
+  settings: Settings;
+  setOpen(isOpen: boolean): void;
+  fire(type: string, detail: unknown): boolean;
+  slotted(name: string): boolean;
+}
+
+/** The shortest time between two drawings while an answer arrives, in milliseconds. */
+const STREAM_MS = 45;
+
+/** The parts of the chat, drawn once in each frame in which something has changed. */
+export class Shell {
+  readonly #window: ChatWindow;
+  readonly #chat: Chat;
+  readonly #composer: Composer;
+  readonly #log: Log;
+  readonly #views: View[];
+  readonly #announcer: Announcer;
+  readonly #frame = perFrame(() => this.#draw());
+  readonly #unsubscribe: () => void;
+  readonly #toEnd: HTMLButtonElement;
+  readonly #texts: Texts;
+  /** The answers that the user has not seen, because the window is closed or shows an earlier place. */
+  #answers: number;
+  #news = 0;
+
+  constructor({ chat, window, texts, settings, setOpen, fire, slotted }: Host) {
+    const { mode, locale, imageOrigins } = settings;
+    const announcer = new Announcer(chat, texts);
+    const context: ViewContext = {
+      chat,
+      texts,
+      locale,
+      imageOrigins,
+      announce: (sentence) => announcer.say(sentence),
+      fire,
+      slotted,
+    };
+    const heading = settings.heading ?? texts.assistant;
+    const canClose = mode === 'popup' || mode === 'sidebar';
+    this.#chat = chat;
+    this.#window = window;
+    this.#texts = texts;
+    this.#announcer = announcer;
+    this.#answers = countAnswers(chat);
+
+    const ask = (text: string): void => {
+      void chat.sendMessage({ text });
+      this.#composer.input.focus();
+    };
+    const empty = new Empty(context, settings.suggestions, ask);
+    const header = new Header(context, heading, {
+      newChat: () => {
+        chat.newChat();
+        this.#composer.input.focus();
+      },
+      toggleThreads: () => pane.toggle(),
+      close: canClose ? () => setOpen(false) : undefined,
+    });
+    this.#log = new Log(context, empty.node, settings.follow, () => this.#frame.request());
+    this.#composer = new Composer(context, {
+      accept: settings.accept,
+      drafts: new Drafts(settings.isKept),
+      editLast: () => this.#editLast(),
+    });
+    const status = new Status(context, () => {
+      if (!this.#composer.sendAgain()) void chat.regenerate();
+      this.#composer.input.focus();
+    });
+    const questions = new Questions(context);
+    chat.onConfirm = (question, signal) => questions.ask(question, signal);
+    this.#toEnd = iconButton('to-end', 'down', texts.toEnd, () => {
+      this.#log.scroll.toEnd();
+      this.#composer.input.focus();
+    });
+    this.#toEnd.append(element('span', { part: 'count', hidden: true }));
+
+    const place = element('div', { part: 'place' }, this.#log.node, this.#toEnd);
+    const foot = element(
+      'div',
+      { part: 'foot' },
+      questions.node,
+      status.node,
+      this.#composer.node,
+      element('slot', { name: 'footer' }),
+    );
+    const main = element('div', { part: 'main' }, place, foot, announcer.node);
+    const body = element('div', { part: 'body' }, main);
+    const pane = new ThreadsPane(context, body, header.threads);
+    body.prepend(pane.node);
+    window.node.append(header.node, body);
+    for (const node of [header.node, body]) node.addEventListener('keydown', (event) => this.#key(event, pane));
+    if (this.#composer.takesFiles) takeDrops(body, texts.dropFiles, (files) => this.#composer.add(files));
+    this.#views = [empty, header, pane, this.#log, status, this.#composer];
+    let wasStreaming = false;
+    this.#unsubscribe = chat.subscribe(() => {
+      const isStreaming = chat.status === 'streaming';
+      // The first words of an answer are shown at once.
+      this.#frame.request(isStreaming && wasStreaming ? STREAM_MS : 0);
+      wasStreaming = isStreaming;
+    });
+    void chat.ready.then(() => this.#frame.request());
+  }
+
+  focus(): void {
+    this.#composer.input.focus();
+  }
+
+  /** Shows what has changed at once. */
+  update(): void {
+    this.#draw();
+  }
+
+  remove(): void {
+    this.#unsubscribe();
+    this.#frame.cancel();
+    this.#chat.onConfirm = undefined;
+    for (const view of this.#views) view.remove?.();
+  }
+
+  #draw(): void {
+    const answers = countAnswers(this.#chat);
+    const isOpen = this.#window.isOpen;
+    if (isOpen) {
+      for (const view of this.#views) view.update();
+      this.#announcer.update();
+    }
+    const sees = isOpen && this.#log.scroll.isAtEnd;
+    if (sees || answers < this.#answers) this.#news = 0;
+    else this.#news += answers - this.#answers;
+    this.#answers = answers;
+    this.#window.count(isOpen ? 0 : this.#news);
+    if (isOpen) this.#showEnd(!sees);
+  }
+
+  #showEnd(isAway: boolean): void {
+    const button = this.#toEnd;
+    const count = button.lastElementChild as HTMLElement;
+    button.hidden = !isAway;
+    count.hidden = this.#news === 0;
+    count.textContent = String(this.#news);
+    const label = this.#news ? filled(this.#texts.newAnswers, { count: this.#news }) : this.#texts.toEnd;
+    button.setAttribute('aria-label', label);
+    button.title = label;
+  }
+
+  /** F6 moves between the conversation and the field. Escape closes the list of chats before the window. */
+  #key(event: KeyboardEvent, pane: ThreadsPane): void {
+    if (event.defaultPrevented) return;
+    const input = this.#composer.input;
+    if (event.key === 'F6') (input.matches(':focus') ? this.#log.node : input).focus();
+    else if (event.key !== 'Escape' || !pane.closeOver()) return;
+    event.preventDefault();
+  }
+
+  #editLast(): void {
+    const message = lastQuestion(this.#chat.messages);
+    if (!message || isBusy(this.#chat)) return;
+    this.#log.scroll.toEnd();
+    this.#log.nodeOf(message)?.querySelector<HTMLElement>('[part~=edit]')?.click();
+  }
+}
+
+const countAnswers = ({ messages }: Chat): number =>
+  messages.reduce((sum, { role }) => sum + Number(role === 'assistant'), 0);

@@ -1,0 +1,52 @@
+import { textButton } from './button.js';
+import { element, setText } from './dom.js';
+import { icon } from './icon.js';
+import type { View, ViewContext } from './view.js';
+
+/** The notice above the composer. It says what failed and what to do. */
+export class Status implements View {
+  readonly node: HTMLElement;
+  readonly #context: ViewContext;
+  readonly #text = element('p', { part: 'notice-text' });
+  readonly #retry: HTMLButtonElement;
+  readonly #reload: HTMLButtonElement;
+  readonly #end = new AbortController();
+
+  constructor(context: ViewContext, retry: () => void) {
+    this.#context = context;
+    this.#retry = textButton('retry-button', context.texts.retry, retry);
+    this.#reload = textButton('reload-button', context.texts.reload, () => location.reload());
+    this.node = element('div', { part: 'notice', hidden: true }, icon('warning'), this.#text, this.#retry, this.#reload);
+    const { signal } = this.#end;
+    for (const type of ['online', 'offline']) addEventListener(type, () => this.update(), { signal });
+  }
+
+  update(): void {
+    const text = this.#sentence();
+    const { error, status } = this.#context.chat;
+    this.#reload.hidden = error?.kind !== 'outdated';
+    this.#retry.hidden = status !== 'error' || !error?.canRetry;
+    if (this.node.hidden === !text && this.#text.textContent === text) return;
+    this.node.hidden = !text;
+    setText(this.#text, text);
+    if (text) this.#context.announce(text);
+  }
+
+  remove(): void {
+    this.#end.abort();
+  }
+
+  #sentence(): string {
+    const { chat, texts } = this.#context;
+    const { error, status } = chat;
+    if (!navigator.onLine) return texts.offline;
+    if (!error) return '';
+    // While it is not in the state `error`, the chat tries again by itself.
+    if (status !== 'error') return error.kind === 'offline' ? texts.retryingOffline : texts.retryingBusy;
+    if (error.kind === 'offline') return texts.errorOffline;
+    if (error.kind === 'outdated') return texts.outdated;
+    if (error.kind === 'unreadable') return texts.errorUnreadable;
+    if (error.kind === 'interrupted') return texts.errorInterrupted;
+    return error.message;
+  }
+}

@@ -1,0 +1,267 @@
+import assert from 'node:assert/strict';
+import { samples, variants } from '../testing/samples.mjs';
+import { suite } from '../testing/page.mjs';
+
+const test = suite();
+
+const firstCells = (view) => view.root.locator('tbody th').allInnerTexts();
+
+test('a table is sorted by its headers, by number, date and text', async (view) => {
+  await view.show({ component: 'table', props: samples.table });
+  const orders = view.root.getByRole('columnheader', { name: 'Orders' });
+  const turn = async () => {
+    await orders.getByRole('button').click();
+    await view.settle();
+    return [await orders.getAttribute('aria-sort'), await firstCells(view)];
+  };
+  assert.deepEqual(await turn(), ['ascending', ['South', 'West', 'North', 'East']]);
+  assert.deepEqual(
+    await turn(),
+    ['descending', ['North', 'West', 'South', 'East']],
+    'an empty cell comes last both times',
+  );
+  assert.deepEqual(await turn(), ['none', ['North', 'South', 'East', 'West']]);
+  await view.root.getByRole('button', { name: 'Last order' }).press('Enter');
+  await view.settle();
+  assert.deepEqual(await firstCells(view), ['East', 'West', 'North', 'South']);
+  assert.deepEqual((await view.log()).set, [
+    { sort: { column: 2, descending: false } },
+    { sort: { column: 2, descending: true } },
+    { sort: null },
+    { sort: { column: 3, descending: false } },
+  ]);
+});
+
+test('ticked rows are state, which neither properties nor sorting change', async (view) => {
+  const text = JSON.stringify({ selectable: true, ...samples.table });
+  await view.show({
+    component: 'table',
+    props: text.slice(0, -40),
+    status: 'streaming',
+    state: { selected: ['South'] },
+  });
+  const ticked = async () =>
+    await view.root
+      .locator('tbody input')
+      .evaluateAll((boxes) => boxes.filter((box) => box.checked).map((box) => box.getAttribute('aria-label')));
+  await view.root.getByLabel('Select North').check();
+  await view.change({ props: text, status: 'complete' });
+  assert.deepEqual(await ticked(), ['Select North', 'Select South']);
+  assert.deepEqual((await view.log()).set, [{ selected: ['South', 'North'] }]);
+  assert.match(await view.text(), /2 selected/);
+  await view.root.getByRole('button', { name: 'Region' }).click();
+  await view.settle();
+  assert.deepEqual(await ticked(), ['Select North', 'Select South']);
+  // The page repeats the state that it had, as React does, then it has a newer one.
+  await view.change({ state: { selected: ['South'] } });
+  assert.deepEqual(await ticked(), ['Select North', 'Select South']);
+  await view.change({ state: { selected: ['West'] } });
+  assert.deepEqual(await ticked(), ['Select West']);
+  // Two ticks in one frame are both kept.
+  await view.page.evaluate(() => {
+    for (const box of window.shadow().querySelectorAll('tbody input')) if (!box.checked) box.click();
+  });
+  await view.settle();
+  assert.equal((await ticked()).length, 4);
+  await view.root.getByLabel('Select all').uncheck();
+  await view.settle();
+  assert.deepEqual(await ticked(), []);
+});
+
+test('a table is copied as CSV in the order shown, and no cell is a formula', async (view) => {
+  const rows = [
+    ['=HYPERLINK("http://evil.example")', 2],
+    ['a "quoted", one', 1],
+    ['-5', null],
+    ['line\nbreak', true],
+  ];
+  await view.show({
+    component: 'table',
+    props: { columns: [{ label: 'Name' }, { label: 'Sum', kind: 'number' }], rows },
+  });
+  await view.root.getByRole('button', { name: 'Sum' }).click();
+  await view.root.getByRole('button', { name: 'Copy as CSV' }).click();
+  await view.root.getByText('Copied').waitFor();
+  const copied = await view.page.evaluate(() => navigator.clipboard.readText());
+  assert.equal(
+    copied,
+    'Name,Sum\r\n"a ""quoted"", one",1\r\n"\'=HYPERLINK(""http://evil.example"")",2\r\n"line\nbreak",true\r\n-5,',
+  );
+  await view.page.evaluate(() => Object.defineProperty(navigator, 'clipboard', { value: undefined }));
+  await view.show({ component: 'code', props: samples.code });
+  await view.root.getByRole('button', { name: 'Copy' }).focus();
+  await view.page.keyboard.press('Enter');
+  await view.root.getByText('Copied').waitFor();
+  assert.equal(
+    await view.page.evaluate(() => window.shadow().activeElement.textContent),
+    'Copy',
+    'the older way of copying keeps the focus',
+  );
+});
+
+test('a chart has its numbers as a table behind it', async (view) => {
+  await view.show({ component: 'chart', props: { ...samples.chart, series: [{ name: 'A', values: [1.5, null, 3] }] } });
+  assert.equal(await view.root.getByRole('img').getAttribute('aria-label'), 'Bar chart: Visitors by weekday');
+  await view.page.keyboard.press('Tab');
+  await view.page.keyboard.press('Enter');
+  await view.root.locator('tbody tr').first().waitFor();
+  assert.deepEqual((await view.root.locator('tr').allInnerTexts()).slice(0, 4), [
+    '\tA',
+    'Mon\t1.5 visits',
+    'Tue\t–',
+    'Wed\t3 visits',
+  ]);
+});
+
+test('a component is wide enough in a bubble that fits its content', async (view) => {
+  await view.page.evaluate(() => {
+    document.querySelector('#root').style.display = 'inline-block';
+  });
+  await view.show({ component: 'table', props: samples.table });
+  assert.ok((await view.root.boundingBox()).width >= 288);
+});
+
+test('a form is filled in by keyboard', async (view) => {
+  await view.show({ component: 'form', props: samples.form });
+  const { keyboard } = view.page;
+  assert.equal(await view.root.locator('[aria-invalid]').count(), 0);
+  await keyboard.press('Tab');
+  await keyboard.press('Tab');
+  await keyboard.press('Tab');
+  await keyboard.type('x');
+  await keyboard.press('Control+A');
+  await keyboard.type('four');
+  await keyboard.press('Enter');
+  assert.deepEqual(await view.root.locator('[part=error][id]').allInnerTexts(), ['Enter a value.', 'Enter a number.']);
+  assert.equal(await view.page.evaluate(() => window.shadow().activeElement.id), 'f0', 'the first fault has the focus');
+  assert.equal(await view.root.getByLabel('Guests').getAttribute('aria-describedby'), 'f2e');
+  assert.deepEqual((await view.log()).answers, []);
+  await keyboard.type('Ada');
+  await keyboard.press('Tab');
+  await keyboard.press('Tab');
+  await keyboard.press('Control+A');
+  await keyboard.type('3,5');
+  assert.equal(await view.root.locator('[part=error][id]').count(), 0, 'a fault goes as soon as it is mended');
+  // A date field has a stop for each of its parts, and one for its calendar.
+  while ((await view.page.evaluate(() => window.shadow().activeElement.id)) !== 'f4') await keyboard.press('Tab');
+  await keyboard.press('ArrowUp');
+  await keyboard.press('Tab');
+  await keyboard.type('Window seat');
+  await keyboard.press('Tab');
+  await keyboard.press('Space');
+  await keyboard.press('Tab');
+  await keyboard.press('Enter');
+  await view.root.getByText('Sent').waitFor();
+  const [answer] = (await view.log()).answers;
+  assert.deepEqual(answer.values, {
+    name: 'Ada',
+    email: 'ada@example.com',
+    guests: 3.5,
+    date: '2026-07-04',
+    area: 'Inside',
+    notes: 'Window seat',
+    remind: false,
+  });
+  assert.match(await view.text(), /Guests\s+3.5/);
+  assert.equal(
+    await view.page.evaluate(() => window.shadow().activeElement.localName),
+    'dl',
+    'the answer has the focus',
+  );
+  assert.equal((await view.log()).answers.length, 1);
+});
+
+test('a form that is not accepted can be sent again, and an answered form is read only', async (view) => {
+  await view.page.evaluate(
+    (props) => {
+      let refused = 0;
+      window.show(
+        { component: 'form', props },
+        {
+          respond: async (output) => {
+            if (!refused++) throw new Error('offline');
+            window.log.answers.push(output);
+          },
+        },
+      );
+    },
+    {
+      fields: [
+        { name: '__proto__', label: 'Name', kind: 'text' },
+        { name: 'empty', label: 'Empty', kind: 'number' },
+      ],
+    },
+  );
+  await view.root.getByLabel('Name').fill('Ada');
+  await view.root.getByRole('button').click();
+  await view.root.getByText('The answer was not sent. Try again.').waitFor();
+  assert.equal(await view.root.getByLabel('Name').inputValue(), 'Ada');
+  await view.root.getByRole('button').click();
+  await view.root.getByText('Sent').waitFor();
+  assert.deepEqual(
+    await view.page.evaluate(() => JSON.stringify(window.log.answers)),
+    '[{"values":{"__proto__":"Ada"}}]',
+  );
+  await view.show({ component: 'form', props: samples.form, output: { values: { name: 'Grace', remind: true } } });
+  assert.equal(await view.root.locator('input').count(), 0);
+  assert.match(await view.text(), /Name\s+Grace[^]*Send a reminder\s+Yes/);
+});
+
+test('choices are answered by keyboard, once', async (view) => {
+  await view.show({ component: 'choices', props: samples.choices });
+  await view.page.keyboard.press('Tab');
+  await view.page.keyboard.press('Tab');
+  await view.page.keyboard.press('Enter');
+  await view.root.getByText('Sent').waitFor();
+  await view.page.keyboard.press('Enter');
+  await view.page.keyboard.press('Tab');
+  await view.page.keyboard.press('Enter');
+  assert.deepEqual((await view.log()).answers, [{ chosen: ['noon'] }]);
+  assert.equal(await view.root.locator('[aria-pressed=true]').innerText(), '12:40 – 17:05\nOne stop in Lyon, € 132');
+
+  await view.show({ component: 'choices', props: variants['choices multiple'] });
+  await view.page.evaluate(() => (window.log.answers.length = 0));
+  await view.page.keyboard.press('Tab');
+  await view.page.keyboard.press('Space');
+  await view.page.keyboard.press('Tab');
+  await view.page.keyboard.press('Tab');
+  await view.page.keyboard.press('Space');
+  await view.page.keyboard.press('Tab');
+  await view.page.keyboard.press('Enter');
+  await view.root.getByText('Sent').waitFor();
+  assert.deepEqual((await view.log()).answers, [{ chosen: ['am', 'pm'] }]);
+});
+
+test('nothing can be answered before all options are there', async (view) => {
+  const text = JSON.stringify(samples.choices);
+  await view.show({ component: 'choices', props: text.slice(0, -3), status: 'streaming' });
+  await view.root.getByText('08:10').click({ force: true });
+  const form = JSON.stringify(samples.form);
+  assert.deepEqual((await view.log()).answers, []);
+  await view.show({ component: 'form', props: form.slice(0, -20), status: 'streaming' });
+  await view.root.getByRole('button', { name: 'Submit' }).click({ force: true });
+  assert.deepEqual((await view.log()).answers, []);
+  assert.equal(await view.root.locator('[aria-invalid]').count(), 0);
+});
+
+test(
+  'targets are large enough, and at 320 px nothing is wider than the page',
+  async (view) => {
+    for (const [name, props] of Object.entries({ ...samples, ...variants })) {
+      await view.show({ component: name.split(' ')[0], props });
+      await view.settle();
+      const small = await view.page.evaluate(() =>
+        [...window.shadow().querySelectorAll('button, input, select, textarea, summary')]
+          .filter((node) => {
+            const { width, height } = node.getBoundingClientRect();
+            // The margin or cell around a check box belongs to its spacing, as WCAG 2.5.8 counts it.
+            return node.type === 'checkbox' ? width < 18 || height < 18 : width < 24 || height < 24;
+          })
+          .map((node) => node.outerHTML),
+      );
+      assert.deepEqual(small, [], name);
+      assert.equal(await view.page.evaluate(() => document.documentElement.scrollWidth), 320, name);
+    }
+  },
+  { width: 320 },
+);

@@ -1,0 +1,104 @@
+// The headless chat in two tabs of Chromium, which share locks, channels and storage.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import { answers, modules, says, serve } from '../testing/chat.mjs';
+import { openBrowser } from '../testing/page.mjs';
+
+const POLICY =
+  "default-src 'none'; script-src 'self'; connect-src 'self'; require-trusted-types-for 'script'; trusted-types 'none'";
+const PAGE = '<!doctype html><title>Chat</title><script type="module" src="/page.js"></script>';
+const SCRIPT = `import { createChat } from '/index.js';
+globalThis.chat = createChat({ api: '/assistant', persist: 'local' });
+await chat.ready;
+globalThis.isReady = true;`;
+const ASKS = answers(
+  { type: 'tool-input-available', toolCallId: 'c1', toolName: 'refund_order', input: {} },
+  { type: 'tool-approval-request', toolCallId: 'c1', approvalId: 'a1' },
+);
+
+/** Serves an assistant with a page. Returns a function that opens a tab, and what the tabs complained about. */
+async function served(t, ...turns) {
+  const server = await serve(...turns);
+  t.after(server.stop);
+  server.files = {
+    '/': [PAGE, 'text/html'],
+    '/favicon.ico': [' ', 'image/x-icon'],
+    '/page.js': [SCRIPT, 'text/javascript'],
+    ...(await modules()),
+  };
+  server.headers = { 'content-security-policy': POLICY };
+  const browser = await openBrowser();
+  t.after(() => browser.close());
+  const context = await browser.newContext();
+  const problems = [];
+  const open = async () => {
+    const tab = await context.newPage();
+    tab.on('console', (message) => message.type() === 'error' && problems.push(message.text()));
+    tab.on('pageerror', (error) => problems.push(String(error)));
+    await tab.goto(new URL('/', server.api).href);
+    await tab.waitForFunction(() => globalThis.isReady);
+    return tab;
+  };
+  return { server, context, problems, open };
+}
+
+test('two tabs that answer one approval at the same moment post it once, and both show the rest', async (t) => {
+  const { server, problems, open } = await served(t, ASKS, says('Refunded.'), says('Refunded twice.'));
+  const one = await open();
+  await one.evaluate(() => chat.sendMessage({ text: 'Refund it' }));
+  const two = await open();
+  assert.equal(await two.evaluate(() => chat.isOpen(chat.messages.at(-1).parts.at(-1))), true, 'it opens the same chat');
+  const approve = (tab, approved) => tab.evaluate((yes) => chat.approve(chat.messages.at(-1).parts.at(-1), yes), approved);
+  // Both tabs begin in the same millisecond, before one can tell the other.
+  const at = Date.now() + 400;
+  const together = (tab) =>
+    tab.evaluate(async (moment) => {
+      await new Promise((resolve) => setTimeout(resolve, moment - Date.now() - 50));
+      while (Date.now() < moment);
+      await chat.approve(chat.messages.at(-1).parts.at(-1), true);
+    }, at);
+  await Promise.all([together(one), together(two)]);
+  for (const tab of [one, two]) {
+    await tab.waitForFunction(() => chat.status === 'ready' && chat.messages.at(-1).parts.at(-1).text === 'Refunded.');
+  }
+  assert.equal(server.posts.length, 2, 'the question and one decision');
+  await approve(two, false);
+  await two.reload();
+  await two.waitForFunction(() => globalThis.isReady);
+  assert.equal(await two.evaluate(() => chat.messages.at(-1).parts.at(-1).text), 'Refunded.');
+  assert.equal(server.posts.length, 2);
+  assert.deepEqual(problems, []);
+});
+
+test('a chat whose engine cannot be loaded says so, and loads it when the user tries again', async (t) => {
+  const { context, server, open } = await served(t, says('Hello.'));
+  // The server does not answer for the engine, nor later for the module that the page has.
+  const isLost = (request) => /client-/.test(request.url()) || request.method() === 'HEAD';
+  await context.route('**/*.js', (route) => (isLost(route.request()) ? route.abort() : route.continue()));
+  const tab = await open();
+  const { error } = await tab.evaluate(async () => {
+    await chat.sendMessage({ text: 'Hi' });
+    return { error: { status: chat.status, kind: chat.error.kind, canRetry: chat.error.canRetry } };
+  });
+  assert.deepEqual(error, { status: 'error', kind: 'offline', canRetry: true });
+  await context.unrouteAll();
+  await tab.evaluate(() => chat.sendMessage({ text: 'Hi' }));
+  assert.deepEqual(await tab.evaluate(() => [chat.status, chat.messages.at(-1).parts.at(-1).text]), ['ready', 'Hello.']);
+  assert.equal(server.posts.length, 1);
+});
+
+test('a tab keeps the claims of settled calls until it shows another chat', async (t) => {
+  const { open } = await served(t, ASKS, says('Refunded.'), ASKS);
+  const tab = await open();
+  const held = () => tab.evaluate(async () => (await navigator.locks.query()).held.length);
+  await tab.evaluate(async () => {
+    await chat.sendMessage({ text: 'Refund it' });
+    await chat.approve(chat.messages.at(-1).parts.at(-1), true);
+  });
+  assert.equal(await held(), 1);
+  await tab.evaluate(() => chat.newChat());
+  assert.equal(await held(), 0);
+  await tab.evaluate(() => chat.close());
+});

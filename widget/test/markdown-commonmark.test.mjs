@@ -1,0 +1,80 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import spec from 'commonmark-spec';
+import { openMarkdown } from '../testing/markdown-page.mjs';
+
+/** The examples whose result contains HTML of the source, which is shown as text here. */
+const RAW = new Set([21, 31, 201, 308, 309, 344, 475, 476, 477, 491, 494, 524, 536, 642, 643]);
+const RAW_SECTIONS = new Set(['HTML blocks', 'Raw HTML']);
+/**
+ * The examples that differ. 25: a rare character reference. 596, 598, 599, 601: schemes that are not allowed. 606, 608,
+ * 611, 612: GFM makes links of plain addresses.
+ */
+const FAILING = [25, 596, 598, 599, 601, 606, 608, 611, 612];
+const GFM = [
+  ['| foo | bar |\n| --- | --- |\n| baz | bim |', '<table><thead><tr><th>foo</th><th>bar</th></tr></thead><tbody><tr><td>baz</td><td>bim</td></tr></tbody></table>'],
+  ['| abc | defghi |\n:-: | -----------:\nbar | baz', '<table><thead><tr><th align="center">abc</th><th align="right">defghi</th></tr></thead><tbody><tr><td align="center">bar</td><td align="right">baz</td></tr></tbody></table>'],
+  ['| f\\|oo  |\n| ------ |\n| b `\\|` az |\n| b **\\|** im |', '<table><thead><tr><th>f|oo</th></tr></thead><tbody><tr><td>b <code>|</code> az</td></tr><tr><td>b <strong>|</strong> im</td></tr></tbody></table>'],
+  ['| abc | def |\n| --- | --- |\n| bar | baz |\n> bar', '<table><thead><tr><th>abc</th><th>def</th></tr></thead><tbody><tr><td>bar</td><td>baz</td></tr></tbody></table><blockquote><p>bar</p></blockquote>'],
+  ['| abc | def |\n| --- | --- |\n| bar | baz |\nbar\n\nbar', '<table><thead><tr><th>abc</th><th>def</th></tr></thead><tbody><tr><td>bar</td><td>baz</td></tr><tr><td>bar</td><td></td></tr></tbody></table><p>bar</p>'],
+  ['| abc | def |\n| --- |\n| bar |', '<p>| abc | def | | --- | | bar |</p>'],
+  ['| abc | def |\n| --- | --- |\n| bar |\n| bar | baz | boo |', '<table><thead><tr><th>abc</th><th>def</th></tr></thead><tbody><tr><td>bar</td><td></td></tr><tr><td>bar</td><td>baz</td></tr></tbody></table>'],
+  ['| abc | def |\n| --- | --- |', '<table><thead><tr><th>abc</th><th>def</th></tr></thead><tbody></tbody></table>'],
+  ['text\n| a | b |\n|---|---|\n| c<br>d | e |', '<p>text</p><table><thead><tr><th>a</th><th>b</th></tr></thead><tbody><tr><td>c<br>d</td><td>e</td></tr></tbody></table>'],
+  ['- [ ] foo\n- [x] bar', '<ul><li><input type="checkbox"> foo</li><li><input type="checkbox" checked> bar</li></ul>'],
+  ['- [x] foo\n  - [ ] bar\n  - [x] baz\n- [ ] bim', '<ul><li><input type="checkbox" checked> foo<ul><li><input type="checkbox"> bar</li><li><input type="checkbox" checked> baz</li></ul></li><li><input type="checkbox"> bim</li></ul>'],
+  ['~~Hi~~ Hello, ~there~ world!', '<p><del>Hi</del> Hello, <del>there</del> world!</p>'],
+  ['This ~~has a\n\nnew paragraph~~.', '<p>This ~~has a</p><p>new paragraph~~.</p>'],
+  ['This will ~~~not~~~ strike.', '<p>This will ~~~not~~~ strike.</p>'],
+  ['www.commonmark.org', '<p><a href="http://www.commonmark.org">www.commonmark.org</a></p>'],
+  ['Visit www.commonmark.org/help for more information.', '<p>Visit <a href="http://www.commonmark.org/help">www.commonmark.org/help</a> for more information.</p>'],
+  ['Visit www.commonmark.org.\n\nVisit www.commonmark.org/a.b.', '<p>Visit <a href="http://www.commonmark.org">www.commonmark.org</a>.</p><p>Visit <a href="http://www.commonmark.org/a.b">www.commonmark.org/a.b</a>.</p>'],
+  ['www.google.com/search?q=Markup+(business)\n\nwww.google.com/search?q=Markup+(business)))\n\n(www.google.com/search?q=Markup+(business))\n\n(www.google.com/search?q=Markup+(business)', '<p><a href="http://www.google.com/search?q=Markup+(business)">www.google.com/search?q=Markup+(business)</a></p><p><a href="http://www.google.com/search?q=Markup+(business)">www.google.com/search?q=Markup+(business)</a>))</p><p>(<a href="http://www.google.com/search?q=Markup+(business)">www.google.com/search?q=Markup+(business)</a>)</p><p>(<a href="http://www.google.com/search?q=Markup+(business)">www.google.com/search?q=Markup+(business)</a></p>'],
+  ['www.google.com/search?q=(business))+ok', '<p><a href="http://www.google.com/search?q=(business))+ok">www.google.com/search?q=(business))+ok</a></p>'],
+  ['www.google.com/search?q=commonmark&hl=en\n\nwww.google.com/search?q=commonmark&hl;', '<p><a href="http://www.google.com/search?q=commonmark&hl=en">www.google.com/search?q=commonmark&amp;hl=en</a></p><p><a href="http://www.google.com/search?q=commonmark">www.google.com/search?q=commonmark</a>&amp;hl;</p>'],
+  ['www.commonmark.org/he<lp', '<p><a href="http://www.commonmark.org/he">www.commonmark.org/he</a>&lt;lp</p>'],
+  ['http://commonmark.org\n\n(Visit https://encrypted.google.com/search?q=Markup+(business))', '<p><a href="http://commonmark.org">http://commonmark.org</a></p><p>(Visit <a href="https://encrypted.google.com/search?q=Markup+(business)">https://encrypted.google.com/search?q=Markup+(business)</a>)</p>'],
+  ['foo@bar.baz', '<p><a href="mailto:foo@bar.baz">foo@bar.baz</a></p>'],
+  ["hello@mail+xyz.example isn't valid, but hello+xyz@mail.example is.", '<p>hello@mail+xyz.example isn\'t valid, but <a href="mailto:hello+xyz@mail.example">hello+xyz@mail.example</a> is.</p>'],
+  ['a.b-c_d@a.b\n\na.b-c_d@a.b.\n\na.b-c_d@a.b-\n\na.b-c_d@a.b_', '<p><a href="mailto:a.b-c_d@a.b">a.b-c_d@a.b</a></p><p><a href="mailto:a.b-c_d@a.b">a.b-c_d@a.b</a>.</p><p>a.b-c_d@a.b-</p><p>a.b-c_d@a.b_</p>'],
+  ['[www.a.example](/b) **http://a.example**', '<p><a href="/b">www.a.example</a> <strong><a href="http://a.example">http://a.example</a></strong></p>'],
+  ['It costs $5 or $10, and $x_1 * y_2$ is math.', '<p>It costs $5 or $10, and <code>x_1 * y_2</code> is math.</p>'],
+  ['$$\n\\sum_i x_i\n- 1\n$$\n\n$$a *b* c$$', '<p><code>\\sum_i x_i\n- 1</code></p><p><code>a *b* c</code></p>'],
+];
+
+let view;
+before(async () => {
+  // The expected HTML is parsed by the page, which the strict policy refuses.
+  view = await openMarkdown({ policy: "default-src 'self'" });
+});
+after(() => view?.close());
+
+test('CommonMark 0.31.2: at least 95 percent', async () => {
+  const examples = spec.tests.map(({ number, section, markdown, html }) => ({
+    number,
+    isRaw: RAW.has(number) || RAW_SECTIONS.has(section),
+    isDefinition: /^[> ]*\[[^\]]+\]:/m.test(markdown),
+    markdown: markdown.replaceAll('→', '\t'),
+    html: html.replaceAll('→', '\t'),
+  }));
+  const same = await view.page.evaluate(
+    (examples) => examples.map(({ markdown, html }) => htmlOf(markdown) === htmlFrom(html)),
+    examples,
+  );
+  const count = (some) => `${some.filter((_, index) => same[examples.indexOf(some[index])]).length} of ${some.length}`;
+  const counted = examples.filter(({ isRaw }) => !isRaw);
+  const plain = counted.filter(({ isDefinition }) => !isDefinition);
+  console.log(`CommonMark: all ${count(examples)}, no raw HTML ${count(counted)}, and no definitions ${count(plain)}`);
+  const failing = counted.filter((example) => !same[examples.indexOf(example)]).map(({ number }) => number);
+  assert.deepEqual(failing, FAILING);
+  assert.equal(examples.length, 652);
+  assert.ok(counted.length > 560);
+  assert.ok(failing.length <= plain.length * 0.05);
+});
+
+test('tables, tasks, strikethrough and plain addresses of GFM, and math', async () => {
+  for (const [markdown, html] of GFM) {
+    const [got, wanted] = await view.page.evaluate(([markdown, html]) => [htmlOf(markdown), htmlFrom(html)], [markdown, html]);
+    assert.equal(got, wanted, markdown);
+  }
+});

@@ -1,0 +1,226 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import omniassist from '../vite/omniassist.mjs';
+import { scan, textOf } from '../vite/scan.mjs';
+
+const folder = (name) => fileURLToPath(new URL(`../testing/scan/${name}`, import.meta.url));
+const line = ({ path, name, title, params }) => [path, name ?? '-', title ?? '-', params?.join() ?? '-'].join(' ');
+
+test('contract_001_12 the routes, the form and the schema of a React application are found', () => {
+  const { manifest, warnings } = scan(folder('react'));
+  assert.deepEqual(warnings, []);
+  assert.deepEqual(manifest.routes.map(line), [
+    '/ - Start -',
+    '/about - - -',
+    '/admin/groups - Groups -',
+    '/admin/groups/:group/edit - - group',
+    '/admin/users - Users -',
+    '/files/* - - -',
+    '/help/:topic? - - topic',
+    '/orders - Orders -',
+    '/orders/:id order - id',
+  ]);
+  assert.deepEqual(manifest.forms, [
+    {
+      form: 'ticket',
+      schema: {
+        type: 'object',
+        properties: {
+          subject: { title: 'Subject', type: 'string', maxLength: 200 },
+          details: { title: 'Details', type: 'string' },
+          priority: { type: 'string', enum: ['low', 'high'] },
+          channel: { type: 'string', enum: ['mail', 'phone'] },
+          urgent: { type: 'boolean' },
+          days: { type: 'array', items: { type: 'string', enum: ['mo', 'fr'] } },
+          amount: { type: 'number', minimum: 0, maximum: 100 },
+          due: { type: 'string', format: 'date' },
+          until: { title: 'Until', type: 'string' },
+        },
+        required: ['subject'],
+        additionalProperties: false,
+      },
+    },
+  ]);
+  assert.deepEqual(manifest.schemas, {
+    TicketSchema: {
+      type: 'object',
+      properties: {
+        subject: { type: 'string', minLength: 1, maxLength: 200 },
+        priority: { type: 'string', enum: ['low', 'high'], default: 'low' },
+        order: { type: 'integer', exclusiveMinimum: 0 },
+        tags: { type: 'array', items: { type: 'string' }, maxItems: 5 },
+        email: { type: 'string', format: 'email' },
+        notes: { type: 'string', description: 'Anything else' },
+      },
+      required: ['subject', 'tags', 'email'],
+      additionalProperties: false,
+    },
+  });
+});
+
+test('the routes and the form of a Vue application are found', () => {
+  const { manifest, warnings } = scan(folder('vue'));
+  assert.deepEqual(warnings, []);
+  assert.deepEqual(manifest.routes.map(line), [
+    '/customers/:name? - Customers name',
+    '/orders orders Orders -',
+    '/orders/:id order-detail - id',
+    '/orders/:id/edit - Edit the order id',
+  ]);
+  assert.deepEqual(manifest.forms, [
+    {
+      form: 'ticket',
+      schema: {
+        type: 'object',
+        properties: {
+          subject: { title: 'Subject', type: 'string', maxLength: 200 },
+          priority: { title: 'Priority', type: 'array', items: { type: 'string', enum: ['low', 'high'] } },
+          mail: { type: 'string', format: 'email' },
+        },
+        required: ['subject'],
+        additionalProperties: false,
+      },
+    },
+  ]);
+});
+
+function tree(files) {
+  const root = mkdtempSync(join(tmpdir(), 'omniassist-scan-'));
+  for (const [path, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(root, path)), { recursive: true });
+    writeFileSync(join(root, path), text);
+  }
+  return root;
+}
+
+test('routes of file names are found if the sources declare none', () => {
+  const paths = (...names) => {
+    const root = tree(Object.fromEntries(names.map((name) => [name, 'export default () => null;\n'])));
+    try {
+      return scan(root).manifest.routes.map(({ path }) => path);
+    } finally {
+      rmSync(root, { recursive: true });
+    }
+  };
+  assert.deepEqual(
+    paths(
+      'app/page.tsx',
+      'app/(shop)/orders/[id]/page.tsx',
+      'app/docs/[[...slug]]/page.tsx',
+      'app/@modal/photo/page.tsx',
+      'app/_lib/page.tsx',
+      'app/orders/layout.tsx',
+    ),
+    ['/', '/docs/:slug*', '/orders/:id', '/photo'],
+  );
+  assert.deepEqual(
+    paths(
+      'pages/index.vue',
+      'pages/orders/index.vue',
+      'pages/orders/[id].vue',
+      'pages/[...all].vue',
+      'pages/_app.tsx',
+      'pages/api/x.ts',
+    ),
+    ['/', '/orders', '/orders/:id'],
+  );
+  assert.deepEqual(
+    paths(
+      'routes/+page.svelte',
+      'routes/(app)/orders/[id=number]/+page.svelte',
+      'routes/[[lang]]/about/+page.svelte',
+      'routes/+layout.svelte',
+    ),
+    ['/', '/:lang?/about', '/orders/:id'],
+  );
+  assert.deepEqual(
+    paths(
+      'root.tsx',
+      'routes/_index.tsx',
+      'routes/orders.$id.tsx',
+      'routes/_auth.login.tsx',
+      'routes/files.$.tsx',
+      'routes/about/route.tsx',
+      'routes/about/chart.tsx',
+    ),
+    ['/', '/about', '/files/*', '/login', '/orders/:id'],
+  );
+});
+
+test('a list of routes for a framework, and functions of React Router, are read', () => {
+  const root = tree({
+    'routes.ts': `import { type RouteConfig, index, layout, prefix, route } from '@react-router/dev/routes';
+      export default [index('./home.tsx'), layout('./shell.tsx', [route('login', './login.tsx')]), ...prefix('orders', [index('./orders.tsx'), route(':id', './order.tsx', [route('edit', './edit.tsx')])])] satisfies RouteConfig;`,
+    'loop.ts': 'export const a = b; const b = a; createBrowserRouter(a);',
+    'broken.tsx': 'const x = <div>{ ;',
+  });
+  try {
+    assert.deepEqual(
+      scan(root).manifest.routes.map(({ path }) => path),
+      ['/', '/login', '/orders', '/orders/:id', '/orders/:id/edit'],
+    );
+  } finally {
+    rmSync(root, { recursive: true });
+  }
+});
+
+test('the command writes the manifest, the same bytes each time', () => {
+  const out = join(mkdtempSync(join(tmpdir(), 'omniassist-scan-')), 'routes.json');
+  const command = (...args) =>
+    spawnSync(process.execPath, [fileURLToPath(new URL('../vite/scan.mjs', import.meta.url)), ...args], {
+      encoding: 'utf8',
+    });
+  try {
+    assert.equal(command(folder('vue'), '--out', out).status, 0);
+    const text = readFileSync(out, 'utf8');
+    assert.equal(text, textOf(scan(folder('vue')).manifest));
+    assert.equal(JSON.parse(text).version, 1);
+    assert.equal(command('nowhere').status, 2);
+  } finally {
+    rmSync(dirname(out), { recursive: true });
+  }
+});
+
+test('contract_001_12 the plugin adds the manifest to the build and serves the current one', async () => {
+  const root = tree({ 'src/routes.tsx': `createBrowserRouter([{ path: '/first', element: <p /> }]);` });
+  const plugin = omniassist();
+  plugin.configResolved({ root, base: '/app/' });
+  const emitted = [];
+  plugin.generateBundle.call({ emitFile: (file) => emitted.push(file) });
+  assert.deepEqual(
+    emitted.map(({ type, fileName, source }) => [type, fileName, JSON.parse(source).routes]),
+    [['asset', 'routes.json', [{ path: '/first' }]]],
+  );
+  assert.equal(plugin.load(plugin.resolveId('virtual:omniassist')), `export default ${emitted[0].source}`);
+  assert.equal(plugin.resolveId('other'), undefined);
+
+  const handlers = [];
+  plugin.configureServer({ middlewares: { use: (handler) => handlers.push(handler) } });
+  const server = createServer((request, response) =>
+    handlers[0](request, response, () => response.writeHead(404).end()),
+  );
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  try {
+    const get = (path) => fetch(`http://127.0.0.1:${server.address().port}${path}`);
+    writeFileSync(join(root, 'src/routes.tsx'), `createBrowserRouter([{ path: '/second', element: <p /> }]);`);
+    const dropped = [];
+    plugin.handleHotUpdate({
+      file: join(root, 'src/routes.tsx'),
+      server: { moduleGraph: { getModuleById: (id) => id, invalidateModule: (id) => dropped.push(id) } },
+    });
+    assert.deepEqual((await (await get('/app/routes.json')).json()).routes, [{ path: '/second' }]);
+    assert.equal((await get('/app/other.json')).status, 404);
+    assert.equal(dropped.length, 1);
+  } finally {
+    server.close();
+    rmSync(root, { recursive: true });
+  }
+});

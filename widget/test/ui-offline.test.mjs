@@ -1,0 +1,130 @@
+// What the user sees while the assistant cannot be reached.
+
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { answers, fails, says, serve } from '../testing/chat.mjs';
+import { openBrowser } from '../testing/page.mjs';
+import { openWidget } from '../testing/widget-page.mjs';
+
+let browser;
+before(async () => (browser = await openBrowser()));
+after(() => browser?.close());
+
+/** Opens a page with the widget and an assistant that answers with `turns`. The page logs each request that fails. */
+async function opened(t, turns, { prepare, isStored = false, attributes = '' } = {}) {
+  const server = Object.assign(await serve(...turns), { isStored });
+  const view = await openWidget(browser, { attributes: `mode="panel" ${attributes}`, target: new URL(server.api).origin, prepare });
+  t.after(async () => {
+    await view.close();
+    await server.stop();
+  });
+  const ready = () => view.page.evaluate(() => document.querySelector('omniassist-chat').chat.ready);
+  await ready();
+  const ask = async (text) => {
+    await view.input.fill(text);
+    await view.input.press('Enter');
+  };
+  return { ...view, assistant: server, ask, ready, notice: view.part('notice'), said: view.part('messages') };
+}
+
+test('a request that is sent again shows why, and that it can be stopped', async (t) => {
+  const { ask, notice, part, said } = await opened(t, [fails(503), says('Here it is.')]);
+  await ask('Where is it?');
+  await notice.getByText('No connection to the assistant. Trying again…').waitFor();
+  assert.equal(await part('send-button').getAttribute('aria-label'), 'Stop');
+  assert.equal(await part('retry-button').isVisible(), false);
+  await said.getByText('Here it is.').waitFor();
+  assert.equal(await notice.isVisible(), false);
+});
+
+test('a server with too many requests is called busy', async (t) => {
+  const slow = fails(429, { 'content-type': 'application/json' }, '{"error":"Slow down."}');
+  const { ask, notice, part } = await opened(t, [slow]);
+  await ask('Where is it?');
+  await notice.getByText('The assistant is busy. Trying again…').waitFor();
+  await part('send-button').click();
+  await notice.waitFor({ state: 'hidden' });
+});
+
+test('a browser without a network says so at once, and sends when it is connected again', async (t) => {
+  const { ask, notice, page, said } = await opened(t, [says('Here it is.')]);
+  await page.context().setOffline(true);
+  t.after(() => page.context().setOffline(false));
+  await notice.getByText('You are offline.').waitFor();
+  await ask('Where is it?');
+  await said.getByText('Where is it?').waitFor();
+  await page.context().setOffline(false);
+  await said.getByText('Here it is.').waitFor();
+  assert.equal(await notice.isVisible(), false);
+});
+
+/** Returns a function that lets a page lose a module, as after an update of the server. */
+const without = (name) => (page) => page.route(`**/assistant/${name}-*.js`, (route) => route.fulfill({ status: 404 }));
+
+test('after an update of the server a page says that it must be loaded again, and keeps the question', async (t) => {
+  const { ask, input, notice, page, ready, said } = await opened(t, [says('Here it is.')], { prepare: without('client') });
+  await ask('Where is it?');
+  await notice.getByText('There is a newer version of the assistant.').waitFor();
+  assert.equal(await input.inputValue(), 'Where is it?');
+  await page.unrouteAll();
+  await Promise.all([page.waitForEvent('load'), page.getByRole('button', { name: 'Reload' }).click()]);
+  await ready();
+  await page.waitForFunction(() => document.querySelector('omniassist-chat').shadowRoot.querySelector('textarea').value);
+  assert.equal(await input.inputValue(), 'Where is it?');
+  await input.press('Enter');
+  await said.getByText('Here it is.').waitFor();
+  assert.equal(await input.inputValue(), '');
+});
+
+test('a part whose code is gone offers to load the page again', async (t) => {
+  const source = { type: 'source-url', sourceId: 's1', url: 'https://shop.example/terms', title: 'Terms' };
+  const { ask, said } = await opened(t, [answers(source)], { prepare: without('rare') });
+  await ask('Which terms?');
+  await said.getByText('There is a newer version of the assistant.').waitFor();
+  await said.getByRole('button', { name: 'Reload' }).waitFor();
+});
+
+test('a list of chats that cannot be loaded without a connection can be tried again', async (t) => {
+  const { page, part } = await opened(t, []);
+  await page.route('**/assistant/**', (route) => route.abort());
+  await part('threads-button').click();
+  await part('threads-pane').getByText('This could not be loaded.').waitFor();
+  await page.unrouteAll();
+  await part('threads-pane').getByRole('button', { name: 'Try again' }).click();
+  await part('threads-pane').getByText('No chats yet.').waitFor();
+});
+
+test('a question whose file could not be sent stays in the field with the file, and is sent by the button', async (t) => {
+  const prepare = (page) => page.route('**/files?*', (route) => route.abort());
+  const { input, notice, page, part, said, assistant } = await opened(t, [says('A chart.')], { prepare, isStored: true, attributes: 'attachments' });
+  const chosen = page.waitForEvent('filechooser');
+  await part('attach-button').focus();
+  await part('attach-button').click();
+  await (await chosen).setFiles({ name: 'a.txt', mimeType: 'text/plain', buffer: Buffer.from('x') });
+  await input.fill('What is it?');
+  await input.press('Enter');
+  await notice.getByText('The assistant cannot be reached.').waitFor();
+  assert.deepEqual([await input.inputValue(), await part('file').count()], ['What is it?', 1]);
+  await page.unrouteAll();
+  assistant.files['/assistant/files?filename=a.txt'] = [JSON.stringify({ files: [{ type: 'file', url: '/assistant/files/1', mediaType: 'text/plain', filename: 'a.txt' }] }), 'application/json'];
+  await part('retry-button').click();
+  await said.getByText('A chart.').waitFor();
+  assert.deepEqual([await input.inputValue(), await part('files').isVisible()], ['', false]);
+  assert.deepEqual(assistant.posts[0].messages[0].parts.map(({ type }) => type), ['file', 'text']);
+});
+
+for (const [locale, sentence] of [
+  ['en', 'The stored chat cannot be read. Your next message begins it anew.'],
+  ['de', 'Der gespeicherte Chat ist nicht lesbar. Ihre nächste Nachricht beginnt ihn neu.'],
+  ['es', 'El chat guardado no se puede leer. Su próximo mensaje lo empieza de nuevo.'],
+  ['ar', 'تعذّرت قراءة المحادثة المحفوظة. رسالتك التالية تبدؤها من جديد.'],
+])
+  test(`a stored chat of another form is refused in the language of the page: ${locale}`, async (t) => {
+    const prepare = (page) =>
+      page.addInitScript(() => sessionStorage.setItem('hsafaChat_assistant.chat.c1', '{"messages":[{"role":"user","id":7}]}'));
+    const { ask, notice, said } = await opened(t, [says('Here it is.')], { prepare, attributes: `chat="c1" locale="${locale}"` });
+    await notice.getByText(sentence, { exact: true }).waitFor();
+    await ask('Where is it?');
+    await said.getByText('Here it is.').waitFor();
+    assert.equal(await notice.isVisible(), false);
+  });

@@ -1,0 +1,174 @@
+import assert from 'node:assert/strict';
+import { suite } from '../page-tools.mjs';
+
+const start = (view, options) =>
+  view.page.evaluate(
+    (options) => void (window.remove = window.page.tools(options)),
+    options ?? { fill: true, discover: true },
+  );
+const values = (view) =>
+  view.page.evaluate(() => {
+    const form = document.querySelector('#ticket');
+    const all = [...new FormData(form)].filter(([, value]) => !String(value).startsWith('planted'));
+    return [all.map(([name, value]) => `${name}=${value}`).join('&'), document.querySelector('#remarks').innerText];
+  });
+const fields = {
+  subject: 'Late delivery',
+  details: 'Two\nlines',
+  priority: 'high',
+  labels: '["red", "blue"]',
+  urgent: 'true',
+  channel: 'By phone',
+  days: ['Monday'],
+  due: '2026-03-04',
+  amount: 12,
+  Remarks: 'New\nremarks',
+};
+
+suite('plain', (test) => {
+  test('contract_000_09 each kind of field is filled and marked, and undo restores all of them', async (view) => {
+    await start(view);
+    const before = await values(view);
+    const answer = await view.call('fill_form', { fields });
+    assert.deepEqual(answer.filled, {
+      subject: 'Late delivery',
+      details: 'Two\nlines',
+      priority: 'High',
+      labels: ['red', 'blue'],
+      urgent: true,
+      channel: 'By phone',
+      days: ['Monday'],
+      due: '2026-03-04',
+      amount: '12',
+      remarks: 'New\nremarks',
+    });
+    assert.equal(answer.submitted, false);
+    assert.deepEqual(await values(view), [
+      'id=17&subject=Late delivery&details=Two\nlines&priority=h&labels=red&labels=blue&urgent=on&channel=phone&days=mo&due=2026-03-04&amount=12&email=',
+      'New\nremarks',
+    ]);
+    const subject = view.page.getByLabel('Subject');
+    assert.equal(await subject.evaluate((field) => getComputedStyle(field).outlineStyle), 'dashed');
+    assert.equal(await view.page.locator('[data-assistant-filled]').count(), 11);
+
+    const undone = await view.call('undo_fill', {});
+    assert.deepEqual(undone.kept, []);
+    assert.equal(undone.restored.length, 10);
+    assert.deepEqual(await values(view), before);
+    assert.equal(await view.page.locator('#remarks b').count(), 1, 'the nodes of rich text are the earlier ones');
+    assert.equal(await view.page.locator('[data-assistant-filled]').count(), 0);
+  });
+
+  test('an edit of the user removes the mark, and undo keeps it', async (view) => {
+    await start(view);
+    await view.call('fill_form', {
+      fields: [
+        { field: 'subject', value: 'A' },
+        { field: 'details', value: 'B' },
+        { field: 'channel', value: 'phone' },
+      ],
+    });
+    await view.page.getByLabel('Subject').fill('Mine');
+    await view.page.getByLabel('By mail').check();
+    assert.deepEqual(
+      await view.page.locator('[data-assistant-filled]').evaluateAll((all) => all.map((field) => field.name)),
+      ['details'],
+    );
+    assert.deepEqual(await view.page.evaluate(() => window.page.undo()), {
+      restored: ['details'],
+      kept: ['channel', 'subject'],
+    });
+    assert.equal(await view.page.getByLabel('Subject').inputValue(), 'Mine');
+    assert.equal(await view.page.getByLabel('Details').inputValue(), 'Old details');
+  });
+
+  test('a value that does not fit names its field, and nothing is filled', async (view) => {
+    await start(view);
+    const before = await values(view);
+    const error = async (fields) => (await view.call('fill_form', { fields })).error;
+    assert.match(
+      await error({ subject: 'New', due: 'tomorrow' }),
+      /^Nothing was filled\. due: The value must be a date/,
+    );
+    assert.match(await error({ amount: 101 }), /amount: .*100/);
+    assert.match(await error({ amount: 'many' }), /amount: The value must be a number/);
+    assert.match(await error({ email: 'nobody' }), /email: .*@/);
+    assert.match(await error({ subject: 'x'.repeat(41) }), /subject: At most 40 characters/);
+    assert.match(await error({ priority: 'medium' }), /priority: "medium" is no choice\. Choices: Low, Normal, High\./);
+    assert.match(await error({ priority: 'Closed' }), /priority: "Closed" is no choice/);
+    assert.match(await error({ urgent: 'perhaps' }), /urgent: The value must be true or false/);
+    assert.match(
+      await error({ colour: 'red' }),
+      /colour: There is no such field\. Forms: ticket\. Fields: id, subject, /,
+    );
+    assert.match(await error({}), /no fields/);
+    assert.deepEqual(await values(view), before);
+  });
+
+  test('private and locked fields, and forms that are not opted in, cannot be filled', async (view) => {
+    await start(view);
+    const closed = [
+      'field_1',
+      'shown_password',
+      'card',
+      'until',
+      'message_code',
+      'fresh',
+      'old',
+      'field_2',
+      'ignored',
+      'inside',
+      'session',
+      'disabled',
+      'group',
+      'field_7',
+      'field_8',
+      'accessToken',
+      'masked',
+      'PIN',
+      'inert',
+    ];
+    const before = await view.page.evaluate(() =>
+      [...document.querySelectorAll('input, textarea')].map((field) => field.value),
+    );
+    for (const name of closed) {
+      const { error } = await view.call('fill_form', { fields: { [name]: 'overwritten' } });
+      assert.match(error, new RegExp(`Nothing was filled\\. ${name}: Only the user fills this field`));
+    }
+    assert.match(
+      (await view.call('fill_form', { fields: { nickname: 'x' } })).error,
+      /nickname: There is no such field/,
+    );
+    assert.match(
+      (await view.call('fill_form', { form: 'other', fields: { nickname: 'x' } })).error,
+      /nickname: There is no such field\. Forms: ticket\./,
+    );
+    assert.deepEqual(
+      await view.page.evaluate(() => [...document.querySelectorAll('input, textarea')].map((field) => field.value)),
+      before,
+    );
+  });
+
+  test('a form that its page submits at each change is not submitted', async (view) => {
+    await start(view);
+    for (const how of ['request', 'submit']) {
+      await view.page.evaluate((how) => void (document.body.dataset.submitsAtChange = how), how);
+      await view.call('fill_form', { fields: { ...fields, subject: how, urgent: how === 'request' } });
+      await view.call('undo_fill', {});
+    }
+    assert.deepEqual(await view.page.evaluate(() => [window.hasSubmitted, location.pathname]), [[], '/']);
+    await view.page.evaluate(() => delete document.body.dataset.submitsAtChange);
+    await view.page.locator('#send').click();
+    assert.deepEqual(await view.page.evaluate(() => window.hasSubmitted), ['submit'], 'the user can submit afterwards');
+  });
+
+  test('the context of a send lists the forms, and tools disappear when the page removes them', async (view) => {
+    await start(view, { fill: '#other' });
+    const [forms] = await view.context();
+    assert.deepEqual([forms.type, forms.data], ['fillable forms', { other: 'nickname' }]);
+    assert.deepEqual((await view.call('fill_form', { fields: { nickname: 'Ann' } })).filled, { nickname: 'Ann' });
+    await view.page.evaluate(() => window.remove());
+    assert.deepEqual(await view.context(), []);
+    assert.match((await view.call('fill_form', { fields: { nickname: 'x' } })).error, /no tool/);
+  });
+});

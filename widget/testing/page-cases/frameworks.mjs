@@ -1,0 +1,86 @@
+import assert from 'node:assert/strict';
+import { suite } from '../page-tools.mjs';
+
+const filled = {
+  subject: 'Late delivery',
+  details: 'Two\nlines',
+  priority: 'high',
+  urgent: true,
+  channel: 'phone',
+  due: '2026-03-04',
+  amount: '12',
+};
+const state = (view) => view.page.evaluate(() => window.state);
+
+async function fillsState(view, wanted) {
+  const before = await state(view);
+  const answer = await view.call('fill_form', { form: 'ticket', fields: filled });
+  assert.equal(answer.error, undefined);
+  assert.deepEqual(await state(view), { ...before, ...wanted });
+  const [form] = (await view.context()).filter(({ type }) => type === 'form');
+  assert.deepEqual(
+    [form.data.form, form.data.fields.find(({ name }) => name === 'subject').value],
+    ['ticket', 'Late delivery'],
+  );
+  assert.doesNotMatch(JSON.stringify([form, answer]), /planted/);
+  const undone = await view.call('undo_fill', {});
+  assert.deepEqual([undone.kept, undone.restored.length], [[], Object.keys(filled).length]);
+  assert.deepEqual(await state(view), before);
+}
+
+suite('react', (test) => {
+  test('contract_001_09 the state of a React form has the filled values, and the earlier ones after undo', async (view) => {
+    await fillsState(view, filled);
+    assert.equal(await view.page.evaluate(() => window.submitted), undefined);
+  });
+
+  test('contract_001_09 React Router opens a page after its loader, and says what it cannot open', async (view) => {
+    assert.deepEqual(await view.call('navigate', { path: '/orders/7' }), { path: '/orders/7', title: 'Order 7' });
+    assert.equal(await view.page.locator('p').textContent(), 'Order 7');
+    const navigation = (await view.context()).filter(({ type }) => type === 'navigation');
+    assert.deepEqual(
+      navigation.map(({ data }) => data),
+      [{ path: '/orders/7', title: 'Order 7', from: '/' }],
+    );
+    assert.match(
+      (await view.call('navigate', { path: '/nowhere' })).error,
+      /The page \/nowhere was not opened: 404 Not Found\./,
+    );
+    assert.deepEqual(view.server.loads, ['/']);
+  });
+});
+
+suite('vue', (test) => {
+  test(
+    'contract_001_09 the state of a Vue form has the filled values, and the earlier ones after undo',
+    async (view) => {
+      await fillsState(view, { ...filled, amount: 12 });
+      await view.call('fill_form', { fields: { days: ['mo'], lazy: 'new' } });
+      const { days, lazy } = await state(view);
+      assert.deepEqual([days, lazy], [['mo'], 'new']);
+    },
+    { path: '/app/' },
+  );
+
+  test(
+    'contract_001_09 Vue Router opens a page below its base, and says what it cannot open',
+    async (view) => {
+      assert.deepEqual(await view.call('navigate', { path: '/app/orders/7' }), {
+        path: '/app/orders/7',
+        title: 'Order',
+      });
+      assert.deepEqual(await view.call('navigate', { path: '/app/orders/7' }), {
+        path: '/app/orders/7',
+        title: 'Order',
+      });
+      assert.equal(await view.page.locator('p').textContent(), 'An order');
+      assert.match((await view.call('navigate', { path: '/app/nowhere' })).error, /There is no page \/app\/nowhere\./);
+      assert.match(
+        (await view.call('navigate', { path: '/app/closed' })).error,
+        /The page \/app\/closed was not opened: /,
+      );
+      assert.deepEqual(view.server.loads, ['/app/']);
+    },
+    { path: '/app/' },
+  );
+});

@@ -1,0 +1,3 @@
+import { z } from 'zod';
+
+export const priority = z.enum(['low', 'high']);
