@@ -10,7 +10,8 @@ const proxy = { '/assistant': { target, configure }, '/api': { target } };
 export default defineConfig({
   resolve: { dedupe: ['react'] },
   esbuild: { jsx: 'automatic' },
-  // `../react-parts` has no packages of its own.
-  server: { host: '127.0.0.1', proxy, fs: { allow: ['..'] } },
+  build: { rollupOptions: { input: ['index.html', 'components.html'] } },
+  // `../react-parts` and the module of the components have no packages of their own.
+  server: { host: '127.0.0.1', proxy, fs: { allow: ['..', '../../omniassist-server/assets'] } },
   preview: { host: '127.0.0.1', proxy },
 });

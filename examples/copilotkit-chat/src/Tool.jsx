@@ -1,4 +1,10 @@
 import { useAgent, useRenderTool } from '@copilotkit/react-core/v2';
+import { z } from 'zod';
+
+import { Table } from './Table.jsx';
+
+/** The server checks the props. */
+const ANY = z.any();
 
 const LABELS = {
   running: 'running',
@@ -21,6 +27,7 @@ export function useShownTools() {
     <ShownCall isRunning={isRunning} isAsked={asked.includes(toolCallId)} {...{ toolCallId, name, parameters, result }} />
   );
   useRenderTool({ name: '*', render }, [isRunning, ...asked]);
+  useRenderTool({ name: 'ui_table', parameters: ANY, render: Table });
 }
 
 function ShownCall({ isRunning, isAsked, toolCallId, name, parameters, result }) {

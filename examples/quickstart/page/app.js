@@ -1,16 +1,13 @@
 // The pages of the back office, the two tools that run in the browser, and the context that the assistant receives.
 
-import { Chat } from "/chat.js";
-import { element } from "/dom.js";
-import { mountPanel } from "/panel.js";
-import { mountThreads } from "/threads.js";
+import { addContext, registerContext, registerTool } from "/assistant/widget.js";
 
 const PAGES = { orders: "Orders", customers: "Customers", tickets: "Tickets", "new-ticket": "New ticket" };
 const PRIORITIES = ["low", "normal", "high"];
-const VISITS = 15;
 
 const view = document.getElementById("view");
-const visits = [];
+/** The page that the user visits: its path and title. */
+let here;
 /** The values of the ticket form. They stay while another page is open. */
 let draft = emptyDraft();
 
@@ -25,6 +22,16 @@ async function api(path, options) {
   const body = await response.json();
   if (!response.ok) throw new Error(body.error ?? `Status ${response.status}`);
   return body;
+}
+
+/** Makes an element. A child is text or an element, never markup. */
+function element(tag, attributes = {}, ...children) {
+  const node = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) {
+    node.setAttribute(name, value === true ? "" : value);
+  }
+  node.append(...children);
+  return node;
 }
 
 const link = (hash, text) => element("a", { href: hash }, text);
@@ -168,11 +175,9 @@ async function show() {
 async function visit() {
   const path = `/${place().filter(Boolean).join("/")}`;
   const title = await show();
-  if (visits.at(-1)?.data.path !== path) {
-    visits.push({ id: `visit-${crypto.randomUUID()}`, type: "navigation", data: { path, title } });
-    visits.splice(0, visits.length - VISITS);
-  }
-  return { path, title };
+  if (here && here.path !== path) addContext({ type: "navigation", data: here });
+  here = { path, title };
+  return title;
 }
 
 function go(hash) {
@@ -180,15 +185,44 @@ function go(hash) {
   return visit();
 }
 
-const tools = {
-  async navigate({ page, order_id: id }) {
+const text = (description) => ({ type: "string", description });
+
+registerTool(
+  {
+    name: "navigate",
+    description: "Opens a page of the back office in the browser of the user.",
+    inputSchema: {
+      type: "object",
+      properties: {
+        page: { enum: Object.keys(PAGES) },
+        order_id: { type: "integer", description: "Opens this order. Only with the page orders." },
+      },
+      required: ["page"],
+    },
+  },
+  async ({ page, order_id: id }) => {
     if (!Object.hasOwn(PAGES, page)) throw new Error(`There is no page ${page}.`);
     const wanted = page === "orders" && Number.isInteger(id);
     if (wanted) await api(`orders/${id}`);
-    const { title } = await go(wanted ? `#orders/${id}` : `#${page}`);
-    return { opened: title };
+    return { opened: await go(wanted ? `#orders/${id}` : `#${page}`) };
   },
-  async fill_form(input) {
+);
+
+registerTool(
+  {
+    name: "fill_form",
+    description: "Fills in the form for a new ticket in the browser of the user. The user sends it.",
+    inputSchema: {
+      type: "object",
+      properties: {
+        subject: text("One line"),
+        details: text("What happened"),
+        priority: { enum: PRIORITIES },
+        order_id: { type: "integer" },
+      },
+    },
+  },
+  async (input) => {
     const known = Object.keys(emptyDraft()).filter((name) => input[name] !== undefined && input[name] !== null);
     const filled = Object.fromEntries(known.map((name) => [name, String(input[name])]));
     if (filled.priority && !PRIORITIES.includes(filled.priority)) {
@@ -199,66 +233,22 @@ const tools = {
     for (const name of known) document.getElementById(`ticket-${name}`)?.classList.add("filled");
     return { filled, sent: false };
   },
-};
+);
 
-/** The pages that the user visited, and the values of the ticket form. */
-function context() {
+// The open page goes with each message, and so does the form unless it is empty. A page that was left goes with the next.
+registerContext("navigation", () => here);
+registerContext("form", () => {
   const isEmpty = JSON.stringify(draft) === JSON.stringify(emptyDraft());
-  const form = { id: "ticket-form", type: "form", data: { form: "new-ticket", fields: { ...draft } } };
-  return isEmpty ? [...visits] : [...visits, form];
-}
-
-/** The tab keeps the chat when the page is reloaded, or its id if the server stores chats. */
-const SAVED = "chat";
-const stored = document.getElementById("chat").dataset.stored === "true";
-function saved() {
-  try {
-    return JSON.parse(sessionStorage.getItem(SAVED)) ?? undefined;
-  } catch {
-    return undefined;
-  }
-}
-function save() {
-  try {
-    sessionStorage.setItem(SAVED, JSON.stringify(chat.saved()));
-  } catch {
-    // The chat is larger than the storage of a tab. A reload then starts a new chat.
-    sessionStorage.removeItem(SAVED);
-  }
-}
-
-const chat = new Chat({ api: "/assistant", tools, context, stored, saved: stored ? undefined : saved() });
-mountPanel(chat, [
-  "Where is order 1001?",
-  "Which orders are pending?",
-  "Refund order 1002",
-  "Export the sales report",
-  "Open the customers page",
-  "Fill in the form with high priority: Late delivery",
-  "Open a complaint form",
-]);
-
-const loadThreads = stored ? mountThreads(chat) : () => {};
-
-// A tool may have changed the data, so the page is loaded again. The ticket form stays: the user may be typing.
-const { onChange } = chat;
-chat.onChange = (status) => {
-  onChange(status);
-  if (status) save();
-  if (status && status !== "submitted") loadThreads();
-  if ((status === "ready" || status === "error") && view.dataset.page !== "new-ticket") show();
-};
-
-const toggle = document.getElementById("chat-toggle");
-toggle.addEventListener("click", () => {
-  const { dataset } = document.body;
-  dataset.shows = dataset.shows === "chat" ? "page" : "chat";
-  toggle.textContent = dataset.shows === "chat" ? "Back to the page" : "Assistant";
-  if (dataset.shows === "chat") document.getElementById("chat-input").focus();
+  return isEmpty ? undefined : { form: "new-ticket", fields: draft };
 });
 
-addEventListener("pagehide", save);
+// A tool may have changed the data, so the page is loaded again. The ticket form stays: the user may be typing.
+for (const type of ["omni-tool", "omni-error"]) {
+  addEventListener(type, ({ detail }) => {
+    const isOver = type === "omni-error" || (detail.part.state === "output-available" && !detail.part.preliminary);
+    if (isOver && view.dataset.page !== "new-ticket") show();
+  });
+}
+
 addEventListener("popstate", visit);
 visit();
-const { id } = (stored && saved()) || {};
-if (id) chat.open(id);

@@ -8,7 +8,7 @@ use axum::Router;
 use axum::middleware::from_fn;
 use omniassist_axum::{Assistant, LlmProvider};
 
-use crate::assistant::{self, ChatsAt, Chosen, Config, USUAL_PORTS};
+use crate::assistant::{self, ChatsAt, Chosen, Config, Shown, USUAL_PORTS};
 use crate::back_office::{self, Store};
 
 /// The settings of the environment, and the model that they lead to.
@@ -90,10 +90,13 @@ impl BackOffice {
             Some(place) => Some(place.open().await?),
             None => None,
         };
-        let own_routes = back_office::router(store.clone(), &chosen.model, &chosen.note, chats.is_some());
-        let assistant =
-            assistant::build(chosen.provider, store, config.show_work, config.seal_keys, chats, config.runs)?;
-        tracing::info!(model = %chosen.model, "{}", chosen.note);
+        let own_routes = back_office::router(store.clone(), &chosen.model, &chosen.note);
+        // A model whose tool calls must be constrained is small, and more tools make it choose worse.
+        let components = !config.source.constrains_tools();
+        let shown = Shown { components, work: config.show_work, playground: config.playground };
+        let Chosen { provider, model, note } = chosen;
+        let assistant = assistant::build(provider, store, shown, config.seal_keys, chats, config.runs)?;
+        tracing::info!(%model, "{note}");
         Ok(Self { own_routes, assistant })
     }
 

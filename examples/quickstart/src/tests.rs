@@ -9,19 +9,21 @@ use omniassist_axum::{Assistant, CancellationToken};
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 
-use crate::assistant::{self, Demo};
+use crate::assistant::{self, Demo, Shown};
 use crate::back_office::{self, Store};
 use crate::serve::serve_until;
 
+const SHOWN: Shown = Shown { components: true, work: false, playground: false };
+
 fn app(assistant: &Assistant, store: Store) -> Router {
-    crate::app::router(assistant, back_office::router(store, assistant::LABEL, "", false))
+    crate::app::router(assistant, back_office::router(store, assistant::LABEL, ""))
 }
 
 /// Serves the whole application on a socket, with a demo that does not wait.
 async fn start() -> String {
     let store = Store::temporary();
     let assistant =
-        assistant::build(Arc::new(Demo { pace: Duration::ZERO }), store.clone(), false, None, None, 4)
+        assistant::build(Arc::new(Demo { pace: Duration::ZERO }), store.clone(), SHOWN, None, None, 4)
             .unwrap();
     let app = app(&assistant, store);
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
@@ -57,7 +59,7 @@ fn said(chunks: &[Value]) -> String {
 async fn a_client_whose_answer_is_cut_gets_an_error() {
     let store = Store::temporary();
     let slow = Demo { pace: Duration::from_secs(3600) };
-    let assistant = assistant::build(Arc::new(slow), store.clone(), false, None, None, 4).unwrap();
+    let assistant = assistant::build(Arc::new(slow), store.clone(), SHOWN, None, None, 4).unwrap();
     let app = app(&assistant, store);
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
@@ -234,15 +236,30 @@ async fn a_front_end_tool_runs_in_the_client_and_the_run_continues() {
 }
 
 #[test]
-fn six_tools_run_on_the_server_and_three_in_the_page() {
+fn nine_tools_run_on_the_server_and_four_in_the_page() {
     let assistant =
-        assistant::build(Arc::new(Demo { pace: Duration::ZERO }), Store::temporary(), false, None, None, 4)
+        assistant::build(Arc::new(Demo { pace: Duration::ZERO }), Store::temporary(), SHOWN, None, None, 4)
             .unwrap();
     let specs = assistant.tools().snapshot().specs();
     let page = specs.iter().filter(|spec| spec.side == omniassist_axum::core::ToolSide::FrontEnd).count();
-    assert_eq!((specs.len() - page, page), (6, 3));
+    assert_eq!((specs.len() - page, page), (9, 4));
     let handbook = assistant.agent("handbook").unwrap().tools().snapshot().specs();
     assert_eq!(handbook.iter().map(|spec| &*spec.name).collect::<Vec<_>>(), ["read_handbook"]);
     let bad = JsonText::from_value(&json!({"order_id": "x"}));
     assert!(assistant.tools().snapshot().check("order_status", &bad).is_err());
+}
+
+#[tokio::test]
+async fn the_demo_shows_the_sales_by_region() {
+    let chunks = post(&start().await, &[user("Show sales by region")]).await;
+    let inputs = of(&chunks, "tool-input-available");
+    let props = |name: &str| &inputs.iter().find(|chunk| chunk["toolName"] == name).unwrap()["input"];
+    let rows = props("ui_table")["rows"].as_array().unwrap();
+    let regions: Vec<_> = rows.iter().map(|row| row[0].clone()).collect();
+    assert_eq!(regions.len(), 7, "{rows:?}");
+    assert_eq!(props("ui_chart")["labels"], Value::from(regions));
+    let orders: i64 = rows.iter().filter_map(|row| row[1].as_i64()).sum();
+    assert_eq!(orders, 35, "all but the cancelled ones");
+    let rendered = of(&chunks, "tool-output-available");
+    assert_eq!(rendered.iter().filter(|chunk| chunk["output"]["rendered"] == true).count(), 2);
 }

@@ -67,7 +67,8 @@ export function Chat({ saved, tools, context, onFinish }) {
     // The version of `ai`: with 6 or newer the server asks for approvals, with 7 it also sends their questions.
     transport: new DefaultChatTransport({
       api: '/assistant?ai-sdk=7',
-      body: () => ({ context: context() }),
+      // `components.jsx` is the page that shows components.
+      body: () => ({ context: context(), components: [] }),
       async fetch(url, options) {
         const response = await fetch(url, options);
         run.current = response.headers.get('x-omniassist-run') ?? run.current;

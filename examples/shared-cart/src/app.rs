@@ -2,7 +2,7 @@
 
 use omniassist_axum::{Assistant, LlmProvider, OpenAiProvider};
 
-use crate::tools;
+use crate::{components, tools};
 
 const SYSTEM_PROMPT: &str =
     "You help in a small tea shop. The cart is on the user's page; change it with your tools.";
@@ -30,5 +30,6 @@ pub fn model() -> omniassist_axum::Result<OpenAiProvider> {
 /// Fails if a tool cannot be registered.
 pub fn assistant(provider: impl LlmProvider) -> omniassist_axum::Result<Assistant> {
     let builder = Assistant::builder(provider).allow_anonymous().system_prompt(SYSTEM_PROMPT);
+    let builder = builder.components(components::all());
     tools::all().into_iter().fold(builder, |builder, tool| builder.tool(tool)).build()
 }

@@ -7,6 +7,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use crate::components::recommend;
+
 /// The pause between the steps of paying. It makes the steps visible.
 const PACE: Duration = Duration::from_millis(20);
 
@@ -17,6 +19,8 @@ pub(crate) fn all() -> Vec<Tool> {
         Tool::new("pay", "Pay for the cart", pay)
             .example("I want to pay", json!({"cents": 1980}))
             .requires_approval(Approval::always().message("Pay for what is in the cart?").editable()),
+        Tool::new("recommend", "Show the user a card of a tea for a taste", recommend)
+            .example("I like it fruity", json!({"taste": "fruity"})),
         Tool::request_input(),
     ]
 }

@@ -37,11 +37,12 @@ Environment:
                         (anthropic), gemini-flash-latest (gemini). A server on this machine: its first model.
   OMNIASSIST_CONSTRAINED_TOOLS
                         1: openai-chat requests tool calls with a JSON schema, for a model whose chat template has no
-                        tools. Default: 0.
+                        tools. Such a model is small, so it gets no tables, charts and forms. Default: 0.
   OMNIASSIST_DISCOVERY  off: without a key and a URL, do not look for a model server on this machine
                         (127.0.0.1, ports 11434 Ollama, 1234 LM Studio, 8080 llama.cpp). Default: on.
   OMNIASSIST_SHOW_WORK  1: clients of the OpenAI endpoint (/assistant/v1) also receive reasoning and server tool calls.
                         Default: 0.
+  QUICKSTART_PLAYGROUND 1: a page for developers at /assistant/playground, for this machine only. Default: 0.
   OMNIASSIST_SEAL_KEYS  The keys that sign tool results and approvals: NAME:SECRET, with 32 random bytes or more in
                         hexadecimal or base64. Separate several keys by commas; the first one signs. Default: a key
                         of this process. After a restart, approvals that still wait must then be asked again.
@@ -66,6 +67,8 @@ pub(crate) struct Config {
     pub runs: usize,
     /// `true` if clients of the OpenAI endpoint also receive reasoning and tool calls.
     pub show_work: bool,
+    /// `true` if there is a page for developers.
+    pub playground: bool,
     /// `None`: the assistant makes a key for this process.
     pub seal_keys: Option<SealKeys>,
     pub source: ModelSource,
@@ -80,6 +83,17 @@ pub(crate) enum ModelSource {
     Discover { model: Option<String>, constrained_tools: bool },
     /// The demo.
     Demo,
+}
+
+impl ModelSource {
+    /// Returns `true` if tool calls are requested with a JSON schema.
+    pub(crate) fn constrains_tools(&self) -> bool {
+        match self {
+            Self::Api(api) => api.constrained_tools,
+            Self::Discover { constrained_tools, .. } => *constrained_tools,
+            Self::Demo => false,
+        }
+    }
 }
 
 /// A server with one of the protocols.
@@ -211,6 +225,7 @@ impl Config {
         };
         let constrained_tools = flag("OMNIASSIST_CONSTRAINED_TOOLS")?;
         let show_work = flag("OMNIASSIST_SHOW_WORK")?;
+        let playground = flag("QUICKSTART_PLAYGROUND")?;
         let seal_keys = get("OMNIASSIST_SEAL_KEYS").map(|keys| SealKeys::parse(&keys)).transpose();
         let seal_keys = seal_keys.map_err(|error| wrong("OMNIASSIST_SEAL_KEYS", error.to_string()))?;
         let database = get("QUICKSTART_DB").unwrap_or_else(|| "quickstart.sqlite3".to_owned()).into();
@@ -248,7 +263,16 @@ impl Config {
                     } else {
                         ModelSource::Demo
                     };
-                    return Ok(Self { port, database, chats, runs, show_work, seal_keys, source });
+                    return Ok(Self {
+                        port,
+                        database,
+                        chats,
+                        runs,
+                        show_work,
+                        playground,
+                        seal_keys,
+                        source,
+                    });
                 }
             },
         };
@@ -269,7 +293,7 @@ impl Config {
                 ModelSource::Api(Api { protocol, base_url, key, model, constrained_tools })
             }
         };
-        Ok(Self { port, database, chats, runs, show_work, seal_keys, source })
+        Ok(Self { port, database, chats, runs, show_work, playground, seal_keys, source })
     }
 }
 

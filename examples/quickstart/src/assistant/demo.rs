@@ -9,7 +9,10 @@
 //!
 //! The rules choose the tool that shares the most words with the question: words of its name, its description and its
 //! examples. The JSON Schema tells which arguments to look for, and the examples tell the word before a value, as in
-//! "orders *over* 100". An object that no sentence can hold, such as a form, is copied from the nearest example.
+//! "orders *over* 100". An object that no sentence can hold, such as a form, is copied from the nearest example. The sales
+//! by region are shown as a table and a chart (`figures.rs`).
+
+mod figures;
 
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
@@ -17,7 +20,7 @@ use std::time::Duration;
 use futures_util::{StreamExt, stream};
 use omniassist_axum::core::event::CallKind;
 use omniassist_axum::core::transcript::UserContent;
-use omniassist_axum::core::{FinishReason, LlmEvent, LlmPayload, ToolChoice, ToolSpec, TranscriptItem};
+use omniassist_axum::core::{FinishReason, LlmEvent, LlmPayload, Text, ToolChoice, ToolSpec, TranscriptItem};
 use omniassist_axum::{LlmProvider, LlmStream};
 use serde_json::{Map, Value};
 
@@ -57,12 +60,23 @@ fn answer(payload: &LlmPayload) -> Vec<LlmEvent> {
     let mut events = vec![LlmEvent::Start { id: None, model: Some(LABEL.into()) }];
     let transcript = &payload.transcript;
     let asked = transcript.iter().rposition(|item| matches!(item, TranscriptItem::User { .. })).unwrap_or(0);
-    let results = report(transcript.get(asked..).unwrap_or_default());
+    let turn = transcript.get(asked..).unwrap_or_default();
+    let shown = figures::shown(turn, &payload.tools);
+    if !shown.is_empty() {
+        call(&mut events, transcript, shown);
+        return events;
+    }
+    let results = report(turn);
     if !results.is_empty() {
         say(&mut events, &results);
         return events;
     }
-    let tools: Vec<&ToolSpec> = payload.tools.iter().map(|tool| &**tool).collect();
+    let tools: Vec<&ToolSpec> = payload
+        .tools
+        .iter()
+        .map(|tool| &**tool)
+        .filter(|tool| !figures::SHOWS.contains(&&*tool.name))
+        .collect();
     let question = transcript.get(asked).map(question_of).unwrap_or_default();
     let choices = choose_all(&question, if payload.tool_choice == ToolChoice::None { &[] } else { &tools });
     let best: String = choices.iter().map(|one| format!(" {}: {:.1}.", one.tool.name, one.score)).collect();
@@ -79,19 +93,25 @@ fn answer(payload: &LlmPayload) -> Vec<LlmEvent> {
     } else if let Some(Choice { missing, .. }) = choices.iter().find(|one| !one.missing.is_empty()) {
         say(&mut events, &format!("Please tell me: {}.", missing.join(", ")));
     } else {
-        // An id must be unique in the conversation, which may contain calls of earlier turns.
-        let earlier = transcript.iter().filter(|item| matches!(item, TranscriptItem::Call(_))).count();
-        for (call, choice) in (0_u32..).zip(&choices) {
-            let (id, name) = (format!("demo-{}", earlier + call as usize).into(), choice.tool.name.clone());
-            let arguments = Value::from(choice.arguments.clone()).to_string();
-            events.push(LlmEvent::ToolCallStart { call, id, name, kind: CallKind::Function });
-            let pieces = arguments.split_inclusive([',', ':']);
-            events.extend(pieces.map(|piece| LlmEvent::ToolCallDelta { call, delta: piece.into() }));
-            events.push(LlmEvent::ToolCallEnd { call, arguments: arguments.into(), metadata: None });
-        }
-        events.push(LlmEvent::Finish { reason: FinishReason::ToolCalls, raw: None, truncated: false });
+        let chosen = choices.iter().map(|choice| (choice.tool.name.clone(), choice.arguments.clone().into()));
+        call(&mut events, transcript, chosen.collect());
     }
     events
+}
+
+/// Writes calls of tools.
+fn call(events: &mut Vec<LlmEvent>, transcript: &[TranscriptItem], calls: Vec<(Text, Value)>) {
+    // An id must be unique in the conversation, which may contain calls of earlier turns.
+    let earlier = transcript.iter().filter(|item| matches!(item, TranscriptItem::Call(_))).count();
+    for (call, (name, arguments)) in (0_u32..).zip(calls) {
+        let id = format!("demo-{}", earlier + call as usize).into();
+        let arguments = arguments.to_string();
+        events.push(LlmEvent::ToolCallStart { call, id, name, kind: CallKind::Function });
+        let pieces = arguments.split_inclusive([',', ':']);
+        events.extend(pieces.map(|piece| LlmEvent::ToolCallDelta { call, delta: piece.into() }));
+        events.push(LlmEvent::ToolCallEnd { call, arguments: arguments.into(), metadata: None });
+    }
+    events.push(LlmEvent::Finish { reason: FinishReason::ToolCalls, raw: None, truncated: false });
 }
 
 fn say(events: &mut Vec<LlmEvent>, text: &str) {
@@ -114,7 +134,12 @@ fn report(turn: &[TranscriptItem]) -> String {
         if let TranscriptItem::Call(call) = item {
             names.insert(&call.id, call.name.as_str());
         } else if let TranscriptItem::Result(result) = item {
-            let name = names.get(&result.call_id).copied().unwrap_or("tool").replace('_', " ");
+            let name = names.get(&result.call_id).copied().unwrap_or("tool");
+            if figures::SHOWS.contains(&name) && !result.is_error {
+                text = "The table and the chart show it. Tick some rows.".to_owned();
+                continue;
+            }
+            let name = name.replace('_', " ");
             let output = readable(&result.output.to_value(), "\n");
             let how = if result.is_error { "failed: " } else { "gave this result:\n" };
             text.push_str(&format!("The tool **{name}** {how}{output}\n\n"));
@@ -197,7 +222,7 @@ fn stem(word: &str) -> String {
 /// Returns the arguments of the nearest example, for a tool that takes an object.
 fn nearest_example(tool: &ToolSpec, question: &str) -> Option<(Map<String, Value>, Vec<String>)> {
     let mut properties = tool.input_schema.get("properties")?.as_object()?.values();
-    properties.find(|schema| schema["type"] == "object")?;
+    properties.find(|schema| schema["type"] == "object" || schema["type"] == "array")?;
     let asked = words(question);
     let shared = |request: &str| words(request).intersection(&asked).count();
     let nearest = tool.examples.iter().max_by_key(|example| shared(&example.request))?;

@@ -1,4 +1,4 @@
-//! The tools of the assistant: six run here, on the data of the back office, three run in the page, and one object is
+//! The tools of the assistant: seven run here, on the data of the back office, three run in the page, and one object is
 //! written by the model alone. A refund pays money, so each call of it waits for the user's approval.
 //!
 //! A tool is an async function. Its parameters are extractors, and the JSON Schema of its arguments comes from the
@@ -14,8 +14,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::back_office::{
-    Customer, Money, NewTicket, Order, OrderFilter, OrderStatus, Priority, Refund, Report, Store, StoreError,
-    Ticket,
+    Customer, Money, NewTicket, Order, OrderFilter, OrderStatus, Priority, Refund, RegionSales, Report,
+    Store, StoreError, Ticket,
 };
 
 /// The number of orders that a search returns by default.
@@ -64,6 +64,9 @@ pub(crate) fn all(store: &Store) -> Vec<Tool> {
         Tool::new("export_report", "Export the sales report, month by month (slow)", export_report)
             .title("Export sales report")
             .example("Export the sales report", json!({})),
+        Tool::new("sales_by_region", "Sum up the sales of each region", sales_by_region)
+            .title("Sales by region")
+            .example("Show sales by region", json!({})),
         Tool::front_end::<Navigate>("navigate", "Open a page of the back office for the user")
             .title("Open page")
             .summary(|target: &Navigate| target.summary())
@@ -237,6 +240,10 @@ async fn refund_order(
     State(store): State<Store>,
 ) -> Result<Json<Refund>, ToolError> {
     store.refund(request.order_id, request.amount.map(Money::from_euros)).await.map(Json).map_err(explain)
+}
+
+async fn sales_by_region(State(store): State<Store>) -> Result<Json<Vec<RegionSales>>, ToolError> {
+    store.regions().await.map(Json).map_err(explain)
 }
 
 #[derive(Debug, Serialize)]

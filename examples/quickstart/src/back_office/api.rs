@@ -14,19 +14,11 @@ use serde_json::json;
 use super::store::{Customer, NewTicket, Order, OrderFilter, Store, StoreError, Ticket};
 
 const INDEX: &str = include_str!("../../page/index.html");
-const FILES: [(&str, &str, &str); 10] = [
-    ("/app.js", JAVASCRIPT, include_str!("../../page/app.js")),
-    ("/chat.js", JAVASCRIPT, include_str!("../../page/chat.js")),
-    ("/dom.js", JAVASCRIPT, include_str!("../../page/dom.js")),
-    ("/form.js", JAVASCRIPT, include_str!("../../page/form.js")),
-    ("/markdown.js", JAVASCRIPT, include_str!("../../page/markdown.js")),
-    ("/panel.js", JAVASCRIPT, include_str!("../../page/panel.js")),
-    ("/threads.js", JAVASCRIPT, include_str!("../../page/threads.js")),
-    ("/tool.js", JAVASCRIPT, include_str!("../../page/tool.js")),
+const FILES: [(&str, &str, &str); 3] = [
+    ("/app.js", "text/javascript; charset=utf-8", include_str!("../../page/app.js")),
     ("/icon.svg", "image/svg+xml", include_str!("../../page/icon.svg")),
     ("/style.css", "text/css; charset=utf-8", include_str!("../../page/style.css")),
 ];
-const JAVASCRIPT: &str = "text/javascript; charset=utf-8";
 
 /// Allows scripts, styles, images and connections of this origin only, and no frame of another site.
 const CONTENT_SECURITY_POLICY: &str =
@@ -40,11 +32,9 @@ pub const HEADERS: [(&str, &str); 4] = [
     ("cross-origin-resource-policy", "same-origin"),
 ];
 
-/// Returns the routes of the page and its API. The page shows the name of the model and a note about it. It keeps its
-/// chat itself unless `stores_chats` is true.
-pub(crate) fn router(store: Store, model: &str, note: &str, stores_chats: bool) -> Router {
+/// Returns the routes of the page and its API. The page shows the name of the model and a note about it.
+pub(crate) fn router(store: Store, model: &str, note: &str) -> Router {
     let page = INDEX.replace("{{model}}", &escaped(model)).replace("{{note}}", &escaped(note));
-    let page = page.replace("{{stored}}", if stores_chats { "true" } else { "false" });
     let mut router = Router::new()
         .route("/", get(move || async move { ([(header::CONTENT_TYPE, "text/html; charset=utf-8")], page) }))
         .route("/api/orders", get(orders))
@@ -73,7 +63,9 @@ pub(crate) async fn guard(request: Request, next: Next) -> Response {
         .into_response(),
     };
     for (name, value) in HEADERS {
-        response.headers_mut().insert(HeaderName::from_static(name), HeaderValue::from_static(value));
+        // The assistant has a policy of its own for some of its pages.
+        let header = response.headers_mut().entry(HeaderName::from_static(name));
+        header.or_insert(HeaderValue::from_static(value));
     }
     response
 }

@@ -1,7 +1,6 @@
 //! The application without its assistant: data in SQLite, a JSON API and a page.
 //!
-//! Only the page has a part of the assistant: `chat.js`, `panel.js`, `tool.js`, `form.js`, `markdown.js` and
-//! `threads.js`.
+//! Only the page has a part of the assistant: the element `<omniassist-chat>` and the two tools of `app.js`.
 
 mod api;
 mod store;
@@ -9,4 +8,6 @@ mod store;
 pub use api::{HEADERS, is_for_this_machine};
 pub(crate) use api::{guard, router};
 pub use store::{Customer, Money, Order, Refund, Store};
-pub(crate) use store::{NewTicket, OrderFilter, OrderStatus, Priority, Report, StoreError, Ticket};
+pub(crate) use store::{
+    NewTicket, OrderFilter, OrderStatus, Priority, RegionSales, Report, StoreError, Ticket,
+};

@@ -7,15 +7,15 @@ use omniassist_axum::tool::{StateMap, ToolSnapshot, Tools};
 use serde_json::{Value, json};
 
 use super::*;
-use crate::assistant::Demo;
+use crate::assistant::{Demo, components};
 
-/// Registers all tools, which checks their names, their schemas and their examples.
-fn registered() -> ToolSnapshot {
+/// Registers tools, which checks their names, their schemas and their examples.
+fn registered(more: impl IntoIterator<Item = Tool>) -> ToolSnapshot {
     let mut state = StateMap::new();
     let store = Store::temporary();
     state.insert(store.clone());
     let tools = Tools::new(state, Limits::default());
-    for tool in all(&store) {
+    for tool in all(&store).into_iter().chain(more) {
         tools.register(tool).unwrap();
     }
     tools.snapshot()
@@ -44,7 +44,7 @@ async fn demo_calls(question: &str, tools: &ToolSnapshot) -> Vec<(String, Value)
 
 #[tokio::test]
 async fn the_demo_finds_the_tool_and_its_arguments() {
-    let tools = registered();
+    let tools = registered(components::all());
     for (question, name, arguments) in [
         ("Where is order 1001?", "order_status", json!({"order_id": 1001})),
         ("what's the status of order 1017", "order_status", json!({"order_id": 1017})),
@@ -84,6 +84,8 @@ async fn the_demo_finds_the_tool_and_its_arguments() {
             "fill_form",
             json!({"subject": "Late delivery", "priority": "high"}),
         ),
+        ("Show sales by region", "sales_by_region", json!({})),
+        ("Book a delivery", "ui_form", components::delivery()),
         ("Ask me for my address", "request_input", address_form()),
         ("Open a complaint form", "request_input", complaint_form()),
         ("Please give me a form for a complaint", "request_input", complaint_form()),
@@ -94,7 +96,7 @@ async fn the_demo_finds_the_tool_and_its_arguments() {
 
 #[tokio::test]
 async fn the_demo_makes_several_calls_and_refuses_small_talk() {
-    let tools = registered();
+    let tools = registered(components::all());
     let calls = demo_calls("Where is order 1003 and open the customers page", &tools).await;
     assert_eq!(
         calls,
@@ -119,7 +121,7 @@ fn a_refund_is_summarised_by_its_amount_and_its_customer() {
 
 #[test]
 fn schemas_are_plain_enough_for_weak_models() {
-    for spec in registered().specs().iter() {
+    for spec in registered([]).specs().iter() {
         let properties = spec.input_schema["properties"].as_object().cloned().unwrap_or_default();
         assert!(properties.len() <= 4, "{}", spec.name);
         assert!(!spec.examples.is_empty(), "{}", spec.name);

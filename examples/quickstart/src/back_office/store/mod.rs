@@ -13,7 +13,7 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 
 pub(crate) use error::StoreError;
 pub use model::{Customer, Money, Order, Refund};
-pub(crate) use model::{NewTicket, OrderFilter, OrderStatus, Priority, Report, Ticket};
+pub(crate) use model::{NewTicket, OrderFilter, OrderStatus, Priority, RegionSales, Report, Ticket};
 
 /// The largest refund that the assistant may pay.
 const REFUND_LIMIT: Money = Money::from_cents(50_000);
@@ -180,6 +180,22 @@ impl Store {
             )?;
             change.commit()?;
             Ok(Refund { order_id: id, refunded: amount, left: left.minus(amount), status })
+        })
+        .await
+    }
+
+    /// Returns the sales of each city, the greatest first, without cancelled orders and refunds.
+    pub(crate) async fn regions(&self) -> Result<Vec<RegionSales>, StoreError> {
+        self.call(|db| {
+            let mut query = db.prepare(
+                "SELECT c.city, count(*), sum(o.total_cents - o.refunded_cents) / 100.0 FROM orders o \
+                 JOIN customers c ON c.id = o.customer_id WHERE o.status <> 'cancelled' \
+                 GROUP BY c.city ORDER BY 3 DESC",
+            )?;
+            let found = query.query_map([], |row| {
+                Ok(RegionSales { region: row.get(0)?, orders: row.get(1)?, euros: row.get(2)? })
+            })?;
+            Ok(found.collect::<Result<_, _>>()?)
         })
         .await
     }

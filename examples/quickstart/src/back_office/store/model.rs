@@ -177,6 +177,14 @@ pub struct Refund {
     pub status: OrderStatus,
 }
 
+/// The sales to the customers of one city.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub(crate) struct RegionSales {
+    pub region: String,
+    pub orders: i64,
+    pub euros: f64,
+}
+
 /// The sales of one month.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(crate) struct Report {
