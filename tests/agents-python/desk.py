@@ -91,6 +91,8 @@ class Client:
             origin=origin or desk.address,  # type: ignore[arg-type]
             proxy=None,
             max_size=2**24,
+            # A reader that pauses at a full queue would not see the close of the server.
+            max_queue=None,
         )
 
     def __enter__(self) -> Client:

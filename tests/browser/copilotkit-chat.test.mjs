@@ -33,6 +33,21 @@ onPage('copilotkit: a server tool', async (view, app) => {
   await view.screenshot('copilotkit-server-tool');
 });
 
+onPage('copilotkit: a component, whose props grow', async (view, app) => {
+  await say(view, demo.sales.question);
+  await view.page.locator('[data-tool-name=ui_table][data-tool-state=inProgress] tbody tr').first().waitFor();
+  await inState(view, demo.sales.shows, 'complete');
+  const table = call(view, demo.sales.shows);
+  assert.equal(await table.locator('tbody tr').count(), 7);
+  const { instanceId, ...result } = JSON.parse(await table.getAttribute('data-result'));
+  assert.deepEqual(result, { componentName: 'table', rendered: true });
+  await view.screenshot('copilotkit-component');
+  await copilotkit.isOver(view);
+  await say(view, demo.lookUp.question);
+  await says(view, await statusOf(app, demo.lookUp.order));
+  assert.equal(view.runs[1].state.ui[instanceId].component, 'table', 'the state is posted back');
+});
+
 onPage('copilotkit: a tool of the page', async (view) => {
   await say(view, demo.navigate.question);
   await says(view, 'opened: Customers');
@@ -171,16 +186,15 @@ onPage('copilotkit: a page that is reloaded', async (view, app) => {
 });
 
 onPage('copilotkit: a page that is reloaded with its thread', async (view, app) => {
-  const connected = () => view.page.waitForResponse((response) => response.url().endsWith('/connect'));
   for (const turn of [0, 1]) {
-    const [response] = await Promise.all([
-      connected(),
-      turn === 0 ? view.page.goto(`${app.origin}/?thread=thread-7`) : view.page.reload(),
-    ]);
-    assert.equal(response.status(), 200);
+    if (turn === 1) {
+      const connected = view.page.waitForResponse((response) => response.url().endsWith('/connect'));
+      await view.page.reload();
+      assert.equal((await connected).status(), 200);
+    }
     await say(view, demo.lookUp.question);
     await says(view, await statusOf(app, demo.lookUp.order));
     assert.equal(view.runs[turn].threadId, 'thread-7');
     assert.equal(view.runs[turn].messages.length, 1);
   }
-});
+}, '/?thread=thread-7');

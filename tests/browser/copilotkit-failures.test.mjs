@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 
 import { demo, tools } from '../lib/app.mjs';
-import { CANARY, startFakeOpenAi } from '../lib/fake-openai.mjs';
+import { CANARY, startScripted } from '../lib/fake-openai.mjs';
 import { openai, startQuickstart, until } from '../lib/quickstart.mjs';
 import { startBehind } from '../lib/vite.mjs';
 import { answers, asked, failure, inState, isOver, say, says, stop } from './copilotkit.mjs';
@@ -12,9 +12,9 @@ import { MARKDOWN, PHONE, fitsPhone, followsColourScheme, showsMarkdown, suiteOn
 let model;
 
 const onPage = suiteOn(async () => {
-  model = await startFakeOpenAi();
-  const app = await startBehind('copilotkit-chat', () => startQuickstart(openai('openai', model.baseUrl)));
-  return { ...app, stop: () => app.stop().finally(model.stop) };
+  const app = await startScripted((model) => startBehind('copilotkit-chat', () => startQuickstart(openai('openai', model.baseUrl))));
+  ({ model } = app);
+  return app;
 });
 
 /** Returns the output of a call in a request to the model. */

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 
 import { tools } from '../lib/app.mjs';
-import { startFakeOpenAi } from '../lib/fake-openai.mjs';
+import { startScripted } from '../lib/fake-openai.mjs';
 import { openai, startQuickstart, until } from '../lib/quickstart.mjs';
 import { startBehind } from '../lib/vite.mjs';
 import { answers, asked, says, say } from './copilotkit.mjs';
@@ -12,10 +12,10 @@ import { suiteOn } from './page.mjs';
 let model;
 
 const onPage = suiteOn(async () => {
-  model = await startFakeOpenAi();
-  const start = () => startQuickstart(openai('openai', model.baseUrl), { stored: true });
-  const app = await startBehind('copilotkit-chat', start);
-  return { ...app, stop: () => app.stop().finally(model.stop) };
+  const start = (model) => startBehind('copilotkit-chat', () => startQuickstart(openai('openai', model.baseUrl), { stored: true }));
+  const app = await startScripted(start);
+  ({ model } = app);
+  return app;
 });
 
 const LONG = Array.from({ length: 40 }, (_, number) => `word${number}`).join(' ');

@@ -51,7 +51,7 @@ onPage('the page shows the progress of a slow tool, and stop stops it', async (v
   await view.type(demo.slow.question);
   await view.page.waitForSelector(`[data-tool-name=${demo.slow.tool}][data-tool-state=progress]`);
   await view.screenshot('progress');
-  await view.page.click('#chat-stop');
+  await view.page.click(view.parts.stop);
   await view.settled();
   assert.equal(await view.tool(demo.slow.tool).getAttribute('data-tool-state'), 'stopped');
   assert.deepEqual(view.stops, [`/assistant/${view.runs[0].id}/stop`], 'the page calls the stop route');
@@ -75,8 +75,8 @@ onPage('text of a model or a user is never markup', async (view) => {
 });
 
 onPage('keyboard: Enter sends', async (view) => {
-  await view.page.fill('#chat-input', demo.lookUp.question);
-  await view.page.press('#chat-input', 'Enter');
+  await view.page.fill(view.parts.input, demo.lookUp.question);
+  await view.page.press(view.parts.input, 'Enter');
   await view.page.waitForSelector('[data-role=assistant]');
   await view.settled();
 });

@@ -30,7 +30,7 @@ export async function openBrowser(hosts = '') {
 
 /**
  * Starts an app and a browser for the tests of one file. Returns a function that adds a test. Each test has its own
- * page, which must log no error.
+ * page, which must log no error. `path`: the page to open. A page that is left while it loads logs failed requests.
  */
 export function suiteOn(start) {
   let app;
@@ -43,9 +43,9 @@ export function suiteOn(start) {
     await browser?.close();
     await app?.stop();
   });
-  return (name, run) =>
+  return (name, run, path = '/') =>
     test(name, { timeout: 60_000 }, async () => {
-      const view = await openPage(browser, app);
+      const view = await openPage(browser, app, { path });
       try {
         await run(view, app);
       } catch (error) {
@@ -56,9 +56,57 @@ export function suiteOn(start) {
     });
 }
 
-/** Opens the page of an app in its own browser context. `ms`: the longest time for an answer. */
-export async function openPage(browser, app, ms = 15_000) {
+const ELEMENT = 'omniassist-chat';
+/** The selectors of the widget. Its send button is the stop button while an answer arrives. */
+const WIDGET = {
+  input: '[part~=composer] [part~=input]',
+  send: '[part~=send-button]:not([data-busy])',
+  stop: '[part~=send-button][data-busy]',
+  retry: '[part~=retry-button]',
+  clear: '[part~=new-button]',
+  error: '[part=notice]',
+  threads: '[part~=threads-button]',
+};
+/** The selectors of a chat that a page draws itself. */
+const CHAT = {
+  input: '#chat-input',
+  send: '#chat-send',
+  stop: '#chat-stop',
+  retry: '#chat-retry',
+  clear: '#chat-clear',
+  error: '#chat-error',
+};
+
+/** Runs in the page. `chatState()` returns the status of the chat and, of the widget, the number of runs that began. */
+function countRuns() {
+  let runs = 0;
+  let counted;
+  window.chatState = () => {
+    const { chat } = document.querySelector('omniassist-chat') ?? {};
+    return chat ? { status: chat.status, runs } : { status: document.querySelector('#chat')?.dataset.status };
+  };
+  addEventListener('DOMContentLoaded', async () => {
+    const element = document.querySelector('omniassist-chat');
+    if (!element) return;
+    await customElements.whenDefined('omniassist-chat');
+    const { chat } = element;
+    const isBusy = () => ['submitted', 'streaming'].includes(chat.status);
+    counted = isBusy();
+    runs += Number(counted);
+    chat.subscribe(() => {
+      if (isBusy() && !counted) runs += 1;
+      counted = isBusy();
+    });
+  });
+}
+
+/**
+ * Opens a page of an app in its own browser context. `app.serve` can serve other pages in it. `ms`: the longest time for
+ * an answer.
+ */
+export async function openPage(browser, app, { ms = 15_000, path = '/' } = {}) {
   const context = await browser.newContext({ viewport: { width: 1280, height: 800 } });
+  await app.serve?.(context);
   const page = await context.newPage();
   page.setDefaultTimeout(ms);
   const problems = [];
@@ -76,7 +124,27 @@ export async function openPage(browser, app, ms = 15_000) {
     if (/^\/assistant(\/copilotkit\/agent\/default\/run)?$/.test(url.pathname)) runs.push(request.postDataJSON());
     else if (url.pathname.startsWith('/assistant/')) stops.push(url.pathname);
   });
-  await page.goto(app.origin);
+  await page.addInitScript(countRuns);
+  await page.goto(app.origin + path);
+  const isWidget = (await page.locator(ELEMENT).count()) > 0;
+  const parts = isWidget ? WIDGET : CHAT;
+  /** The runs that `settled` has waited for. */
+  let settledRuns = 0;
+  page.on('framenavigated', () => (settledRuns = 0));
+  const isSettled = async (words, timeout) => {
+    await page.waitForFunction(
+      ([words, before]) => {
+        const { status, runs } = window.chatState();
+        return words.includes(status) && (runs === undefined || runs > before);
+      },
+      [words, settledRuns],
+      { timeout },
+    );
+    settledRuns = (await page.evaluate(() => window.chatState().runs)) ?? 0;
+    await drawn();
+  };
+  /** Waits until the widget has drawn what has changed, which it does in the next frame. */
+  const drawn = () => page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
 
   const answers = page.locator('[data-role=assistant]');
   return {
@@ -90,18 +158,40 @@ export async function openPage(browser, app, ms = 15_000) {
     answer: () => answers.last(),
     answers,
     tool: (name) => answers.last().locator(`[data-tool-name="${name}"]`),
+    /** The selectors of the field, the buttons and the error of the chat. */
+    parts,
+    /** Waits until the widget has loaded its chat. */
+    loaded: () => page.evaluate(() => document.querySelector('omniassist-chat').chat.ready),
+    /** Loads the page again, and waits until the widget has drawn its chat. */
+    async reload() {
+      await page.reload();
+      await this.loaded();
+      await drawn();
+    },
     async type(question) {
-      await page.fill('#chat-input', question);
-      await page.click('#chat-send');
+      if (isWidget) await this.loaded();
+      const runs = await page.evaluate(() => window.chatState().runs);
+      await page.fill(parts.input, question);
+      await page.click(parts.send);
+      if (isWidget) await page.waitForFunction((before) => window.chatState().runs > before, runs);
     },
-    /** Waits until the run has ended or failed. */
-    async settled() {
-      await page.waitForFunction(() => ['ready', 'error'].includes(document.querySelector('#chat').dataset.status));
-    },
+    /** Waits until a run that began after the last wait has ended or failed. */
+    settled: (timeout = ms) => isSettled(['ready', 'error'], timeout),
+    /** Waits until such a run has ended without an error. */
+    completed: (timeout = ms) => isSettled(['ready'], timeout),
+    status: () => page.evaluate(() => window.chatState().status),
+    /** Returns the part or the id of the element with the focus, in shadow trees too. */
+    focused: () =>
+      page.evaluate(() => {
+        let active = document.activeElement;
+        while (active.shadowRoot?.activeElement) active = active.shadowRoot.activeElement;
+        return active.part[0] ?? active.id;
+      }),
     async ask(question) {
       await this.type(question);
       await this.settled();
-      assert.equal(await page.getAttribute('#chat', 'data-status'), 'ready', await page.innerText('#chat-error'));
+      const isReady = (await this.status()) === 'ready';
+      assert.ok(isReady, isReady || (await page.innerText(parts.error)));
     },
     async screenshot(name) {
       await mkdir(OUT, { recursive: true });
@@ -110,7 +200,7 @@ export async function openPage(browser, app, ms = 15_000) {
     /** Closes the page. Fails if it logged an error or sent a request to another server. */
     async close() {
       await context.close();
-      assert.deepEqual(problems, [], 'the page logs no error');
+      assert.deepEqual(problems, [], `the page logs no error or warning: ${problems[0]}`);
       assert.deepEqual(strangers, [], 'no request leaves the origin');
     },
   };
@@ -141,7 +231,7 @@ export async function showsMarkdown(view, answer) {
   assert.equal(await count('img[src*="evil"]'), 0, 'no image of another server');
   assert.equal(await count('a[href^="javascript"]'), 0);
   assert.notEqual(await view.page.title(), 'pwned');
-  assert.match(await answer.innerText(), /evil\.example/, 'the target of the image is visible');
+  assert.match(await answer.innerText(), /chart \(evil\.example\)/, 'the target of the image is visible');
 }
 
 /** Checks the page on a phone: nothing is wider than the screen, and `element` is on it. */

@@ -3,26 +3,25 @@
 
 import assert from 'node:assert/strict';
 
-import { startFakeOpenAi } from '../lib/fake-openai.mjs';
+import { startScripted } from '../lib/fake-openai.mjs';
 import { openai, startQuickstart, until } from '../lib/quickstart.mjs';
 import { MARKDOWN, PHONE, fitsPhone, followsColourScheme, prose, showsMarkdown, suiteOn } from './page.mjs';
 
 let model;
 
 const onPage = suiteOn(async () => {
-  model = await startFakeOpenAi();
-  const app = await startQuickstart(openai('openai', model.baseUrl));
-  return { ...app, server: app, stop: () => app.stop().finally(model.stop) };
+  const app = await startScripted((model) => startQuickstart(openai('openai', model.baseUrl)));
+  ({ model } = app);
+  return { ...app, server: app };
 });
 
-const focused = (view) => view.page.evaluate(() => document.activeElement.id);
 const HALF = { text: 'Half an answer', end: 'error' };
 
 onPage('Markdown becomes elements, and no image is loaded', async (view) => {
   model.script({ text: MARKDOWN });
   await view.ask('Show me everything');
   await showsMarkdown(view, view.answer());
-  assert.equal(await view.answer().locator('p.heading').innerText(), 'A title');
+  assert.equal(await view.answer().getByRole('heading').innerText(), 'A title');
   const link = view.answer().getByRole('link', { name: 'A site' });
   assert.deepEqual(
     [await link.getAttribute('rel'), await link.getAttribute('target')],
@@ -34,13 +33,14 @@ onPage('Markdown becomes elements, and no image is loaded', async (view) => {
 onPage('the chat is one tap away on a phone', async (view) => {
   model.script({ text: MARKDOWN });
   await view.page.setViewportSize(PHONE);
+  await view.page.reload();
   await view.page.waitForSelector('#view tbody tr');
-  await fitsPhone(view, view.page.locator('#chat-toggle'));
+  await fitsPhone(view, view.page.locator('[part~=launcher]'));
   await view.screenshot('phone-page');
-  await view.page.click('#chat-toggle');
-  await fitsPhone(view, view.page.locator('#chat-input'));
+  await view.page.click('[part~=launcher]');
+  await fitsPhone(view, view.page.locator(view.parts.input));
   await view.ask('Show me everything');
-  await fitsPhone(view, view.page.locator('#chat-send'));
+  await fitsPhone(view, view.page.locator(view.parts.send));
   await view.screenshot('phone-chat');
 });
 
@@ -52,14 +52,14 @@ onPage('the page follows the colour scheme of the system', async (view) => {
 onPage('a reload keeps the chat', async (view) => {
   model.script({ text: 'The first answer.' }, { text: 'The second answer.' });
   await view.ask('One');
-  await view.page.reload();
+  await view.reload();
   assert.equal(await prose(view.answers), 'The first answer.');
   await view.ask('Two');
   const [first, second] = view.runs;
   assert.equal(second.id, first.id);
   assert.deepEqual(second.messages.map((message) => message.role), ['user', 'assistant', 'user']);
-  await view.page.click('#chat-clear');
-  await view.page.reload();
+  await view.page.click(view.parts.clear);
+  await view.reload();
   assert.equal(await view.answers.count(), 0);
 });
 
@@ -67,20 +67,20 @@ onPage('another try replaces the incomplete answer', async (view) => {
   model.script(HALF, { text: 'Better.' });
   await view.type('Tell me');
   await view.settled();
-  assert.equal(await view.answer().locator('.mark').isVisible(), true);
-  await view.page.click('#chat-retry');
+  assert.equal(await view.answer().locator('[part=incomplete]').isVisible(), true);
+  await view.page.click(view.parts.retry);
   await view.settled();
   assert.equal(await view.answers.count(), 1);
   assert.equal(await prose(view.answers), 'Better.');
-  assert.equal(await view.answer().locator('.mark').isVisible(), false);
-  assert.equal(await focused(view), 'chat-input');
+  assert.equal(await view.answer().locator('[part=incomplete]').isVisible(), false);
+  assert.equal(await view.focused(), 'input');
 });
 
 onPage('another try does not run a finished call again', async (view) => {
   model.script({ calls: [{ id: 'call_t', name: 'create_ticket', args: { subject: 'Once' } }] }, HALF, { text: 'Better.' });
   await view.type('Open a ticket');
   await view.settled();
-  await view.page.click('#chat-retry');
+  await view.page.click(view.parts.retry);
   await view.settled();
   assert.equal(await prose(view.answers), 'Better.');
   assert.equal(await view.tool('create_ticket').count(), 1);
@@ -92,10 +92,10 @@ onPage('after a stop the input has the focus, and the answer has a mark', async 
   model.script({ text: 'This answer has no end', end: 'hang' });
   await view.type('Tell me everything');
   await until(async () => (await prose(view.answers)).includes('no end'), 'the text is shown');
-  await view.page.click('#chat-stop');
+  await view.page.click(view.parts.stop);
   await view.settled();
-  assert.equal(await focused(view), 'chat-input');
-  assert.match(await view.answer().innerText(), /Stopped: this answer is incomplete\./);
+  assert.equal(await view.focused(), 'input');
+  assert.match(await view.answer().innerText(), /This answer is incomplete\./);
 });
 
 onPage('the page reports a dead server and keeps its table', async (view, app) => {
@@ -104,10 +104,11 @@ onPage('the page reports a dead server and keeps its table', async (view, app) =
   await view.type('Tell me everything');
   await until(async () => (await prose(view.answers)).includes('no end'), 'the text is shown');
   await app.server.stop();
-  await view.settled();
-  await view.page.click('#chat-retry');
-  await view.settled();
-  assert.match(await view.page.innerText('#chat-error'), /The server does not answer\./);
+  // The chat asks again for a while before it gives up.
+  await view.settled(25_000);
+  await view.page.click(view.parts.retry);
+  await view.settled(25_000);
+  assert.match(await view.page.innerText(view.parts.error), /The assistant cannot be reached\./);
   await view.page.waitForSelector('#view .failure');
   assert.equal(await view.page.locator('#view tbody tr').count(), 40);
   await view.screenshot('dead-server');

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 
 import { tools } from '../lib/app.mjs';
-import { CANARY, startFakeOpenAi } from '../lib/fake-openai.mjs';
+import { CANARY, startScripted } from '../lib/fake-openai.mjs';
 import { openai, startQuickstart, until } from '../lib/quickstart.mjs';
 import { startBehind } from '../lib/vite.mjs';
 import { MARKDOWN, PHONE, fitsPhone, followsColourScheme, prose, showsMarkdown, suiteOn, whileOn } from './page.mjs';
@@ -11,9 +11,9 @@ import { MARKDOWN, PHONE, fitsPhone, followsColourScheme, prose, showsMarkdown, 
 let model;
 
 const onPage = suiteOn(async () => {
-  model = await startFakeOpenAi();
-  const app = await startBehind('react-chat', () => startQuickstart(openai('openai', model.baseUrl)));
-  return { ...app, stop: () => app.stop().finally(model.stop) };
+  const app = await startScripted((model) => startBehind('react-chat', () => startQuickstart(openai('openai', model.baseUrl))));
+  ({ model } = app);
+  return app;
 });
 
 onPage('react: an error is a sentence, and the next try works', async (view) => {
@@ -79,7 +79,7 @@ onPage('react: a phone shows the chat, and scrolls to an approval', async (view)
 onPage('react: the page follows the colour scheme of the system', followsColourScheme);
 
 onPage('react: a reload keeps the chat', async (view) => {
-  model.script({ text: 'The first answer.' }, { text: 'The second answer.' });
+  model.script({ text: 'The first answer.' }, { text: 'The second answer.' }, { text: 'The third answer.' });
   await view.type('One');
   await view.page.getByText('The first answer.').waitFor();
   await view.settled();
@@ -92,7 +92,9 @@ onPage('react: a reload keeps the chat', async (view) => {
   await view.settled();
   await view.page.click('#chat-clear');
   await view.page.reload();
-  assert.equal(await view.answers.count(), 0);
+  await view.type('Three');
+  await view.page.getByText('The third answer.').waitFor();
+  assert.equal(await view.answers.count(), 1);
 });
 
 onPage('react: after a restart without keys, the user is asked for the approval again', async (view) => {

@@ -23,7 +23,7 @@ after(async () => {
 });
 
 test('the page shows the name of the model', options, async () => {
-  const view = await openPage(browser, app, ANSWER_MS);
+  const view = await openPage(browser, app, { ms: ANSWER_MS });
   const name = await view.page.innerText('#model-name');
   assert.ok(name.length > 0 && !/demo/i.test(name), name);
   await view.close();
@@ -31,7 +31,7 @@ test('the page shows the name of the model', options, async () => {
 
 test('a typed question leads to a server tool, and its result is in the answer', options, async () => {
   const { question, tool, order } = real.lookUp;
-  const view = await openPage(browser, app, ANSWER_MS);
+  const view = await openPage(browser, app, { ms: ANSWER_MS });
   await view.ask(question);
   assert.ok((await view.tool(tool).count()) > 0, await view.answer().innerText());
   assert.equal(await view.tool(tool).first().getAttribute('data-tool-state'), 'output-available');
@@ -44,7 +44,7 @@ test('a typed question leads to a server tool, and its result is in the answer',
 
 test('a tool of the page runs in the page, and its result is posted to the model', options, async () => {
   const { question, tool, page } = real.navigate;
-  const view = await openPage(browser, app, ANSWER_MS);
+  const view = await openPage(browser, app, { ms: ANSWER_MS });
   await view.ask(question);
   assert.equal(await view.page.getAttribute('#view', 'data-page'), page);
   assert.equal(await view.tool(tool).first().getAttribute('data-tool-state'), 'output-available');
@@ -55,10 +55,12 @@ test('a tool of the page runs in the page, and its result is posted to the model
 });
 
 test('stop works, and the next question too', options, async () => {
-  const view = await openPage(browser, app, ANSWER_MS);
+  const view = await openPage(browser, app, { ms: ANSWER_MS });
   await view.type(real.long.question);
-  await view.page.waitForFunction(() => document.querySelector('[data-role=assistant] [data-part=text]')?.textContent.length > 20);
-  await view.page.click('#chat-stop');
+  await view.page.waitForFunction(() =>
+      document.querySelector('omniassist-chat').shadowRoot.querySelector('[data-role=assistant] [data-part=text]')?.textContent.length > 20,
+  );
+  await view.page.click(view.parts.stop);
   await view.settled();
   const text = await prose(view.answer());
   await new Promise((resolve) => setTimeout(resolve, 1_500));
@@ -68,12 +70,12 @@ test('stop works, and the next question too', options, async () => {
   // write without end, so only the beginning of its next answer is expected.
   await view.type(real.lookUp.question);
   await view.page.waitForFunction(() => {
-    const answers = [...document.querySelectorAll('[data-role=assistant]')];
+    const answers = [...document.querySelector('omniassist-chat').shadowRoot.querySelectorAll('[data-role=assistant]')];
     return answers.length >= 2 && answers.at(-1).querySelector('[data-part=text], [data-tool-name]');
   });
-  // The button is disabled, and the click without effect, where the answer is complete.
-  await view.page.evaluate(() => document.querySelector('#chat-stop').click());
+  // The call is without effect where the answer is complete.
+  await view.page.evaluate(() => document.querySelector('omniassist-chat').stop());
   await view.settled();
-  assert.equal(await view.page.getAttribute('#chat', 'data-status'), 'ready', await view.page.innerText('#chat-error'));
+  assert.equal(await view.status(), 'ready');
   await view.close();
 });

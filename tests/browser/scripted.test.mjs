@@ -29,7 +29,7 @@ test('stop closes the connection to the model within 250 ms', { timeout: 60_000 
   await view.type('Tell me everything');
   await until(async () => (await prose(view.answers)).includes('no end'), 'the text is shown');
   const pressed = view.page.evaluate(() => {
-    document.querySelector('#chat-stop').click();
+    document.querySelector('omniassist-chat').shadowRoot.querySelector('[part~=send-button][data-busy]').click();
     return performance.timeOrigin + performance.now();
   });
   await view.settled();
@@ -58,10 +58,10 @@ test('an error is a sentence, and the next try works', { timeout: 60_000 }, asyn
   const view = await openPage(browser, app);
   await view.type('Hi');
   await view.settled();
-  const text = await view.page.innerText('#chat-error-text');
+  const text = await view.page.innerText('[part=notice-text]');
   assert.ok(text.length > 10 && !text.includes(CANARY), text);
   await view.screenshot('error');
-  await view.page.click('#chat-retry');
+  await view.page.click(view.parts.retry);
   await view.settled();
   assert.equal(await prose(view.answer()), 'Better.');
   await view.close();

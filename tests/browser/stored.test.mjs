@@ -4,23 +4,33 @@
 import assert from 'node:assert/strict';
 
 import { tools } from '../lib/app.mjs';
-import { startFakeOpenAi } from '../lib/fake-openai.mjs';
+import { startScripted } from '../lib/fake-openai.mjs';
 import { openai, startQuickstart, until } from '../lib/quickstart.mjs';
 import { forgive, prose, suiteOn } from './page.mjs';
 
 let model;
 
 const onPage = suiteOn(async () => {
-  model = await startFakeOpenAi();
-  const app = await startQuickstart(openai('openai', model.baseUrl), { stored: true });
-  return { ...app, stop: () => app.stop().finally(model.stop) };
+  const app = await startScripted((model) => startQuickstart(openai('openai', model.baseUrl), { stored: true }));
+  ({ model } = app);
+  return app;
 });
 
 const LONG = Array.from({ length: 40 }, (_, number) => `word${number}`).join(' ');
 const SLOW = { text: LONG, pace: 30 };
 
 const shows = (view, text) => until(async () => (await prose(view.answers)).includes(text), `"${text}" is shown`);
-const approval = (view) => view.answer().locator('.approval:not([hidden])');
+/** The chats in the list that have a text. */
+const rows = (view, hasText) => view.page.locator('[part=thread-row]', { hasText });
+/** Deletes a chat of the list, which asks before. */
+async function deletes(view, text) {
+  const id = await rows(view, text).getAttribute('data-id');
+  const row = view.page.locator(`[part=thread-row][data-id="${id}"]`);
+  await row.getByRole('button', { name: /^Delete/ }).click();
+  await row.getByRole('button', { name: 'Delete', exact: true }).click();
+  await row.waitFor({ state: 'detached' });
+}
+const approval = (view) => view.answer().locator('[part=approval]:not([hidden])');
 
 onPage('an answer goes on after a reload', async (view) => {
   model.script(SLOW);
@@ -42,13 +52,13 @@ onPage('an answer goes on after the server was killed', async (view, app) => {
   await view.type('Tell me everything');
   await shows(view, 'Half of it');
   await app.kill();
-  await view.page.waitForSelector('#chat-error:not([hidden])');
+  await view.page.waitForSelector(view.parts.error);
   await view.screenshot('stored-killed');
   await app.start();
-  await view.settled();
+  await view.completed();
   assert.equal(await prose(view.answers), LONG, 'the model is asked again');
   assert.deepEqual([await view.answers.count(), model.requests.length], [1, 2]);
-  assert.equal(await view.page.isVisible('#chat-error'), false);
+  assert.equal(await view.page.isVisible(view.parts.error), false);
   await view.screenshot('stored-restarted');
   forgive(view);
 });
@@ -80,23 +90,24 @@ onPage('the list opens a chat that still runs, and deletes it', async (view) => 
   model.script({ text: 'Half of it', end: 'hang' }, { text: 'Hello.' });
   await view.type('The first question');
   await shows(view, 'Half of it');
-  await view.page.click('#chat-clear');
+  await view.page.click(view.parts.clear);
   await view.ask('The second question');
-  await view.page.click('#threads summary');
-  const first = view.page.locator('#threads-list li', { hasText: 'The first question' });
+  await view.page.click(view.parts.threads);
+  const first = rows(view, 'The first question');
   await first.getByText('answering').waitFor();
   await view.screenshot('stored-list');
-  await first.getByRole('button', { name: 'The first question', exact: true }).click();
+  await first.locator('[part=thread]').click();
   await shows(view, 'Half of it');
-  await view.page.click('#chat-stop');
+  await view.page.click(view.parts.stop);
   await view.settled();
   await until(() => model.requests[0].closedAt, 'the request to the model is closed');
-  view.page.on('dialog', (dialog) => dialog.accept());
-  await first.getByRole('button', { name: /^Delete/ }).click();
-  await first.waitFor({ state: 'detached' });
+  await view.page.click(view.parts.threads);
+  await deletes(view, 'The first question');
   assert.equal(await view.answers.count(), 0);
-  await view.page.reload();
-  assert.equal(await view.page.locator('#threads-list li').count(), 0);
+  await view.reload();
+  await view.page.click(view.parts.threads);
+  await rows(view, 'The second question').waitFor();
+  assert.equal(await rows(view, 'The first question').count(), 0);
 });
 
 onPage('the list shows chats beyond its first page', async (view, app) => {
@@ -107,16 +118,16 @@ onPage('the list shows chats beyond its first page', async (view, app) => {
     const headers = { 'content-type': 'application/json' };
     await (await fetch(app.api, { method: 'POST', headers, body: JSON.stringify({ id: title, message }) })).text();
   }
-  await view.page.click('#threads summary');
-  const oldest = view.page.locator('#threads-list li', { hasText: /^Question 0/ });
-  await view.page.locator('#threads-list li', { hasText: /^Question 50/ }).waitFor();
+  await view.loaded();
+  await view.page.click(view.parts.threads);
+  const oldest = rows(view, /^Question 0/);
+  await rows(view, /^Question 50/).waitFor();
   assert.equal(await oldest.count(), 0);
-  await view.page.click('#threads-more');
+  const more = view.page.getByRole('button', { name: 'More chats' });
+  await more.click();
   await oldest.waitFor();
-  assert.equal(await view.page.locator('#threads-more').count(), 0, 'there are no more');
+  assert.equal(await more.count(), 0, 'there are no more');
   // The list keeps its length when a chat is deleted.
-  view.page.once('dialog', (dialog) => dialog.accept());
-  await view.page.locator('#threads-list li', { hasText: /^Question 25/ }).getByRole('button', { name: 'Delete' }).click();
-  await until(async () => !(await view.page.locator('#threads-list').innerText()).includes('Question 25'), 'it is deleted');
+  await deletes(view, /^Question 25/);
   assert.equal(await oldest.count(), 1);
 });

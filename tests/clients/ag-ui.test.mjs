@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
 
-import { CANARY, startFakeOpenAi } from '../lib/fake-openai.mjs';
+import { CANARY, startScripted } from '../lib/fake-openai.mjs';
 import { openai, startSharedCart } from '../lib/shared-cart.mjs';
 import { generations, lastOf, openAgent, say, takeComplaints, textOf, typesOf, until, wrongWith } from './ag-ui.mjs';
 import { post } from './wire.mjs';
@@ -12,13 +12,10 @@ let model;
 let app;
 
 before(async () => {
-  model = await startFakeOpenAi();
-  app = await startSharedCart(openai(model.baseUrl));
+  app = await startScripted(({ baseUrl }) => startSharedCart(openai(baseUrl)));
+  ({ model } = app);
 });
-after(async () => {
-  await app?.stop();
-  await model?.stop();
-});
+after(() => app?.stop());
 beforeEach(() => model.script());
 
 const isNew = (generation) => generation === '1.0.0';

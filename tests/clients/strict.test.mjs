@@ -71,7 +71,7 @@ test('no field is null, and no required field is absent', () => {
 test('every chunk type of the common subset is covered', () => {
   const types = new Set(lines.filter((line) => line.version === 6).map((line) => line.chunk.type));
   assert.deepEqual([...types].sort(), [
-    'abort', 'data-agent', 'data-agent-delta', 'data-statement', 'error', 'file', 'finish', 'finish-step', 'message-metadata',
+    'abort', 'data-agent', 'data-agent-delta', 'data-statement', 'data-ui', 'data-ui-event', 'data-ui-state', 'error', 'file', 'finish', 'finish-step', 'message-metadata',
     'reasoning-delta', 'reasoning-end',
     'reasoning-start', 'source-document', 'source-url', 'start', 'start-step', 'text-delta', 'text-end', 'text-start',
     'tool-approval-request', 'tool-input-available', 'tool-input-delta', 'tool-input-error', 'tool-input-start',

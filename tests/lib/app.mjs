@@ -25,6 +25,7 @@ export const demo = {
   address: { question: 'Ask me for my address', tool: 'request_input' },
   complaint: { question: 'Open a complaint form', tool: 'request_input' },
   slow: { question: 'Export the sales report', tool: 'export_report' },
+  sales: { question: 'Show sales by region', tool: 'sales_by_region', shows: 'ui_table' },
   chat: { question: 'Hmm?' },
   handbook: { question: 'How long is the warranty of a desk?', tool: 'read_handbook', chapter: 'warranty' },
 };

@@ -4,6 +4,7 @@
 //   sources [{ url, title } | { filename }]: the sources that the text cites (Responses only)
 //   image   base64 of a PNG that the model made (Responses only)
 //   calls   [{ id, name, args }]: `args` is a value, or a string that is sent unchanged
+//   interleaved  true: pieces of the calls alternate (Responses only)
 //   end     'stop' (default) | 'length' | 'error' (an error inside the stream) | 'cut' (the connection breaks) | 'hang'
 //   pace    milliseconds between events (default 0, with which events still arrive separately), or 'none'
 //   hold    a function that gets each event before it is sent, and returns a promise to wait for
@@ -27,6 +28,16 @@ export function holdAt(at, until) {
     if (held || !event.includes(at)) return undefined;
     held = true;
     return until();
+  };
+}
+
+/** Returns the `hold` of a turn that waits for the promise of `until()` once the pieces that were sent contain a text. */
+export function holdAfter(text, until) {
+  let sent = '';
+  return (event) => {
+    if (sent.includes(text)) return undefined;
+    sent += event.match(/"delta":"((?:[^"\\]|\\.)*)"/)?.[1] ?? '';
+    return sent.includes(text) ? until() : undefined;
   };
 }
 
@@ -149,7 +160,8 @@ function* responsesEvents(turn, body, serial) {
     yield send('response.output_item.done', { output_index: at, item });
   }
   const broken = turn.end && turn.end !== 'stop';
-  for (const [index, call] of (turn.calls ?? []).entries()) {
+  if (turn.interleaved) yield* interleavedCalls(turn.calls, serial, output, send);
+  for (const [index, call] of turn.interleaved ? [] : (turn.calls ?? []).entries()) {
     const id = `fc_${serial}_${index}`;
     const at = { item_id: id, output_index: output.length };
     const item = { id, type: 'function_call', status: 'in_progress', arguments: '', call_id: call.id, name: call.name };
@@ -185,6 +197,27 @@ function* responsesEvents(turn, body, serial) {
   }
 }
 
+/** Writes the calls of a turn side by side: each event is one piece of one of them. */
+function* interleavedCalls(calls, serial, output, send) {
+  const all = calls.map((call, index) => {
+    const item = { id: `fc_${serial}_${index}`, type: 'function_call', status: 'in_progress', arguments: '', call_id: call.id, name: call.name };
+    return { item, at: { item_id: item.id, output_index: output.length + index }, text: argsOf(call) };
+  });
+  for (const { item, at } of all) yield send('response.output_item.added', { output_index: at.output_index, item });
+  for (let piece = 0; all.some(({ text }) => pieces(text)[piece] !== undefined); piece += 1) {
+    for (const { at, text } of all) {
+      const delta = pieces(text)[piece];
+      if (delta !== undefined) yield send('response.function_call_arguments.delta', { ...at, delta });
+    }
+  }
+  for (const { item, at, text } of all) {
+    yield send('response.function_call_arguments.done', { ...at, name: item.name, arguments: text });
+    const done = { ...item, status: 'completed', arguments: text };
+    output.push(done);
+    yield send('response.output_item.done', { output_index: at.output_index, item: done });
+  }
+}
+
 function* chatEvents(turn, body, serial) {
   const base = { id: `chatcmpl-${serial}`, object: 'chat.completion.chunk', created: 1763700000, model: body.model };
   const send = (fields) => `data: ${JSON.stringify({ ...base, ...fields })}\n\n`;
@@ -214,4 +247,16 @@ function* chatEvents(turn, body, serial) {
     });
   }
   yield 'data: [DONE]\n\n';
+}
+
+/** Starts a scripted model and an app that asks it. Returns the app with `model`, which its `stop` also stops. */
+export async function startScripted(start) {
+  const model = await startFakeOpenAi();
+  try {
+    const app = await start(model);
+    return { ...app, model, stop: () => app.stop().finally(model.stop) };
+  } catch (error) {
+    await model.stop();
+    throw error;
+  }
 }

@@ -61,6 +61,13 @@ export async function startQuickstart(settings, { stored = false } = {}) {
   }
 }
 
+/** Returns the messages of a chat as the server has stored them: roles and texts. */
+export async function storedIn({ api }, chat) {
+  const { messages } = await (await fetch(`${api}/threads/${chat}/messages`)).json();
+  const text = ({ parts }) => parts.filter(({ type }) => type === 'text').map((part) => part.text).join('\n');
+  return messages.map((message) => [message.role, text(message)]);
+}
+
 /** Waits until `test` returns a truthy value, and returns it. */
 export async function until(test, what, ms = 10_000) {
   const end = Date.now() + ms;

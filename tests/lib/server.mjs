@@ -20,7 +20,7 @@ const GUARD = "trap '' INT TERM HUP; read _; kill -9 \"$1\" 2>/dev/null";
  * Ends a process when this process ends, even if a signal kills this one.
  * @returns {() => void} ends the watch
  */
-function guard({ pid }) {
+export function guard({ pid }) {
   const watch = spawn('/bin/sh', ['-c', GUARD, 'guard', String(pid)], { stdio: ['pipe', 'ignore', 'ignore'] });
   watch.on('error', () => {});
   watch.unref();

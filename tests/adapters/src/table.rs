@@ -4,8 +4,8 @@ use std::future::Future;
 use std::pin::Pin;
 
 use crate::cases::{
-    access, agents, connections, errors, files, host_data, keep_alive, leaving, limits, order, paths,
-    readers, routes, shutdown, sockets,
+    access, agents, apps, connections, errors, files, host_data, keep_alive, leaving, limits, order, paths,
+    playground, readers, routes, shutdown, sockets, widget,
 };
 use crate::transport::Transport;
 
@@ -55,6 +55,19 @@ cases! {
     agents::{
         an_agent_answers_below_both_of_its_paths,
         an_asked_agent_ends_with_its_client,
+    }
+    apps::{
+        the_document_of_an_app_has_no_origin,
+        an_app_calls_a_tool_and_reads_a_resource,
+    }
+    playground::{
+        this_machine_is_admitted_without_a_proxy,
+    }
+    widget::{
+        a_script_needs_no_principal_and_the_manifest_does,
+        the_stable_url_is_revalidated_and_names_the_module,
+        a_module_has_the_hash_of_its_tag_and_a_stale_one_is_not_found,
+        a_module_is_compressed_as_the_browser_accepts_it,
     }
     sockets::{
         a_tree_from_its_start_to_its_end,

@@ -1,8 +1,10 @@
 //! The task list of each backend, and its assistant.
 
+use std::fs;
 use std::time::Duration;
 
 use omniassist_server::testing::{FakeProvider, Reply, responses_sse};
+use omniassist_server::widget;
 use reqwest::{Client, ClientBuilder, StatusCode};
 use serde_json::{Value, json};
 
@@ -19,6 +21,7 @@ pub fn behaves(binary: &str) {
         the_assistant_acts_for_the_signed_in_user(&Host::start(binary, Client::builder()).await).await;
         anonymous_requests_are_refused(&Host::start(binary, Client::builder()).await).await;
         the_model_receives_the_error_of_a_tool(&Host::start(binary, Client::builder()).await).await;
+        the_widget_is_served_as_it_was_built(&Host::start(binary, Client::builder().no_gzip()).await).await;
     });
 }
 
@@ -136,4 +139,31 @@ async fn the_model_receives_the_error_of_a_tool(host: &Host) {
     assert!(answer.contains("A title has 1 to 200 characters."), "{answer}");
     let told = host.model.request(2).await.json().to_string();
     assert!(told.contains("A title has 1 to 200 characters."), "{told}");
+}
+
+/// The backends refuse every request without a user, also this one. Their own compression leaves the modules alone.
+async fn the_widget_is_served_as_it_was_built(host: &Host) {
+    let tag = widget::tag("/assistant");
+    let path = tag.rsplit_once("src=\"").unwrap().1.split('"').next().unwrap();
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../omniassist-server/assets/widget");
+    let built = format!("{folder}/widget-{}.js", path.split('/').nth_back(1).unwrap());
+    let get = |path: &str| host.request("GET", path, "a-token");
+    let loader = get("/assistant/widget.js").send().await.unwrap().text().await.unwrap();
+    assert!(loader.contains(path.strip_prefix("/assistant/").unwrap()), "{loader}");
+    for (accepted, coding, ending) in
+        [("gzip, br", Some("br"), ".br"), ("gzip", Some("gzip"), ".gz"), ("identity", None, "")]
+    {
+        let module = get(path).header("accept-encoding", accepted).send().await.unwrap();
+        let header = |name: &str| module.headers().get(name).map(|value| value.to_str().unwrap().to_owned());
+        assert_eq!(header("content-encoding").as_deref(), coding, "{accepted}");
+        assert_eq!(header("cache-control").as_deref(), Some("public, max-age=31536000, immutable"));
+        let known =
+            get(path).header("accept-encoding", accepted).header("if-none-match", header("etag").unwrap());
+        assert_eq!(
+            module.bytes().await.unwrap(),
+            fs::read(format!("{built}{ending}")).unwrap(),
+            "{accepted}"
+        );
+        assert_eq!(known.send().await.unwrap().status(), StatusCode::NOT_MODIFIED, "{accepted}");
+    }
 }

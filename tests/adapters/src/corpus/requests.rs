@@ -204,7 +204,19 @@ pub(crate) fn entries() -> Vec<Entry> {
             closed_to_nobody,
         ),
         talk("the-backends-own-route", Ask::get("/health")),
+        talk("widget", Ask::get(at("/widget.js"))),
+        talk("widget-module-of-another-build", Ask::get(at("/w/000000000000/widget.js"))),
     ];
+    let tag = omniassist_server::widget::tag("/assistant");
+    let module = tag.rsplit_once("src=\"").unwrap().1.split('"').next().unwrap();
+    for (name, accepted) in [
+        ("widget-module-as-br", "gzip, br"),
+        ("widget-module-as-gzip", "gzip"),
+        ("widget-module-as-it-is", "gzip;q=0"),
+    ] {
+        let ask = Ask::get(module).header("accept-encoding", accepted);
+        entries.push(talk(name, ask));
+    }
     for (name, mount) in [("run-at-the-root", "/"), ("run-below-three-segments", "/a/b/c")] {
         entries.push(Entry { mount, ..talk(name, run(mount)) });
     }

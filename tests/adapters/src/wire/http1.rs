@@ -131,7 +131,7 @@ impl Answering {
         }
         let length = head.header("content-length").map(|length| length.parse().unwrap());
         let is_chunked = head.header("transfer-encoding").is_some_and(|coding| coding == "chunked");
-        self.framing = match (self.has_no_body || head.status == 204, is_chunked, length) {
+        self.framing = match (self.has_no_body || matches!(head.status, 204 | 304), is_chunked, length) {
             (true, ..) => Framing::Length(0),
             (false, true, None) => Framing::Chunked(None),
             (false, false, Some(length)) => Framing::Length(length),
