@@ -21,25 +21,30 @@ mod style;
 mod suites;
 mod torment;
 mod tree;
+mod widget;
 mod workspace;
 
 use report::Report;
 use suites::Part;
 use torment::Cluster;
+use widget::Task;
 
 const USAGE: &str = "\
-cargo xtask test [rust|clients|browser|real-model]...
+cargo xtask test [rust|widget|clients|browser|real-model]...
             all tests, or the named parts. Runs npm; as root on Debian it installs missing system packages.
             real-model runs only if OMNIASSIST_E2E_BASE_URL names a server with OpenAI's API (it ends in /v1);
             OMNIASSIST_E2E_MODEL and OMNIASSIST_E2E_API_KEY are its model and its key. Part of it sets
             OMNIASSIST_CONSTRAINED_TOOLS=1, with which the quickstart requests tool calls by a JSON schema
+cargo xtask test --no-run
+            builds the tests in Rust
 cargo xtask lint     formatting, clippy and rustdoc, with warnings as errors; the oldest rusqlite
 cargo xtask tree     the number of dependencies against its budget
 cargo xtask msrv     the stated Rust version against the versions that the dependencies require
 cargo xtask style    file lengths, unfinished code, lock files, and the English of doc comments and documents
 cargo xtask modules  module cycles in the crates: no two modules name each other
 cargo xtask mcp-conformance
-            the official suite of MCP and its official clients against the server, over each adapter. Runs npm
+            the official suite of MCP and its official clients against the server, over each adapter, and apps of
+            a server in Chromium. Runs npm
 cargo xtask deny     licences, sources, duplicates and advisories of the dependencies; installs cargo-deny
 cargo xtask instructions [--accept]
             the cost of each stage of benches, in instructions and allocations under callgrind, against
@@ -55,15 +60,19 @@ cargo xtask torment cluster [--minutes N] [--streams N] [--deployed N] [--seed N
             frozen and cut off from the database, Redis and clients (default 20 minutes and 1,000 streams); servers
             that are replaced under load (default 500 streams), from and back to those of an earlier revision if one
             is given. As root on Debian it installs PostgreSQL, Redis and libfaketime
+cargo xtask widget [--check|--rivals]
+            builds the components and the widget for the server, and prints their sizes. --check fails if the built
+            files are not current, or are too large. --rivals also prints the sizes of other chats. Runs npm
 cargo xtask scale-model
             the databases and servers that numbers of users need, simulated from measured costs
-cargo xtask ci       all of these but the torment of a cluster and the model of scale";
+cargo xtask ci       all of these but the torment of a cluster, the model of scale and other chats";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = env::args().skip(1).collect();
     let mut words = arguments.iter().map(String::as_str);
     let mut report = Report::default();
     match (words.next(), words.collect::<Vec<_>>().as_slice()) {
+        (Some("test"), ["--no-run"]) => suites::build(&mut report),
         (Some("test"), names) => {
             let parts: Option<Vec<Part>> = names.iter().map(|name| Part::named(name)).collect();
             match parts {
@@ -91,6 +100,9 @@ fn main() -> ExitCode {
             let Some(test) = cluster_options(options) else { return usage() };
             torment::cluster(test, &mut report);
         }
+        (Some("widget"), []) => widget::run(Task::Build, &mut report),
+        (Some("widget"), ["--check"]) => widget::run(Task::Check, &mut report),
+        (Some("widget"), ["--rivals"]) => widget::run(Task::Rivals, &mut report),
         (Some("scale-model"), []) => {
             scale_model::print();
             return ExitCode::SUCCESS;

@@ -1,5 +1,5 @@
 //! `cargo xtask mcp-conformance`: the official suite of MCP against our server and our client, and the official clients
-//! against our server.
+//! against our server. Apps of a server are shown in Chromium.
 
 use std::env;
 use std::ffi::OsString;
@@ -18,14 +18,18 @@ const ADAPTERS: [&str; 3] = ["axum", "hyper", "actix"];
 
 pub(crate) fn run(report: &mut Report) {
     let folder = root().join("tests/mcp/suite");
-    let needs = [Need::Node, Need::Npm, Need::Python];
+    let needs = [Need::Node, Need::Npm, Need::Chromium, Need::Python];
     let ready = report.step("prerequisites", || prerequisites::provide(&needs)).is_some()
         && report.step("npm ci in tests/mcp/suite", || npm_ci(&folder)).is_some();
     if !ready {
         return;
     }
-    report.step("examples/mcp", example);
-    let Some(program) = report.step("the server and the client of the suite", server) else { return };
+    let Some([program, assistant]) = report.step("programs", programs) else { return };
+    report.step("examples/mcp", || example(&assistant));
+    let apps = root().join("tests/mcp/apps");
+    if report.step("npm ci in tests/mcp/apps", || npm_ci(&apps)).is_some() {
+        report.step("apps in Chromium", || in_browser(&apps, &program));
+    }
     for version in VERSIONS {
         let name = format!("official suite, {version}, our client");
         report.step(&name, || client_conformance(&folder, &program, version));
@@ -50,8 +54,12 @@ fn npm_ci(folder: &Path) -> Outcome {
     execute(Command::new("npm").args(["ci", "--no-fund", "--no-audit"]).current_dir(folder))
 }
 
-fn server() -> Outcome<PathBuf> {
-    build_binaries(&["omniassist-mcp-served"])?.pop().ok_or_else(|| "cargo builds no server".to_owned())
+/// Builds the server of the suite and, beside it, the client, and the assistant of `examples/mcp`. Returns the paths of the
+/// server and the assistant.
+fn programs() -> Outcome<[PathBuf; 2]> {
+    let mut built = build_binaries(&["omniassist-mcp-calling", "omniassist-mcp-served", "mcp"])?;
+    let built = built.split_off(1);
+    built.try_into().map_err(|_| "cargo builds no programs".to_owned())
 }
 
 /// Runs the scenarios that a version requires of clients. The suite starts our client for each of them.
@@ -85,6 +93,13 @@ fn clients(folder: &Path, url: &str, program: &Path) -> Outcome {
     execute(tests.env("MCP_URL", url).env("MCP_SERVER", program))
 }
 
+/// Shows the apps of a server in Chromium: a hostile one, and one of the official SDK.
+fn in_browser(folder: &Path, program: &Path) -> Outcome {
+    let mut tests = node(folder);
+    tests.args(["--test", "--test-reporter=spec", "apps.test.mjs"]);
+    execute(tests.env("MCP_SERVED_BIN", program))
+}
+
 fn python_client(url: &str) -> Outcome {
     let folder = root().join("tests/mcp/python");
     let mut tests = Command::new(python::environment("mcp", &folder)?);
@@ -93,10 +108,15 @@ fn python_client(url: &str) -> Outcome {
 }
 
 /// Starts `examples/mcp` as its reader does, and calls the tools of its servers by the official client.
-fn example() -> Outcome {
+fn example(assistant: &Path) -> Outcome {
     let folder = root().join("examples/mcp");
     let mut start = Command::new("bash");
-    start.arg("start.sh").current_dir(&folder).env("OMNIASSIST_PROVIDER", "demo").env("PORT", "0");
+    start
+        .arg("start.sh")
+        .current_dir(&folder)
+        .env("OMNIASSIST_PROVIDER", "demo")
+        .env("PORT", "0")
+        .env("MCP_BIN", assistant);
     let server = Server::of(&mut start)?;
     let url = format!("{}/assistant/mcp", server.url);
     execute(node(&folder.join("servers")).arg("../client.mjs").arg(url))

@@ -17,6 +17,11 @@ pub(crate) enum Need {
     Node,
     Npm,
     Chromium,
+    Firefox,
+    /// The driver of WebKitGTK, which starts its small browser.
+    WebKit,
+    /// A display in memory, which WebKitGTK needs.
+    Xvfb,
     /// Python with `venv`.
     Python,
     Valgrind,
@@ -33,6 +38,9 @@ impl Need {
             Self::Node => "nodejs",
             Self::Npm => "npm",
             Self::Chromium => "chromium",
+            Self::Firefox => "firefox-esr",
+            Self::WebKit => "webkit2gtk-driver",
+            Self::Xvfb => "xvfb",
             Self::Python => "python3-venv",
             Self::Valgrind => "valgrind",
             Self::Postgres => "postgresql",
@@ -47,6 +55,9 @@ impl Need {
             Self::Node => node_major().is_some(),
             Self::Npm => on_path("npm").is_some(),
             Self::Chromium => chromium().is_some(),
+            Self::Firefox => on_path("firefox-esr").is_some(),
+            Self::WebKit => on_path("WebKitWebDriver").is_some(),
+            Self::Xvfb => on_path("Xvfb").is_some(),
             Self::Valgrind => on_path("valgrind").is_some(),
             Self::Postgres => {
                 on_path("postgres").is_some() || has_file("/usr/lib/postgresql", "bin/postgres")

@@ -49,10 +49,18 @@ pub(crate) fn dependencies(package: &str) -> Outcome<Vec<String>> {
     Ok(lines)
 }
 
-/// Builds the binaries of packages in one command, so that their dependencies have the same features and are built once.
-/// Returns their paths in the order of the packages.
+/// All packages, with features that are off by default. Commands with these arguments share their builds, and those with a
+/// subset of the packages do not.
+pub(crate) const WHOLE: [&str; 4] = [
+    "--locked",
+    "--workspace",
+    "--features",
+    "omniassist-benches/store,omniassist-core/partial-json,omniassist-mcp/client,omniassist-mcp/server,omniassist-server/rate-limit",
+];
+
+/// Builds the binaries of packages as the tests of the workspace build them. Returns their paths in the order of the packages.
 pub(crate) fn build_binaries(packages: &[&str]) -> Outcome<Vec<PathBuf>> {
-    build(packages, &["--locked"])
+    build(packages, &WHOLE, "--bin")
 }
 
 /// Builds the release binary of a package and returns its path.
@@ -66,12 +74,12 @@ pub(crate) fn build_with_features(package: &str, features: &str) -> Outcome<Path
 }
 
 fn build_one(package: &str, flags: &[&str]) -> Outcome<PathBuf> {
-    build(&[package], flags)?.pop().ok_or_else(|| format!("cargo builds no binary `{package}`"))
+    build(&[package], flags, "-p")?.pop().ok_or_else(|| format!("cargo builds no binary `{package}`"))
 }
 
-fn build(packages: &[&str], flags: &[&str]) -> Outcome<Vec<PathBuf>> {
+fn build(packages: &[&str], flags: &[&str], selects: &str) -> Outcome<Vec<PathBuf>> {
     let mut build = cargo(&["build", "--message-format=json-render-diagnostics"]);
-    build.args(flags).args(packages.iter().flat_map(|package| ["-p", package]));
+    build.args(flags).args(packages.iter().flat_map(|package| [selects, package]));
     let messages = process::output(&mut build)?;
     let messages: Vec<Value> = messages.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
     let binary = |package: &&str| {
