@@ -1,9 +1,11 @@
 //! The suite for stores: the store in memory passes it, and stores with one fault each do not.
 
+use std::future::ready;
 use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
 use std::time::Duration;
 
-use futures_util::FutureExt;
+use futures_util::{FutureExt, StreamExt, stream};
 use omniassist_server::encryption::{Encrypted, EncryptionKeys};
 use omniassist_server::store::{
     Appended, Beat, Begun, Change, Claim, Claimed, Conversation, ConversationStore, Delete, Deleted,
@@ -31,6 +33,13 @@ impl Factory for InMemory {
 async fn the_store_in_memory_passes() {
     store::all(&InMemory).await;
     store::keys::all(&InMemory).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn concurrent_changes_of_a_component_are_kept() {
+    let shared = MemoryStore::new();
+    let stores = [(); 3].map(|()| Arc::new(shared.clone()));
+    store::components::concurrent_changes_are_kept(&stores, 1_000).await;
 }
 
 struct EncryptedInMemory;
@@ -138,12 +147,17 @@ async fn each_fault_of_a_store_is_found() {
     }
 }
 
+/// One random history shows the fault of a store only with some probability, so these are many, and the same in each run.
 #[tokio::test(start_paused = true)]
 async fn calls_of_two_steps_have_no_order() {
-    let runs = store::histories::runs_have_an_order(&Fault::ChecksBefore);
-    assert!(AssertUnwindSafe(runs).catch_unwind().await.is_err());
-    let conversations = store::histories::conversations_have_an_order(&Fault::ChecksBefore);
-    assert!(AssertUnwindSafe(conversations).catch_unwind().await.is_err());
+    let fault = Fault::ChecksBefore;
+    let run = |seed| AssertUnwindSafe(store::histories::check_runs(&fault, seed)).catch_unwind();
+    let runs = stream::iter(0..200).then(run).any(|checked| ready(checked.is_err())).await;
+    assert!(runs, "no history of a run shows the fault");
+    let conversation =
+        |seed| AssertUnwindSafe(store::histories::check_conversations(&fault, seed)).catch_unwind();
+    let conversations = stream::iter(0..200).then(conversation).any(|checked| ready(checked.is_err())).await;
+    assert!(conversations, "no history of a conversation shows the fault");
 }
 
 impl Faulty {
