@@ -18,26 +18,23 @@ const tables = {
 /** The time limit of one file. */
 const FILE_MS = 10 * 60_000;
 
+/** The most files with failed tests that run again. With more, the code is broken. */
+const FILES_AGAIN = 3;
+
 /**
  * Runs the test files in the folder of `module`: those named on the command line, or all except those
- * of the real model and of clusters. Appends the failed tests to the file that `OMNIASSIST_FAILED_TESTS` names, a line each.
- * Sets the exit code to 0 if at least one test ran and none failed.
+ * of the real model and of clusters. At most `concurrency` files run at the same time.
+ *
+ * Files with failed tests run again, once, after the others. Appends the tests that failed in the first run to the file that
+ * `OMNIASSIST_FAILED_TESTS` names, a line each. Sets the exit code to 0 if at least one test ran and no file failed twice.
  */
-export function runSuite(module) {
+export async function runSuite(module, { concurrency = 1 } = {}) {
   const folder = fileURLToPath(new URL('.', module));
   const named = process.argv.slice(2);
   const all = () => readdirSync(folder).filter((name) => /^(?!real-model)(?!.*-cluster).*\.test\.mjs$/.test(name));
   const files = (named.length ? named : filesOfAdapter(all())).sort().map((name) => `${folder}${name}`);
 
   const rows = Object.fromEntries(Object.keys(tables).map((title) => [title, new Map()]));
-  const note = (name, word) => {
-    const [client, scenario] = name.split(' · ');
-    const title = Object.keys(tables).find((title) => tables[title].includes(client));
-    if (!title || !scenario) return;
-    rows[title].set(scenario, { ...rows[title].get(scenario), [client]: word });
-  };
-
-  let ran = 0;
   // Ends the running file and this process. Waiting for the output of a killed file could take forever.
   const running = new AbortController();
   const end = (code) => {
@@ -47,30 +44,56 @@ export function runSuite(module) {
   for (const [signal, number] of Object.entries({ SIGHUP: 1, SIGINT: 2, SIGTERM: 15 })) {
     process.once(signal, () => end(128 + number));
   }
-  const stream = run({ files, concurrency: 1, timeout: FILE_MS, signal: running.signal });
+  // If this process ends early, it fails.
+  process.exitCode = 1;
+
+  const first = await runFiles(files, { concurrency, signal: running.signal, rows, end });
+  for (const { line } of first.failed) append(line);
+  let { failed } = first;
+  const again = [...new Set(failed.map(({ file }) => file))];
+  if (again.length > 0 && again.length <= FILES_AGAIN) {
+    console.log(`\nfiles with failed tests run again: ${again.join(', ')}`);
+    ({ failed } = await runFiles(again, { concurrency: 1, signal: running.signal, rows, end }));
+    if (failed.length === 0) console.log(`passed in the second run only:\n${first.failed.map(({ line }) => line).join('\n')}`);
+  }
+  for (const [title, clients] of Object.entries(tables)) {
+    if (rows[title].size > 0) print(title, clients, rows[title]);
+  }
+  process.exitCode = first.ran > 0 && failed.length === 0 ? 0 : 1;
+}
+
+/** Runs files, and prints their tests. Returns the number of tests, and those that failed, with their files. */
+async function runFiles(files, { concurrency, signal, rows, end }) {
+  const failed = [];
+  let ran = 0;
+  const note = (name, word) => {
+    const [client, scenario] = name.split(' · ');
+    const title = Object.keys(tables).find((title) => tables[title].includes(client));
+    if (!title || !scenario) return;
+    rows[title].set(scenario, { ...rows[title].get(scenario), [client]: word });
+  };
+  const stream = run({ files, concurrency, timeout: FILE_MS, signal });
   stream.on('test:pass', (event) => {
     ran += event.details.type === 'suite' ? 0 : 1;
     note(event.name, event.skip === undefined ? 'ok' : 'skipped');
   });
   stream.on('test:fail', (event) => {
-    process.exitCode = 1;
     note(event.name, 'FAILED');
-    const list = process.env.OMNIASSIST_FAILED_TESTS;
-    if (list) appendFileSync(list, `${event.name}: ${`${reason(event)}`.split('\n')[0]}\n`);
+    // A file that fails as a whole is a test with its path as the name.
+    failed.push({ file: event.file ?? event.name, line: `${event.name}: ${`${reason(event)}`.split('\n')[0]}` });
     if (process.env.FIRST_FAILURE !== 'ends') return;
     console.log(`first failure: ${event.name}\n${reason(event)?.stack ?? reason(event)}`);
     end(1);
   });
-  stream.on('end', () => {
-    if (ran === 0) process.exitCode = 1;
-  });
-  // `spec` is a stream in some releases and a constructor of one in others.
+  // `spec` is a stream in some releases and a constructor of one in others. A stream ends with its first run.
   const reporter = typeof spec === 'function' && spec.prototype ? new spec() : spec;
-  stream.compose(reporter).on('end', () => {
-    for (const [title, clients] of Object.entries(tables)) {
-      if (rows[title].size > 0) print(title, clients, rows[title]);
-    }
-  }).pipe(process.stdout);
+  for await (const text of stream.compose(reporter)) process.stdout.write(text);
+  return { ran, failed };
+}
+
+function append(line) {
+  const list = process.env.OMNIASSIST_FAILED_TESTS;
+  if (list) appendFileSync(list, `${line}\n`);
 }
 
 /** The error of a failed test. */

@@ -5,6 +5,9 @@ use std::fmt;
 /// The most lines of one test's output that are repeated.
 const LINES: usize = 8;
 
+/// The most test programs that run again. If more fail, the code is broken.
+const AGAIN: usize = 3;
+
 /// The failed tests of a run, with the first lines of their output.
 ///
 /// The output of all tests is long, and the log of a CI run often shows only its end.
@@ -12,15 +15,19 @@ const LINES: usize = 8;
 pub(crate) struct FailedTests {
     names: Vec<String>,
     output: Vec<String>,
+    /// The test programs that failed, as arguments of `cargo test` without the package.
+    targets: Vec<Vec<String>>,
     /// The number of lines of the current test that may still be repeated.
     left: usize,
 }
 
 impl FailedTests {
     /// Reads the next line of the output.
-    pub(crate) fn read(&mut self, line: &str) {
+    fn read(&mut self, line: &str) {
         if let Some(name) = line.strip_prefix("test ").and_then(|line| line.strip_suffix(" ... FAILED")) {
             self.names.push(name.to_owned());
+        } else if let Some(target) = line.strip_prefix("    `-p ").and_then(|line| line.strip_suffix('`')) {
+            self.targets.push(target.split(' ').skip(1).map(str::to_owned).collect());
         } else if line.starts_with("---- ") && line.ends_with(" stdout ----") {
             self.left = LINES;
             self.output.push(line.to_owned());
@@ -30,6 +37,20 @@ impl FailedTests {
             self.left -= 1;
             self.output.push(line.to_owned());
         }
+    }
+
+    /// Returns the test programs that run again, as arguments of `cargo test`. There are none if many failed.
+    pub(crate) fn again(&self) -> &[Vec<String>] {
+        if self.targets.len() <= AGAIN { &self.targets } else { &[] }
+    }
+}
+
+impl<'o> FromIterator<&'o str> for FailedTests {
+    /// Reads the lines of the output and the errors.
+    fn from_iter<L: IntoIterator<Item = &'o str>>(lines: L) -> Self {
+        let mut failed = Self::default();
+        lines.into_iter().for_each(|line| failed.read(line));
+        failed
     }
 }
 
@@ -48,9 +69,7 @@ mod tests {
     use super::*;
 
     fn read(output: &str) -> String {
-        let mut failed = FailedTests::default();
-        output.lines().for_each(|line| failed.read(line));
-        failed.to_string()
+        output.lines().collect::<FailedTests>().to_string()
     }
 
     #[test]
@@ -62,6 +81,17 @@ mod tests {
         ));
         assert!(text.starts_with("1 failed: a::c\n    ---- a::c stdout ----\n    line 1\n"), "{text}");
         assert!(text.ends_with("    line 8"), "{text}");
+    }
+
+    #[test]
+    fn few_failed_programs_run_again() {
+        let failed = |number: usize| {
+            let lines: Vec<_> =
+                (0..number).map(|test| format!("    `-p omniassist-core --test t{test}`")).collect();
+            lines.iter().map(String::as_str).collect::<FailedTests>().again().to_vec()
+        };
+        assert_eq!(failed(1), [["--test", "t0"]]);
+        assert_eq!([0, AGAIN, AGAIN + 1].map(|number| failed(number).len()), [0, AGAIN, 0]);
     }
 
     #[test]

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 use crate::prerequisites::{self, Need};
-use crate::process::{run as execute, run_and_read};
+use crate::process::{run as execute, run_and_print};
 use crate::python;
 use crate::report::{Outcome, Report};
 use crate::workspace::{build_binaries, root, target_folder};
@@ -69,7 +69,7 @@ fn client_conformance(folder: &Path, server: &Path, version: &str) -> Outcome {
     suite.arg("client").arg("--command").arg(client).args(["--requirements", version]);
     suite.arg("--expected-failures").arg(format!("expected-{version}.yml"));
     suite.arg("-o").arg(target_folder()?.join(format!("mcp-conformance/client-{version}")));
-    run_and_read(&mut suite, |_| {})
+    run_and_print(&mut suite)
 }
 
 /// Runs the scenarios that a version requires. A failure that is not expected, and an expected one that passes, are errors.
@@ -78,7 +78,7 @@ fn conformance(folder: &Path, url: &str, version: &str, adapter: &str) -> Outcom
     let mut suite = suite(folder);
     suite.args(["server", "--url", url, "--requirements", version]);
     suite.arg("--expected-failures").arg(format!("expected-{version}.yml")).arg("-o").arg(results);
-    run_and_read(&mut suite, |_| {})
+    run_and_print(&mut suite)
 }
 
 fn suite(folder: &Path) -> Command {

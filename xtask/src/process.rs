@@ -18,9 +18,10 @@ pub(crate) fn run(command: &mut Command) -> Outcome {
     }
 }
 
-/// Runs a command in the terminal of this program, and passes each line of its standard output to `read`. A non-zero
-/// exit status is an error.
-pub(crate) fn run_and_read(command: &mut Command, mut read: impl FnMut(&str)) -> Outcome {
+/// Runs a command, and prints each line of its standard output. A non-zero exit status is an error.
+///
+/// The command does not share the output of this program, so it cannot make it non-blocking.
+pub(crate) fn run_and_print(command: &mut Command) -> Outcome {
     println!("    $ {}", shown(command));
     let mut child = command
         .stdin(Stdio::null())
@@ -29,9 +30,7 @@ pub(crate) fn run_and_read(command: &mut Command, mut read: impl FnMut(&str)) ->
         .map_err(|error| format!("`{}` cannot be run: {error}", shown(command)))?;
     for line in child.stdout.take().into_iter().flat_map(|output| BufReader::new(output).split(b'\n')) {
         let line = line.map_err(|error| format!("the output cannot be read: {error}"))?;
-        let line = String::from_utf8_lossy(&line);
-        println!("{line}");
-        read(&line);
+        println!("{}", String::from_utf8_lossy(&line));
     }
     match child.wait() {
         Ok(status) if status.success() => Ok(()),

@@ -9,10 +9,14 @@ use std::time::{Duration, Instant};
 /// The result of a step; the error is one line.
 pub(crate) type Outcome<T = ()> = Result<T, String>;
 
+/// The tests of a step that failed in its first run and passed in the second one, a line each.
+pub(crate) type Repeated = Vec<String>;
+
 /// The steps so far. A failed step does not stop independent steps.
 #[derive(Debug, Default)]
 pub(crate) struct Report {
     passed: u32,
+    repeated: Vec<String>,
     failed: Vec<String>,
     skipped: Vec<String>,
 }
@@ -26,11 +30,17 @@ impl Report {
         self.note(name, outcome, began.elapsed())
     }
 
-    /// Runs steps at the same time. Each writes its output to its file. The files are printed in the given order after
+    /// Runs a step with tests. The summary lists those that passed in the second run only.
+    pub(crate) fn tests(&mut self, name: &str, run: impl FnOnce() -> Outcome<Repeated>) {
+        let repeated = self.step(name, run).unwrap_or_default();
+        self.repeat(name, &repeated);
+    }
+
+    /// Runs steps with tests at the same time. Each writes its output to its file. The files are printed in the given order after
     /// the steps have ended.
     pub(crate) fn beside<F>(&mut self, steps: Vec<(String, PathBuf, F)>)
     where
-        F: FnOnce(&Path) -> Outcome + Send,
+        F: FnOnce(&Path) -> Outcome<Repeated> + Send,
     {
         let names: Vec<&str> = steps.iter().map(|(name, _, _)| name.as_str()).collect();
         println!("\n==> at the same time: {}", names.join("; "));
@@ -53,9 +63,14 @@ impl Report {
                     Ok(said) => println!("{}", String::from_utf8_lossy(&said)),
                     Err(error) => println!("{}: {error}", log.display()),
                 }
-                self.note(&name, outcome, took);
+                let repeated = self.note(&name, outcome, took).unwrap_or_default();
+                self.repeat(&name, &repeated);
             }
         });
+    }
+
+    fn repeat(&mut self, name: &str, tests: &[String]) {
+        self.repeated.extend(tests.iter().map(|test| format!("{name}: {test}")));
     }
 
     fn note<T>(&mut self, name: &str, outcome: Outcome<T>, took: Duration) -> Option<T> {
@@ -85,6 +100,9 @@ impl Report {
         println!();
         for line in &self.skipped {
             println!("skipped: {line}");
+        }
+        for line in &self.repeated {
+            println!("passed in the second run only: {line}");
         }
         for line in &self.failed {
             println!("FAILED:  {line}");

@@ -3,14 +3,15 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::{env, fs};
+use std::{env, fs, io};
 
 use crate::failed_tests::FailedTests;
 use crate::prerequisites::{self, Need};
-use crate::process::{run as execute, run_and_read, run_into};
+use crate::process::{run as execute, run_into};
 use crate::python;
-use crate::report::{Outcome, Report};
-use crate::workspace::{build_binaries, cargo, root, target_folder};
+use crate::report::{Outcome, Repeated, Report};
+use crate::widget::{self, npm_ci};
+use crate::workspace::{WHOLE, build_binaries, cargo, root, target_folder};
 
 /// A part of the tests that can run alone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,20 +20,23 @@ pub(crate) enum Part {
     Rust,
     /// The official clients for Node.js and Python.
     Clients,
-    /// The pages of the quickstart and the other examples, in Chromium.
+    /// The pages of the quickstart and the other examples in Chromium, and the widget in other browsers too.
     Browser,
+    /// The types and the built files of the widget, and its tests in Node.js and Chromium.
+    Widget,
     /// The quickstart with a real model: with a client, and with the page. If it is named alone, also the tool search.
     RealModel,
 }
 
 impl Part {
-    const ALL: [Self; 4] = [Self::Rust, Self::Clients, Self::Browser, Self::RealModel];
+    const ALL: [Self; 5] = [Self::Rust, Self::Widget, Self::Clients, Self::Browser, Self::RealModel];
 
     pub(crate) fn named(name: &str) -> Option<Self> {
         match name {
             "rust" => Some(Self::Rust),
             "clients" => Some(Self::Clients),
             "browser" => Some(Self::Browser),
+            "widget" => Some(Self::Widget),
             "real-model" => Some(Self::RealModel),
             _ => None,
         }
@@ -44,7 +48,16 @@ impl Part {
                 &[Need::Node, Need::Npm, Need::Python, Need::Postgres, Need::PgBouncer, Need::Redis]
             }
             Self::Clients => &[Need::Node, Need::Npm, Need::Python, Need::Postgres],
-            Self::Browser | Self::RealModel => &[Need::Node, Need::Npm, Need::Chromium],
+            Self::Browser => &[
+                Need::Node,
+                Need::Npm,
+                Need::Chromium,
+                Need::Firefox,
+                Need::WebKit,
+                Need::Xvfb,
+                Need::Postgres,
+            ],
+            Self::Widget | Self::RealModel => &[Need::Node, Need::Npm, Need::Chromium],
         }
     }
 }
@@ -73,18 +86,18 @@ const PROGRAMS: [(&str, &str); 8] = [
 /// The program that serves the examples over the other adapters.
 const SERVED: (&str, &str) = ("omniassist-served", "SERVED_BIN");
 
-/// The tests of the workspace, with features that are off by default. Commands with the same features share their
-/// builds, and those with a subset of the packages do not.
-const WORKSPACE: [&str; 5] = [
-    "test",
-    "--locked",
-    "--workspace",
-    "--features",
-    "omniassist-benches/store,omniassist-core/partial-json,omniassist-mcp/client,omniassist-mcp/server,omniassist-server/rate-limit",
-];
-
 /// The pages of the examples that Vite builds.
 const PAGES: [&str; 2] = ["react-chat", "copilotkit-chat"];
+
+/// The variables that name the files for the widget's tests, and the names of the files: random texts with what the
+/// core's parser shows of them, and random contexts with the blocks of the core's compressor.
+const VECTORS: [(&str, &str); 2] = [
+    ("OMNIASSIST_GROWING_VECTORS", "growing-vectors.ndjson"),
+    ("OMNIASSIST_CONTEXT_VECTORS", "context-vectors.ndjson"),
+];
+
+/// The files of the browser suite that run over every adapter.
+const ADAPTER_PAGES: [&str; 1] = ["widget-embedded.test.mjs"];
 
 /// The folder with the MCP servers from npm that Rust tests start.
 const MCP_SERVERS: &str = "omniassist-mcp/tests/client/official";
@@ -97,6 +110,10 @@ const REAL_MODEL: &str = "OMNIASSIST_E2E_BASE_URL";
 
 /// The variable that names the same server for the tests of the tool search.
 const REAL_TOOL_SEARCH: &str = "OMNIASSIST_TOOL_SEARCH_BASE_URL";
+
+/// The tests of the client suite that need the real model.
+const REAL_MODEL_CLIENTS: [&str; 3] =
+    ["real-model.test.mjs", "real-model-agents.test.mjs", "real-model-constrained.test.mjs"];
 
 /// The variable that names the folder of recorded provider streams. With `CI=true` the tests fail without it.
 const RECORDINGS: &str = "OMNIASSIST_FIXTURES";
@@ -125,15 +142,19 @@ pub(crate) fn run(named: &[Part], report: &mut Report) {
         let environment = || python::environment(name, &root().join(folder));
         let python = report.step("MCP servers from PyPI", environment);
         if npm.zip(python).is_some() {
-            report.step("Rust tests", rust_tests);
+            report.tests("Rust tests", rust_tests);
         }
     }
     if parts.iter().all(|part| *part == Part::Rust) {
         return;
     }
     let has_clients = parts.contains(&Part::Clients);
-    let programs: Vec<_> = PROGRAMS.into_iter().chain(has_clients.then_some(SERVED)).collect();
+    let has_adapters = has_clients || parts.contains(&Part::Browser);
+    let programs: Vec<_> = PROGRAMS.into_iter().chain(has_adapters.then_some(SERVED)).collect();
     let Some(programs) = report.step("programs of the suites", || binaries(&programs)) else { return };
+    if parts.contains(&Part::Widget) {
+        widget_suite(&programs, report);
+    }
     let mut written = None;
     if has_clients {
         written = report.step("streams for the official clients", streams);
@@ -145,18 +166,41 @@ pub(crate) fn run(named: &[Part], report: &mut Report) {
     Suites { folder, examples, programs, streams: written }.run(&parts, report);
 }
 
-fn rust_tests() -> Outcome {
-    let mut failed = FailedTests::default();
-    let mut tests = cargo(&WORKSPACE);
-    run_and_read(tests.arg("--no-fail-fast"), |line| failed.read(line))
-        .map_err(|status| format!("{status}: {failed}"))
+/// Builds the tests in Rust.
+pub(crate) fn build(report: &mut Report) {
+    report.step("build of the Rust tests", || execute(tests().arg("--no-run")));
 }
 
-/// Runs the test of the tool search among the operations of a large document.
-fn real_tool_search() -> Outcome {
-    let mut test = cargo(&WORKSPACE);
+/// Returns the command that tests the workspace.
+fn tests() -> Command {
+    let mut tests = cargo(&["test"]);
+    tests.args(WHOLE);
+    tests
+}
+
+/// Runs all tests in Rust, and prints their output at the end. A few programs with failed tests run again, once.
+fn rust_tests() -> Outcome<Repeated> {
+    let log = target_folder()?.join("rust-tests.log");
+    let outcome = run_into(&log, tests().arg("--no-fail-fast"));
+    let output = fs::read(&log).map_err(|error| format!("{}: {error}", log.display()))?;
+    let output = String::from_utf8_lossy(&output);
+    println!("{output}");
+    let Err(why) = outcome else { return Ok(Repeated::new()) };
+    let failed: FailedTests = output.lines().collect();
+    let again = failed.again();
+    if !again.is_empty() && again.iter().all(|target| execute(tests().args(target)).is_ok()) {
+        return Ok(failed.to_string().lines().map(str::to_owned).collect());
+    }
+    Err(format!("{why}: {failed}"))
+}
+
+/// Runs the tests of the tool search among the operations of a large document, and of the built-in components.
+fn real_tools() -> Outcome {
     let url = env::var_os(REAL_MODEL).unwrap_or_default();
-    execute(test.args(["--test", "openapi", "real_model::"]).env(REAL_TOOL_SEARCH, url))
+    for test in ["openapi", "server"] {
+        execute(tests().args(["--test", test, "real_model::"]).env(REAL_TOOL_SEARCH, &url))?;
+    }
+    Ok(())
 }
 
 struct Suites {
@@ -175,16 +219,56 @@ fn binaries(programs: &[(&str, &'static str)]) -> Outcome<BTreeMap<&'static str,
     Ok(variables.zip(build_binaries(&packages)?).collect())
 }
 
-fn npm_ci(folder: &Path) -> Outcome {
-    execute(Command::new("npm").args(["ci", "--no-fund", "--no-audit"]).current_dir(folder))
+fn widget_suite(programs: &BTreeMap<&'static str, PathBuf>, report: &mut Report) {
+    if report.step("npm ci in widget", || npm_ci(&widget::folder())).is_none() {
+        return;
+    }
+    widget::check(report);
+    let Some(vectors) = report.step("cases for the widget's tests", vectors) else { return };
+    report.tests("widget suite", || {
+        let mut tests = widget::npm("test");
+        node_tests("widget", tests.envs(vectors).envs(programs), execute)
+    });
+}
+
+/// Runs the core's tests that write random cases. Returns the files by the variables that name them.
+fn vectors() -> Outcome<[(&'static str, PathBuf); 2]> {
+    let target = target_folder()?;
+    let files = VECTORS.map(|(variable, name)| (variable, target.join(name)));
+    let mut test = tests();
+    execute(test.args(["--test", "core", "generated::"]).envs(files.clone()))?;
+    Ok(files)
 }
 
 /// Runs the core's tests that write the streams for the official clients. Returns the folder of the streams.
 fn streams() -> Outcome<PathBuf> {
     let folder = target_folder()?.join("streams");
-    let mut test = cargo(&WORKSPACE);
+    let mut test = tests();
     execute(test.args(["--test", "core", "official::"]).env("OMNIASSIST_STREAMS", &folder))?;
     Ok(folder)
+}
+
+/// Runs a suite for Node.js, which runs files with failed tests twice. The error names the tests that failed.
+fn node_tests(
+    name: &str,
+    suite: &mut Command,
+    run: impl FnOnce(&mut Command) -> Outcome,
+) -> Outcome<Repeated> {
+    if let Some(chromium) = prerequisites::chromium() {
+        suite.env("CHROMIUM_BIN", chromium);
+    }
+    let list = target_folder()?.join(format!("failed-tests-{name}"));
+    let failed = |error: io::Error| format!("{}: {error}", list.display());
+    fs::write(&list, "").map_err(failed)?;
+    let outcome = run(suite.env("OMNIASSIST_FAILED_TESTS", &list));
+    let tests = fs::read_to_string(&list).map_err(failed)?;
+    outcome.map(|()| tests.lines().map(str::to_owned).collect()).map_err(|why| format!("{why}\n{tests}"))
+}
+
+/// Returns the tests that a log of pytest names as repeated.
+fn repeated_tests(log: &Path) -> Outcome<Repeated> {
+    let text = fs::read_to_string(log).map_err(|error| format!("{}: {error}", log.display()))?;
+    Ok(text.lines().filter_map(|line| line.strip_prefix("RERUN ")).map(str::to_owned).collect())
 }
 
 impl Suites {
@@ -197,42 +281,50 @@ impl Suites {
         if has(&[Part::Clients]) {
             let servers = || npm_ci(&root().join(MCP_SERVERS));
             if clients && report.step("npm ci for the MCP servers of the clients", servers).is_some() {
-                self.clients(report);
+                let steps =
+                    ADAPTERS.map(|adapter| (format!("client suite, {adapter}"), "clients", adapter, &[][..]));
+                self.beside(&steps, report);
             }
             for suite in ["openai-python", "agents-python"] {
                 self.python(suite, report);
             }
         }
+        let mut steps = Vec::new();
         if browser && has(&[Part::Browser]) {
             let built = PAGES.map(|page| report.step(&format!("examples/{page}"), || self.build_page(page)));
             if built.iter().all(Option::is_some) {
-                report.step("browser suite", || self.node("browser", AXUM, &[], execute));
+                steps.extend(ADAPTERS.map(|adapter| match adapter {
+                    AXUM => ("browser suite".to_owned(), "browser", AXUM, &[][..]),
+                    _ => (format!("browser suite, {adapter}"), "browser", adapter, &ADAPTER_PAGES[..]),
+                }));
             }
         }
         if clients && has(&[Part::RealModel]) {
-            let files =
-                ["real-model.test.mjs", "real-model-agents.test.mjs", "real-model-constrained.test.mjs"];
-            report.step("real-model suite, client", || self.node("clients", AXUM, &files, execute));
+            steps.push(("real-model suite, client".to_owned(), "clients", AXUM, &REAL_MODEL_CLIENTS));
+        }
+        if !steps.is_empty() {
+            self.beside(&steps, report);
         }
         // Its ten answers take minutes.
         if *parts == [Part::RealModel] {
-            report.step("real-model suite, tool search", real_tool_search);
+            report.step("real-model suite, tools", real_tools);
         }
         if browser && has(&[Part::RealModel]) {
-            report.step("real-model suite, browser", || {
+            report.tests("real-model suite, browser", || {
                 self.node("browser", AXUM, &["real-model.test.mjs"], execute)
             });
         }
     }
 
-    /// Runs the official clients for Node.js over all adapters at the same time. They mostly wait, so two cores are enough.
-    fn clients(&self, report: &mut Report) {
+    /// Runs suites for Node.js at the same time: names of steps, suites, adapters and files. They mostly wait, so two cores
+    /// are enough.
+    fn beside(&self, steps: &[(String, &str, &str, &[&str])], report: &mut Report) {
         let Some(target) = report.step("a folder for logs", target_folder) else { return };
-        let suites = ADAPTERS.map(|adapter| {
-            let run = move |log: &Path| self.node("clients", adapter, &[], |command| run_into(log, command));
-            (format!("client suite, {adapter}"), target.join(format!("client-suites/{adapter}.log")), run)
+        let steps = steps.iter().map(|&(ref name, suite, adapter, files)| {
+            let run = move |log: &Path| self.node(suite, adapter, files, |command| run_into(log, command));
+            (name.clone(), target.join(format!("client-suites/{suite}-{adapter}.log")), run)
         });
-        report.beside(suites.into());
+        report.beside(steps.collect());
     }
 
     fn npm_ci(&self, suite: &str) -> Outcome {
@@ -246,27 +338,21 @@ impl Suites {
         execute(Command::new("npm").args(["run", "build"]).current_dir(&folder))
     }
 
-    /// Runs a suite over an adapter, or only the named files of it. The error names the tests that failed.
+    /// Runs a suite over an adapter, or only the named files of it.
     fn node(
         &self,
         suite: &str,
         adapter: &str,
         files: &[&str],
         run: impl FnOnce(&mut Command) -> Outcome,
-    ) -> Outcome {
+    ) -> Outcome<Repeated> {
         let mut command = Command::new("node");
         command.arg("run.mjs").args(files).current_dir(self.folder.join(suite));
-        if let Some(chromium) = prerequisites::chromium() {
-            command.env("CHROMIUM_BIN", chromium);
-        }
         self.serve(adapter, &mut command);
         if let Some(streams) = &self.streams {
             command.env("OMNIASSIST_STREAMS", streams);
         }
-        let failed = target_folder()?.join(format!("failed-tests-{suite}-{adapter}"));
-        fs::write(&failed, "").map_err(|error| format!("{}: {error}", failed.display()))?;
-        command.env("OMNIASSIST_FAILED_TESTS", &failed);
-        run(&mut command).map_err(|why| format!("{why}\n{}", fs::read_to_string(&failed).unwrap_or_default()))
+        node_tests(&format!("{suite}-{adapter}"), &mut command, run)
     }
 
     /// Sets the variables that name the servers for a suite.
@@ -284,9 +370,13 @@ impl Suites {
         let suites = ADAPTERS.map(|adapter| {
             let run = move |log: &Path| {
                 let mut tests = Command::new(python);
-                tests.args(["-m", "pytest"]).current_dir(folder).env("PYTHONDONTWRITEBYTECODE", "1");
+                tests
+                    .args(["-m", "pytest", "--reruns", "1", "-rR"])
+                    .current_dir(folder)
+                    .env("PYTHONDONTWRITEBYTECODE", "1");
                 self.serve(adapter, &mut tests);
-                run_into(log, &mut tests)
+                run_into(log, &mut tests)?;
+                repeated_tests(log)
             };
             let log = target.join(format!("client-suites/{suite}-{adapter}.log"));
             (format!("client suite, {suite}, {adapter}"), log, run)
