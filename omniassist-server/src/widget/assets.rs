@@ -3,15 +3,15 @@
 use super::asset::Asset;
 
 /// The name of the folder of the modules, which changes with each of them.
-pub(super) const FOLDER: &str = "7b48254e3cf0";
+pub(super) const FOLDER: &str = "44638aae2147";
 
 /// The module that a page loads at once.
 pub(super) static ENTRY: Asset = Asset {
     name: "widget.js",
-    integrity: "sha384-s6xbT6bJGZ3Rw+6/4tgr+6fOLTtRt+Khg8pkk0YnsYIWvO/B6IQtpkdTwzCPbpX9",
-    identity: include_bytes!("../../assets/widget/widget-7b48254e3cf0.js"),
-    gzip: include_bytes!("../../assets/widget/widget-7b48254e3cf0.js.gz"),
-    brotli: include_bytes!("../../assets/widget/widget-7b48254e3cf0.js.br"),
+    integrity: "sha384-2zqdrdTk9RZlYlNsuALjcDjG+Yf9/UO7N4JqDsBzyPB0bp1doCnDeL6D72MkaoyU",
+    identity: include_bytes!("../../assets/widget/widget-44638aae2147.js"),
+    gzip: include_bytes!("../../assets/widget/widget-44638aae2147.js.gz"),
+    brotli: include_bytes!("../../assets/widget/widget-44638aae2147.js.br"),
 };
 
 /// The modules that it loads when they are needed.

@@ -1,5 +1,5 @@
 /** The pause after a spaced drawing, as a multiple of its time with the style, the layout and the paint of the browser. */
-const PAUSE = 20;
+const PAUSE = 30;
 /** The longest such pause, in milliseconds. */
 const LONGEST_MS = 150;
 
