@@ -63,9 +63,9 @@ test('drawings are in each frame, or spaced', () => {
 });
 
 test('slow drawings are further apart, up to a limit', () => {
-  const [usual, slow, slowest] = [2, 5, 100].map((cost) => drawings(45, cost));
-  assert.deepEqual([usual, slow, slowest], [20, 10, 7]);
-  assert.equal(drawings(45, 2, 3), slow, 'the time of the painting counts');
+  const [usual, slow, slowest] = [1, 3, 100].map((cost) => drawings(45, cost));
+  assert.deepEqual([usual, slow, slowest], [20, 12, 7]);
+  assert.equal(drawings(45, 1, 2), slow, 'the time of the painting counts');
 });
 
 test('a request for the next frame does not wait, and a cancelled one is not drawn', () => {
