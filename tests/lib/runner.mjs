@@ -1,5 +1,6 @@
 // Runs the test files of a suite in sequence. Tests named `CLIENT · SCENARIO` are also listed in a table at the end.
 
+import { setMaxListeners } from 'node:events';
 import { appendFileSync, readdirSync } from 'node:fs';
 import { run } from 'node:test';
 import { spec } from 'node:test/reporters';
@@ -37,6 +38,8 @@ export async function runSuite(module, { concurrency = 1 } = {}) {
   const rows = Object.fromEntries(Object.keys(tables).map((title) => [title, new Map()]));
   // Ends the running file and this process. Waiting for the output of a killed file could take forever.
   const running = new AbortController();
+  // Each file listens.
+  setMaxListeners(0, running.signal);
   const end = (code) => {
     running.abort();
     process.exit(code);
