@@ -2,7 +2,7 @@ use omniassist_core::Text;
 use omniassist_core::secret::is_secret_name;
 use uuid::Uuid;
 
-/// The characters of a new id after its prefix: 65 bits, of which 41 are the time.
+/// The characters of a new id after its prefix: 64 random bits.
 const LENGTH: u32 = 13;
 
 /// The prefix instead of the name of a component that could be the name of a secret, such as `token-usage`.
@@ -20,14 +20,11 @@ pub(super) fn new(component: &str) -> Text {
     ids.find(|id| !is_secret_name(id)).unwrap_or_else(|| with(PREFIX)).into()
 }
 
+/// Returns a random text. It has no time in it: all ids of some hours would contain a name that a time contains.
 fn unique() -> String {
     const DIGITS: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
-    let (time, random) = {
-        let (high, low) = Uuid::now_v7().as_u64_pair();
-        (u128::from(high >> 16), u128::from(low & 0x00FF_FFFF))
-    };
-    let number = time << 24 | random;
-    let digits = (0..LENGTH).rev().filter_map(|place| {
+    let number = getrandom::u64().unwrap_or_else(|_| Uuid::now_v7().as_u64_pair().1);
+    let digits = (0..LENGTH).filter_map(|place| {
         let digit = usize::try_from(number >> (place * 5) & 31).ok()?;
         DIGITS.get(digit).copied().map(char::from)
     });
@@ -36,6 +33,8 @@ fn unique() -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use omniassist_core::secret::is_secret_name;
 
     #[test]
@@ -48,5 +47,14 @@ mod tests {
         }
         assert!(super::new("cart").starts_with("cart_"));
         assert!(super::new("token-usage").starts_with("component_"));
+    }
+
+    #[test]
+    fn ids_of_one_time_differ_in_each_place() {
+        let ids: Vec<String> = (0..500).map(|_| super::unique()).collect();
+        for place in 0..ids[0].len() {
+            let seen: BTreeSet<u8> = ids.iter().map(|id| id.as_bytes()[place]).collect();
+            assert!(seen.len() > 8, "place {place}: {seen:?}");
+        }
     }
 }
