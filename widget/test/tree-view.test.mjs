@@ -27,6 +27,7 @@ const BODY = '<omniassist-agents api="/assistant"></omniassist-agents>';
 const open = async (options) => {
   const view = await openBefore(browser, desk.origin, script, { body: BODY, ...options });
   await view.page.locator('[part=connection]', { hasText: /^connected$/ }).waitFor();
+  await view.answered;
   return view;
 };
 const item = (page, title) => page.locator('[role=treeitem]', { has: page.locator(`> [part=node] [part=title]:text-is("${title}")`) });

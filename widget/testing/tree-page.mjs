@@ -100,6 +100,7 @@ export async function openBefore(browser, target, script, { body, dir, search = 
   const page = await context.newPage();
   page.setDefaultTimeout(10_000);
   const problems = [];
+  const answered = new Promise((done) => page.on('websocket', (socket) => socket.once('framereceived', done)));
   page.on('console', (message) => {
     if (['error', 'warning'].includes(message.type())) problems.push(message.text());
   });
@@ -111,6 +112,8 @@ export async function openBefore(browser, target, script, { body, dir, search = 
   return {
     page,
     server,
+    /** The first frame of the server, which ends the agents that it does not know. */
+    answered,
     async close({ expected } = {}) {
       await context.close();
       server.stop();
