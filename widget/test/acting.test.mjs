@@ -32,6 +32,18 @@ test('a table is sorted by its headers, by number, date and text', async (view) 
   ]);
 });
 
+test('a complete column of numbers has the same number of decimals in each cell', async (view) => {
+  const columns = [{ label: 'Item' }, { label: 'Price', kind: 'number' }, { label: 'Year' }];
+  const rows = [['Pen', 1234.5, 2026], ['Cup', 20, 1999], ['Bag', 7.25, 2001], ['Box', null, 2002], ['Set', 1e-7, 2003]];
+  const text = JSON.stringify({ columns, rows });
+  const prices = () => view.root.locator('tbody td:nth-of-type(1)').allInnerTexts();
+  await view.show({ component: 'table', props: text.slice(0, -2), status: 'streaming' });
+  assert.deepEqual((await prices()).slice(0, 4), ['1,234.5', '20', '7.25', '–']);
+  await view.change({ props: text, status: 'complete' });
+  assert.deepEqual(await prices(), ['1,234.50', '20.00', '7.25', '–', '0.00']);
+  assert.equal(await view.root.locator('tbody td:nth-of-type(2)').first().innerText(), '2026');
+});
+
 test('ticked rows are state, which neither properties nor sorting change', async (view) => {
   const text = JSON.stringify({ selectable: true, ...samples.table });
   await view.show({

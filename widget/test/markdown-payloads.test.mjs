@@ -4,10 +4,10 @@ import { payloads } from '../testing/markdown-payloads.mjs';
 import { openMarkdown } from '../testing/markdown-page.mjs';
 
 const ELEMENTS = new Set(
-  'a blockquote br button code del div em h1 h2 h3 h4 h5 h6 hr img input li ol p pre span strong table tbody td th thead tr ul'.split(' '),
+  'a b blockquote br button code del div em h1 h2 h3 h4 h5 h6 hr i img input ins kbd li mark ol p pre q s small span strong sub sup table tbody td th thead tr u ul'.split(' '),
 );
 const ATTRIBUTES = new Set(
-  'align alt aria-label class decoding dir disabled href loading referrerpolicy rel src start style tabindex target title type'.split(' '),
+  'align alt aria-label class decoding dir disabled hidden href loading referrerpolicy rel src start style tabindex target title type'.split(' '),
 );
 
 let view;

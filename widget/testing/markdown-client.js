@@ -26,11 +26,16 @@ function tree(node) {
 function plainHtml(node) {
   const copy = node.cloneNode(true);
   for (const code of copy.querySelectorAll('div.code')) code.replaceWith(code.querySelector('pre'));
+  // HTML that is shown as it is written stands for what it would be.
+  const written = [...copy.querySelectorAll('.html')];
   for (const table of copy.querySelectorAll('div.table')) table.replaceWith(table.querySelector('table'));
   for (const list of copy.querySelectorAll('ul:not(.loose), ol:not(.loose)'))
     for (const item of list.children)
       for (const paragraph of [...item.children].filter(({ localName }) => localName === 'p'))
         paragraph.replaceWith(...paragraph.childNodes, '\n');
+  if (!written.length) return normal(copy);
+  written.forEach((node, index) => node.replaceWith(`\u0002${index}\u0003`));
+  copy.innerHTML = copy.innerHTML.replace(/\u0002(\d+)\u0003/g, (_, index) => written[index].textContent);
   return normal(copy);
 }
 
@@ -52,6 +57,13 @@ function normal(node, isCode = false) {
   return BLOCKS.has(node.localName) ? `\u0001${text}\u0001` : text;
 }
 
+function commentsIn(node) {
+  const comments = [];
+  const walker = document.createTreeWalker(node, NodeFilter.SHOW_COMMENT);
+  while (walker.nextNode()) comments.push(walker.currentNode);
+  return comments;
+}
+
 const withoutGaps = (text) => text.replace(/ ?\u0001 ?/g, '');
 
 Object.assign(window, {
@@ -65,7 +77,9 @@ Object.assign(window, {
   /** Returns the same for the HTML of a specification. The page has no policy then. */
   htmlFrom: (html) => {
     const node = document.createElement('div');
-    node.innerHTML = html;
+    // An element that is not closed goes on in the space between blocks, which is nothing here.
+    node.innerHTML = html.trim();
+    for (const comment of commentsIn(node)) comment.remove();
     return withoutGaps(normal(node));
   },
   ready: true,

@@ -47,6 +47,39 @@ export const hostile = (size) => ({
   get 'images of another origin'() {
     return fill('![a](https://example.com/b)', size);
   },
+  get 'elements that open'() {
+    return fill('<b>', size);
+  },
+  get 'elements that open and close'() {
+    return halves('<b>', '</b>', size);
+  },
+  get 'elements that overlap'() {
+    return fill('<b><i></b></i>', size);
+  },
+  get 'elements, brackets and stars'() {
+    return fill('<b>[*', size / 2) + fill('</b>](c)*', size / 2);
+  },
+  get 'open comments'() {
+    return fill('a <!-- ', size);
+  },
+  get 'beginnings of HTML'() {
+    return fill('a <? <!b <![CDATA[ ', size);
+  },
+  get 'open attributes'() {
+    return fill('a <b c="', size);
+  },
+  get 'open attributes of both quotes'() {
+    return fill('a <b c="', size / 2) + fill("<b c='", size / 2);
+  },
+  get 'attributes without an end'() {
+    return 'a <b' + fill(' c', size);
+  },
+  get 'blocks of HTML'() {
+    return fill('<div>\n\n', size);
+  },
+  get 'a block of HTML'() {
+    return '<pre>\n' + fill('<pre>\n\n', size);
+  },
   get stars() {
     return fill('*', size);
   },

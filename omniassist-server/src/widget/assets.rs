@@ -3,26 +3,26 @@
 use super::asset::Asset;
 
 /// The name of the folder of the modules, which changes with each of them.
-pub(super) const FOLDER: &str = "44638aae2147";
+pub(super) const FOLDER: &str = "b9971f8f6bb4";
 
 /// The module that a page loads at once.
 pub(super) static ENTRY: Asset = Asset {
     name: "widget.js",
-    integrity: "sha384-2zqdrdTk9RZlYlNsuALjcDjG+Yf9/UO7N4JqDsBzyPB0bp1doCnDeL6D72MkaoyU",
-    identity: include_bytes!("../../assets/widget/widget-44638aae2147.js"),
-    gzip: include_bytes!("../../assets/widget/widget-44638aae2147.js.gz"),
-    brotli: include_bytes!("../../assets/widget/widget-44638aae2147.js.br"),
+    integrity: "sha384-ydTbmBAwBSnr/OCik321Id+Feaulav+KRu+o/OeIFY+wg1QNHlTjfusl43/bUKrn",
+    identity: include_bytes!("../../assets/widget/widget-b9971f8f6bb4.js"),
+    gzip: include_bytes!("../../assets/widget/widget-b9971f8f6bb4.js.gz"),
+    brotli: include_bytes!("../../assets/widget/widget-b9971f8f6bb4.js.br"),
 };
 
 /// The modules that it loads when they are needed.
 #[rustfmt::skip]
 pub(super) static LAZY: &[Asset] = &[
 Asset {
-    name: "app-23LKKG27.js",
+    name: "app-4R6ODXYJ.js",
     integrity: "sha384-1f+AqUa95pxwvWOySvuCxepUt4hOBse3znzLSdW/CjxfK/uYsIsEmALgZeqjPicc",
-    identity: include_bytes!("../../assets/widget/app-23LKKG27.js"),
-    gzip: include_bytes!("../../assets/widget/app-23LKKG27.js.gz"),
-    brotli: include_bytes!("../../assets/widget/app-23LKKG27.js.br"),
+    identity: include_bytes!("../../assets/widget/app-4R6ODXYJ.js"),
+    gzip: include_bytes!("../../assets/widget/app-4R6ODXYJ.js.gz"),
+    brotli: include_bytes!("../../assets/widget/app-4R6ODXYJ.js.br"),
 },
 Asset {
     name: "ar-UOSSHCJ3.js",
@@ -39,11 +39,11 @@ Asset {
     brotli: include_bytes!("../../assets/widget/client-APFAMHQS.js.br"),
 },
 Asset {
-    name: "component-HJU45LKU.js",
-    integrity: "sha384-PBJSAL3v+WXC3F5svaltTBoWo1z2rJxfis6cfo+sKFPmupdMicWVtr/U8wnCbA++",
-    identity: include_bytes!("../../assets/widget/component-HJU45LKU.js"),
-    gzip: include_bytes!("../../assets/widget/component-HJU45LKU.js.gz"),
-    brotli: include_bytes!("../../assets/widget/component-HJU45LKU.js.br"),
+    name: "component-EZXL2GFM.js",
+    integrity: "sha384-W7AuREOBLUJJg71STbI1dpO7L3A+O5HFpEkD/1etBjiNDo0Tf9bfzrf6hyVuNgYI",
+    identity: include_bytes!("../../assets/widget/component-EZXL2GFM.js"),
+    gzip: include_bytes!("../../assets/widget/component-EZXL2GFM.js.gz"),
+    brotli: include_bytes!("../../assets/widget/component-EZXL2GFM.js.br"),
 },
 Asset {
     name: "de-C3FIGHWN.js",
@@ -81,10 +81,10 @@ Asset {
     brotli: include_bytes!("../../assets/widget/rare-WSOXXSYA.js.br"),
 },
 Asset {
-    name: "tree-J26WLR3K.js",
+    name: "tree-CVBWQM5L.js",
     integrity: "sha384-whYC//Lm9ErEL0Qyew6NSFDEGSZT7QUBptFs6p6hRrmYXawgGbQ8PB8Xv5m4KwyR",
-    identity: include_bytes!("../../assets/widget/tree-J26WLR3K.js"),
-    gzip: include_bytes!("../../assets/widget/tree-J26WLR3K.js.gz"),
-    brotli: include_bytes!("../../assets/widget/tree-J26WLR3K.js.br"),
+    identity: include_bytes!("../../assets/widget/tree-CVBWQM5L.js"),
+    gzip: include_bytes!("../../assets/widget/tree-CVBWQM5L.js.gz"),
+    brotli: include_bytes!("../../assets/widget/tree-CVBWQM5L.js.br"),
 },
 ];

@@ -11,10 +11,13 @@ function kept<T>(cache: Map<string, T>, key: string, make: () => T): T {
   return found;
 }
 
+/** The most digits after the point. */
+export const MAX_DECIMALS = 6;
+
 /** Returns a number as text. */
 export function number(value: number, locale: string, options?: Intl.NumberFormatOptions): string {
   const key = `${locale} ${options ? Object.values(options) : ''}`;
-  return kept(numbers, key, () => new Intl.NumberFormat(locale, { maximumFractionDigits: 6, ...options })).format(
+  return kept(numbers, key, () => new Intl.NumberFormat(locale, { maximumFractionDigits: MAX_DECIMALS, ...options })).format(
     value,
   );
 }

@@ -3,7 +3,7 @@ import { link } from './address.js';
 import { builtin, frame, more, SHOWN, shown, unlessSame } from './builtin.js';
 import { type Copied, copyButton } from './clipboard.js';
 import { csv } from './csv.js';
-import { compare, date, number, time } from './format.js';
+import { compare, date, MAX_DECIMALS, number, time } from './format.js';
 import { type Child, h } from './node.js';
 
 export type Cell = string | number | boolean | null;
@@ -94,11 +94,15 @@ export const table = builtin<Props, State, Copied>('table', (context, local) => 
       );
     }),
   );
+  // While rows arrive, those that are shown do not change.
+  const decimals = heads.map(({ kind }, column) =>
+    context.complete && kind === 'number' ? Math.max(0, ...visible.map((row) => decimalsOf(row[column]))) : undefined,
+  );
   const body = order.map((index) => {
     const row = visible[index] ?? [];
     const name = names[index] ?? '';
     const chosen = selected.has(name);
-    const from = open(index) ? [NaN] : [row, columns, width, selectable, chosen, locale, texts];
+    const from = open(index) ? [NaN] : [row, columns, width, selectable, chosen, locale, texts, decimals.join()];
     return unlessSame(local, index, from, () =>
       h(
         'tr',
@@ -117,7 +121,7 @@ export const table = builtin<Props, State, Copied>('table', (context, local) => 
           return h(
             column ? 'td' : 'th',
             { part: `cell ${kind ?? 'text'}`, scope: column ? null : 'row' },
-            show(row[column], kind, closed, locale, texts),
+            show(row[column], kind, closed, locale, texts, decimals[column]),
           );
         }),
       ),
@@ -172,6 +176,10 @@ function arrow(direction: 'none' | 'ascending' | 'descending'): Child {
   return h('svg', { part: `arrow ${direction}`, viewBox: '0 0 12 12', 'aria-hidden': 'true' }, h('path', { d }));
 }
 
+/** Returns the number of digits after the point that are shown. */
+const decimalsOf = (cell: Cell | undefined): number =>
+  typeof cell === 'number' ? Math.min(MAX_DECIMALS, /\.(\d+)$/.exec(String(cell))?.[1]?.length ?? 0) : 0;
+
 /** Describes a cell. A date or link that still grows is not shown. */
 function show(
   cell: Cell | undefined,
@@ -179,11 +187,14 @@ function show(
   closed: boolean,
   locale: string,
   texts: { yes: string; no: string },
+  minimumFractionDigits: number | undefined,
 ): Child {
   if (cell === null || cell === undefined) return closed && cell === null ? '–' : null;
   if (typeof cell === 'boolean') return cell ? texts.yes : texts.no;
   if (typeof cell === 'number')
-    return kind === 'number' || !Number.isInteger(cell) ? number(cell, locale) : String(cell);
+    return kind === 'number' || !Number.isInteger(cell) 
+      ? number(cell, locale, minimumFractionDigits === undefined ? undefined : { minimumFractionDigits })
+      : String(cell);
   if (kind === 'date')
     return closed ? h('time', { datetime: time(cell) === undefined ? null : cell }, date(cell, locale)) : null;
   if (kind === 'link') return closed ? link(cell, cell) : null;

@@ -4,17 +4,18 @@
 import { Line } from './line.js';
 import { skipDefinitions, type Target } from './links.js';
 import { decoded } from './entities.js';
+import { endsHtml, htmlBlockEnd } from './html.js';
 import { type Alignment, alignments } from './tables.js';
 
 export type Kind =
-  'root' | 'quote' | 'list' | 'item' | 'paragraph' | 'heading' | 'code' | 'rule' | 'table' | 'row' | 'nothing';
+  'root' | 'quote' | 'list' | 'item' | 'paragraph' | 'heading' | 'code' | 'html' | 'rule' | 'table' | 'row' | 'nothing';
 
 export class Block {
   readonly children: Block[] = [];
   isOpen = true;
   /** The text of a block that has no blocks in it. */
   text = '';
-  /** The character of a fence (`$`: math) or of the marks of a list. */
+  /** The character of a fence (`$`: math) or of the marks of a list, or what ends a block of HTML. */
   mark = '';
   /**
    * The level of a heading, the first number of a list, the width of a fence (0: indented code), or the columns before
@@ -112,10 +113,10 @@ export class Blocks {
       if (matched === 'closed') return;
       if (!matched) break;
     }
-    const isCode = container.kind === 'code';
+    const isVerbatim = container.kind === 'code' || container.kind === 'html';
     const tip = this.#tip;
     let started: Block | undefined;
-    while (!isCode && !line.isBlank && (started = this.#start(container))) {
+    while (!isVerbatim && !line.isBlank && (started = this.#start(container))) {
       container = started;
       if (!CONTAINERS.has(container.kind)) break;
     }
@@ -127,6 +128,9 @@ export class Blocks {
     if (!started) this.#closeBelow(container);
     if (container.kind === 'code') {
       if (started !== container || !container.size) container.text += line.remaining + '\n';
+    } else if (container.kind === 'html') {
+      container.text += line.remaining + '\n';
+      if (endsHtml(line.rest, container.mark)) return void this.#end(container);
     } else if (container.kind === 'table') {
       if (container !== started) this.#close(Object.assign(this.#add(container, 'row'), { text: line.rest }));
     } else if (container.kind === 'paragraph') this.#extend(container);
@@ -170,6 +174,8 @@ export class Blocks {
         if (line.indent < 4 && this.#endsFence(block, line.rest)) return this.#end(block);
         line.takeSpace(block.indent);
         return true;
+      case 'html':
+        return block.mark !== '' || !line.isBlank;
       case 'paragraph':
       case 'table':
         return !line.isBlank;
@@ -230,6 +236,10 @@ export class Blocks {
       case '$':
         if (rest.trimEnd() !== '$$') return undefined;
         return Object.assign(this.#add(container, 'code'), { mark: '$', size: 2 });
+      case '<': {
+        const mark = htmlBlockEnd(rest, this.#tip.kind === 'paragraph');
+        if (mark !== undefined) return Object.assign(this.#add(container, 'html'), { mark });
+      }
     }
     if (isParagraph) {
       const found = this.#table(container) ?? this.#underline(container);

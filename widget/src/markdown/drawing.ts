@@ -46,7 +46,7 @@ export function drawSpans(parent: Node, spans: Span, linking: Linking, isInLink 
       if (node instanceof Text) setData(node, text);
       else node = place(document.createTextNode(text));
     } else {
-      const isText = span.tag === 'code' || span.tag === 'math' || span.tag === 'display';
+      const isText = /^(?:code|math|display|html)$/.test(span.tag);
       const [tag, className] = look(span, linking, isInLink);
       let element = node as HTMLElement | null;
       if (element?.localName !== tag || element.className !== className || !hasTarget(element, span)) {
@@ -74,6 +74,7 @@ export function drawText(parent: Node, text: string): void {
 
 function look({ tag, target }: Span, linking: Linking, isInLink: boolean): [keyof HTMLElementTagNameMap, string] {
   if (tag === 'math' || tag === 'display') return ['code', tag === 'math' ? tag : 'math display'];
+  if (tag === 'html') return ['span', tag];
   if (tag === 'img' && !isPicture(target!.address, linking.imageOrigins))
     return [isInLink || !isAllowed(target!.address) ? 'span' : 'a', 'image'];
   if (tag === 'a' && isInLink) return ['span', ''];

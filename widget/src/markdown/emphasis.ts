@@ -53,7 +53,7 @@ export function emphasize(spans: Spans, last: Delimiter | undefined, bottom: Del
     }
   }
   if (!isOpen) return;
-  for (let opener = last; opener; opener = opener.previous) {
+  for (let opener = last; opener && opener !== bottom; opener = opener.previous) {
     if (!opener.canOpen || !opener.node.next || opener.count > 3) continue;
     while (opener.count) {
       const width = opener.char === '~' ? opener.count : Math.min(opener.count, 2);

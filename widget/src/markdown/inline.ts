@@ -3,6 +3,7 @@
 
 import { type Delimiter, emphasize } from './emphasis.js';
 import { referenceAt } from './entities.js';
+import { htmlAt, isComment, marking } from './html.js';
 import { keyOf, labelAt, matchAt, type Target, targetAt } from './links.js';
 import { autolinkAt, isAllowed } from './addresses.js';
 import { type Span, span, Spans } from './spans.js';
@@ -16,10 +17,18 @@ interface Bracket {
   hasBracket: boolean;
 }
 
+/** The first tag of an element that marks a text. */
+interface Opener {
+  node: Span;
+  name: string;
+  at: number;
+  delimiter: Delimiter | undefined;
+}
+
 const PLAIN = /[^\n\\`*_~[\]!<&$:@wW]+/y;
 const RUN = /`+|\*+|_+|~+|\$+/y;
 const ANGLE = /<(?:([a-z][a-z\d+.-]{1,31}:[^\s<>]*)|([\w.+-]{1,64}@[a-z\d](?:[a-z\d.-]{0,252}[a-z\d])?))>/iy;
-/** The one element of HTML that is no text, since a cell of a table has no other way to break a line. */
+/** A cell of a table has no other way to break a line. */
 const BREAK = /<br ?\/?>/iy;
 const OPEN_TARGET = /\([^\s)]{0,2000}$/y;
 const PUNCTUATION = /[\p{P}\p{S}]/u;
@@ -44,6 +53,8 @@ export function parseInline(
 ): Inline {
   const out = new Spans();
   const brackets: Bracket[] = [];
+  let openers: Opener[] = [];
+  const missingEnds = new Set<string>();
   const ticks = new Map<number, number[]>();
   let hasTicks = false;
   let last: Delimiter | undefined;
@@ -147,6 +158,7 @@ export function parseInline(
     if (out.enclose(bracket.node, undefined, span(bracket.isImage ? 'img' : 'a', '', found))) {
       bracket.node.text = '';
       at = found.end;
+      openers = openers.filter((opener) => opener.at < bracket.at);
       if (!bracket.isImage) inactive = brackets.length;
     } else out.text(']');
   };
@@ -179,9 +191,40 @@ export function parseInline(
     }
     const found = matchAt(ANGLE, source, at - 1);
     const address = found && (found[1] ?? `mailto:${found[2]}`);
-    if (!found || !isAllowed(address!)) return out.text('<');
+    if (!found || !isAllowed(address!)) return html();
     at += found[0].length - 1;
     out.link(address!, found[1] ?? found[2]!);
+  };
+
+  const html = (): void => {
+    const start = at - 1;
+    const end = htmlAt(source, start, missingEnds);
+    if (end === undefined) return out.text('<');
+    at = end;
+    const text = source.slice(start, end);
+    if (isComment(text)) return;
+    const mark = marking(text);
+    if (mark?.isEnd && closeElement(mark.name)) return;
+    const node = out.push(span('html', text));
+    if (mark && !mark.isEnd) openers.push({ node, name: mark.name, at, delimiter: last });
+  };
+
+  /** Puts what follows the last tag `name` into an element. Returns `false` without such a tag. */
+  const closeElement = (name: string, isUnclosed = false): boolean => {
+    const index = openers.findLastIndex((opener) => opener.name === name);
+    const opener = openers[index];
+    if (!opener) return false;
+    out.flush();
+    emphasize(out, last, opener.delimiter, isUnclosed);
+    last = opener.delimiter;
+    if (last) last.next = undefined;
+    openers.length = index;
+    while (brackets.length && brackets.at(-1)!.at > opener.at) brackets.pop();
+    inactive = Math.min(inactive, brackets.length);
+    if (!out.enclose(opener.node, undefined, span(name))) return false;
+    opener.node.text = '';
+    opener.node.tag = '';
+    return true;
   };
 
   while (at < source.length && at < limit) {
@@ -253,6 +296,7 @@ export function parseInline(
   out.text(source.slice(at));
   out.trimEnd();
   out.flush();
+  if (isOpen) while (openers.length) closeElement(openers.at(-1)!.name, true);
   emphasize(out, last, undefined, isOpen);
   return { spans: out, isUnresolved };
 }

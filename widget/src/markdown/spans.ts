@@ -3,7 +3,7 @@
 import type { Target } from './links.js';
 
 export interface Span {
-  /** The name of the element, `math` or `display`. Text: empty. */
+  /** The name of the element, `math`, `display`, or `html` for HTML that is shown as it is written. Text: empty. */
   tag: string;
   text: string;
   target: Target | undefined;
