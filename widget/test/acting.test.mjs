@@ -183,6 +183,24 @@ test('a form is filled in by keyboard', async (view) => {
   assert.equal((await view.log()).answers.length, 1);
 });
 
+test('a number with a separator of thousands is not taken for a fraction', async (view) => {
+  const props = { fields: [{ name: 'amount', label: 'Amount', kind: 'number' }] };
+  for (const [locale, entered, wanted] of [
+    ['en', '1,000', undefined], ['en', '12,500', undefined], ['en', '1,5', 1.5], ['en', '1.125', 1.125], ['en', '1000', 1000],
+    ['de', '1.000', undefined], ['de', '1,125', 1.125], ['de', '1000,5', 1000.5],
+  ]) {
+    await view.page.evaluate(([props, locale]) => {
+      window.log.answers.length = 0;
+      window.show({ component: 'form', props }, { locale, respond: async (output) => void window.log.answers.push(output) });
+    }, [props, locale]);
+    await view.root.getByLabel('Amount').fill(entered);
+    await view.root.getByRole('button').click();
+    await view.root.getByText(wanted === undefined ? /Enter a number/i : 'Sent').waitFor();
+    const answers = await view.page.evaluate(() => window.log.answers);
+    assert.deepEqual(answers, wanted === undefined ? [] : [{ values: { amount: wanted } }], `${locale} ${entered}`);
+  }
+});
+
 test('a form that is not accepted can be sent again, and an answered form is read only', async (view) => {
   await view.page.evaluate(
     (props) => {

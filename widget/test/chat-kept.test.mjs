@@ -422,6 +422,25 @@ test('the replay of an answer takes the place of what the loaded messages have o
   assert.deepEqual(chat.messages.map(text), ['Hi', 'Half and half']);
 });
 
+test('a stored chat that is deleted while its answer is cut becomes a new chat', async () => {
+  const cut = begins((response) => setTimeout(() => response.destroy()), { type: 'text-start', id: 't' });
+  const server = await started(cut, says('Hi'));
+  server.isStored = true;
+  const json = (value) => [JSON.stringify(value), 'application/json'];
+  Object.assign(server.files, {
+    '/assistant/threads/c1': json({ id: 'c1' }),
+    '/assistant/threads/c1/messages': json({ messages: [], more: false }),
+  });
+  const chat = await opened(server, { chatId: 'c1' });
+  await until(chat, () => chat.status === 'ready');
+  server.files = {};
+  await chat.sendMessage({ text: 'Hello' });
+  assert.deepEqual([chat.status, chat.messages.length], ['ready', 0]);
+  assert.notEqual(chat.chatId, 'c1');
+  await chat.sendMessage({ text: 'Hello again' });
+  assert.deepEqual(chat.messages.map(text), ['Hello again', 'Hi']);
+});
+
 test('a long chat shows its newest messages first, and then the older ones', async () => {
   const server = await started();
   server.isStored = true;

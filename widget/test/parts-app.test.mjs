@@ -42,6 +42,20 @@ test('an app gets the arguments and the result of its call', async (view) => {
   assert.deepEqual(await next('tool-result'), DONE.result);
 });
 
+test('a message of an app that comes while the assistant answers is refused', async (view) => {
+  await opened(view, { ...DONE, status: 'streaming' });
+  const frame = await (await view.root.locator('iframe').elementHandle()).contentFrame();
+  await frame.evaluate(() => {
+    addEventListener('message', ({ data }) => data.id === 7 && (window.answered = data));
+    parent.postMessage({ jsonrpc: '2.0', id: 7, method: 'ui/message', params: { role: 'user', content: [{ type: 'text', text: 'Hi' }] } }, '*');
+  });
+  await view.root.getByRole('button', { name: 'Yes' }).click();
+  await frame.waitForFunction(() => window.answered);
+  const { result, error } = await frame.evaluate(() => window.answered);
+  assert.ok(error || result.isError, JSON.stringify(result));
+  assert.deepEqual(await view.calls(), []);
+});
+
 test('an app begins with the theme of the chat, and learns of each change', async (view) => {
   const changed = async (next) => {
     const { theme, styles } = await next('host-context-changed');

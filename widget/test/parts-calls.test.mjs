@@ -132,6 +132,44 @@ test('arguments are edited where the server allows it, and sent with their types
   ]);
 });
 
+test('an argument that the user clears does not come back', async (view) => {
+  const values = { to: 'ann@x.example', cc: 'boss@x.example', amount: 12, note: '' };
+  await view.open(call({ ...ask, input: values }, { approvals: { t1: { editable: true } } }));
+  await view.root.locator('[part~=approval]').getByRole('button', { name: 'Edit' }).click();
+  await view.root.getByLabel('Cc').fill('');
+  await view.root.getByLabel('Amount').fill('');
+  await view.root.getByRole('button', { name: 'Approve' }).click();
+  assert.deepEqual(await view.calls(), [['approve', 't1', true, { input: { to: 'ann@x.example', cc: '', note: '' } }]]);
+});
+
+test('an error names the field, whatever characters are in its title', async (view) => {
+  const properties = { size: { type: 'string', title: 'Size | colour', minLength: 3 } };
+  const form = { type: 'tool-request_input', toolCallId: 't1', state: 'input-available', input: { message: 'Which?', schema: { type: 'object', properties } } };
+  await view.open({ messages: [{ id: 'a', role: 'assistant', parts: [form] }] });
+  await view.root.getByLabel('Size | colour').fill('a');
+  await view.root.getByRole('button', { name: 'Send' }).click();
+  await view.root.getByText('Size | colour: enter at least 3 characters.').waitFor();
+});
+
+test('the view of an older call that is made again leaves the newest one in the element of the page', async (view) => {
+  const { messages } = call({ state: 'output-available', output: 1 });
+  const newer = structuredClone(messages);
+  newer.forEach((message) => (message.id += '2'));
+  newer[1].parts[0].toolCallId = 't2';
+  await view.page.evaluate(() => {
+    const own = Object.assign(document.createElement('b'), { slot: 'tool-refund_order', textContent: 'Our view' });
+    document.querySelector('#root').append(own);
+  });
+  await view.open({ messages: [...messages, ...newer], slots: ['tool-refund_order'] });
+  // The log makes the view of a message again that was scrolled away.
+  await view.page.evaluate(() => window.again('t1'));
+  const shown = await view.page.evaluate(() =>
+    ['t1', 't2'].map((id) => window.root.querySelector(`[data-tool-call-id=${id}] slot`).assignedNodes().length),
+  );
+  assert.deepEqual(shown, [0, 1]);
+  await view.page.evaluate(() => document.querySelector('#root > b').remove());
+});
+
 test('a page shows the newest call of a tool itself', async (view) => {
   const { messages } = call({ state: 'output-available', output: 1 });
   messages[1].parts.push({ ...messages[1].parts[0], toolCallId: 't2' });

@@ -59,6 +59,24 @@ export const hostile = (size) => ({
   get 'elements, brackets and stars'() {
     return fill('<b>[*', size / 2) + fill('</b>](c)*', size / 2);
   },
+  get 'elements before links'() {
+    return halves('<b>', '[a](b)', size);
+  },
+  get 'elements before ends of others'() {
+    return halves('<b>', '</i>', size);
+  },
+  get 'stars before links'() {
+    return halves('*a ', '[a](b)', size);
+  },
+  get 'stars before elements'() {
+    return halves('*a ', '<b></b>', size);
+  },
+  get 'addresses with underscores'() {
+    return fill('_www.a', size);
+  },
+  get 'comments in a row'() {
+    return fill('<!---->', size);
+  },
   get 'open comments'() {
     return fill('a <!-- ', size);
   },

@@ -99,6 +99,15 @@ window.open = async (options = {}) => {
 window.refresh = () => {
   for (const view of window.views) view.update();
 };
+/** Makes the view of the message with a call again. */
+window.again = (call) => {
+  const at = window.chat.messages.findIndex(({ parts }) => parts.some(({ toolCallId }) => toolCallId === call));
+  const before = window.views[at];
+  window.views[at] = messageView(window.chat.messages[at], window.context);
+  before.node.replaceWith(window.views[at].node);
+  before.remove?.();
+  window.refresh();
+};
 /** Changes a part and shows it. */
 window.change = (change, part = window.chat.messages.at(-1).parts.at(-1)) => {
   Object.assign(part, change);

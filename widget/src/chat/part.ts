@@ -1,4 +1,4 @@
-import type { Message, Part, TextPart, ToolPart } from './types.js';
+import type { Chat, Message, Part, TextPart, ToolPart } from './types.js';
 
 export const isTool = (part: Part): part is ToolPart => part.type === 'dynamic-tool' || part.type.startsWith('tool-');
 export const toolName = (part: ToolPart): string => part.toolName ?? part.type.slice('tool-'.length);
@@ -23,6 +23,13 @@ export function isComplete(message: Message | undefined): boolean {
   return tools.length > 0 && tools.every(isSettled) && !after.some((part) => isText(part) && part.state !== 'done');
 }
 
-/** Returns the text of a message. */
+/** Returns the text of a message, without reasoning. */
 export const textOf = (message: Message | undefined): string =>
-  message?.parts.filter(isText).map(({ text }) => text).join('\n') ?? '';
+  message?.parts.filter(isText).map(({ text }) => text).join('\n\n') ?? '';
+
+/** Returns the last message of the user. */
+export const lastQuestion = (messages: readonly Message[]): Message | undefined =>
+  messages.findLast(({ role }) => role === 'user');
+
+/** Returns `true` while a request runs. */
+export const isAnswering = ({ status }: Chat): boolean => status === 'submitted' || status === 'streaming';

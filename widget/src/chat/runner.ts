@@ -183,6 +183,7 @@ export class Runner {
       const thread = await stored?.find(conversation.id, signal);
       // A chat that the server does not have is in the storage of the browser, or it was deleted.
       if (!thread && conversation.isKnown) this.#host.deleted();
+      signal.throwIfAborted();
       if (!thread && !asks) return [];
       const page = thread && (await stored?.messages(conversation.id, signal));
       const messages = page?.messages ?? [];

@@ -64,14 +64,14 @@ export const form = builtin<Props, unknown, { draft: Draft }>('form', (context, 
     if (!context.complete || draft.sending) return;
     draft.errors.clear();
     fields.forEach((field, index) => {
-      const message = fault(field, entry(index), texts);
+      const message = fault(field, entry(index), context);
       if (message) draft.errors.set(index, message);
     });
     local.repaint();
     const first = [...draft.errors.keys()][0];
     if (first !== undefined) return local.root.querySelector<HTMLElement>(`#f${first}`)?.focus();
     const values = fields.flatMap((field, index): [string, Value][] => {
-      const value = read(field, entry(index));
+      const value = read(field, entry(index), context.locale);
       return value === undefined || field.name === undefined ? [] : [[field.name, value]];
     });
     await send(draft, local, async () => {
@@ -85,7 +85,7 @@ export const form = builtin<Props, unknown, { draft: Draft }>('form', (context, 
       ? row(field, index, entry(index), draft.errors.get(index), texts, (value) => {
           draft.values.set(index, value);
           if (draft.errors.has(index)) {
-            const message = fault(field, value, texts);
+            const message = fault(field, value, context);
             if (message) draft.errors.set(index, message);
             else draft.errors.delete(index);
           }
@@ -187,18 +187,24 @@ function initial(field: Field | undefined, context: AnyContext, index: number): 
   return field?.kind === 'date' && !/^\d{4}-\d\d-\d\d$/.test(value) ? '' : value;
 }
 
+/** Returns `true` for a number such as `1,000`: the user means a thousand, and it reads as one. */
+function isGrouped(text: string, locale: string): boolean {
+  const group = new Intl.NumberFormat(locale).format(12345).replace(/\d/g, '');
+  return text.includes(group) && /^-?\d{1,3}(?:[.,]\d{3})+$/.test(text);
+}
+
 /** The value of a field in the output, or `undefined` if it is empty. */
-function read(field: Field, value: string | boolean): Value | undefined {
+function read(field: Field, value: string | boolean, locale: string): Value | undefined {
   if (typeof value === 'boolean') return value;
   const text = value.trim();
   if (!text) return undefined;
-  if (field.kind === 'number') return Number(text.replace(',', '.'));
+  if (field.kind === 'number') return isGrouped(text, locale) ? NaN : Number(text.replace(',', '.'));
   return field.kind === 'select' && !field.options?.includes(value) ? undefined : value;
 }
 
 /** Returns the reason that a value cannot be sent, if there is one. */
-function fault(field: Field, value: string | boolean, texts: Texts): string | undefined {
-  const entered = read(field, value);
+function fault(field: Field, value: string | boolean, { texts, locale }: AnyContext): string | undefined {
+  const entered = read(field, value, locale);
   if (entered === undefined || (field.kind === 'checkbox' && entered === false))
     return field.required ? texts.missing : undefined;
   if (field.kind === 'number' && !Number.isFinite(entered)) return texts.notNumber;

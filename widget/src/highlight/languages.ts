@@ -57,7 +57,7 @@ const BASH = tokens({
   string: String.raw`"(?:\\[^]|[^"\\])*"?|'[^']*'?`,
   type: String.raw`\$(?:\w+|\{[^}\n]*\}?|[?#@*!$])`,
   keyword: String.raw`(?<![\w-])(?:case|cd|do|done|echo|elif|else|esac|exit|export|fi|for|function|if|in|local|return|set|source|sudo|then|unset|until|while)(?![\w-])`,
-  call: String.raw`(?<=(?<![^\n])|[|;&]\s*|\$\()[\w./-]+`,
+  call: String.raw`(?<=(?<![^\n])|[|;&]\s{0,8}|\$\()[\w./-]+`,
   number: String.raw`(?<=\s)--?[a-zA-Z][\w-]*`,
 });
 const JSON_TEXT = tokens({
@@ -77,7 +77,7 @@ const CSS_TEXT = tokens({
   type: String.raw`[.#][a-zA-Z][\w-]*`,
 });
 const HTML = tokens({
-  comment: String.raw`<!--[^]*?(?:-->|$)|<!.*?(?:>|$)`,
+  comment: String.raw`<!--[^]*?(?:-->|$)|<![^>\n]*>?`,
   keyword: String.raw`<\/?[a-z][\w:-]*|\/?>`,
   property: String.raw`(?<=\s)[\w:@.-]+(?==)`,
   string: `(?<==)(?:${DOUBLE}|${SINGLE})`,

@@ -3,7 +3,9 @@
 /** Another scheme, or a character that a browser takes away before it looks for the scheme. */
 const REFUSED = /^ |[\0-\x1f]|^(?!(?:https?|mailto|tel):)[a-z][a-z\d+.-]*:/i;
 const WITH_HOST = /^(?:https?:|\/\/)/i;
-const DOMAIN = /[\w-]+(?:\.[\w-]+)+/y;
+/** The longest name of a host. */
+const HOST_LIMIT = 253;
+const DOMAIN = /^[\w-]+(?:\.[\w-]+)+/;
 const REST = /[^\s<\]]*/y;
 
 function originOf(address: string): string | undefined {
@@ -28,6 +30,11 @@ export function isPicture(address: string, origins: readonly string[]): boolean 
   return isAllowed(address) && !!origin && (origin === location.origin || origins.includes(origin));
 }
 
+function hostAt(source: string, at: number): string | undefined {
+  const host = DOMAIN.exec(source.slice(at, at + HOST_LIMIT + 1))?.[0];
+  return host && host.length <= HOST_LIMIT ? host : undefined;
+}
+
 /** Returns the address at or before a `:`, `@` or `w` of a plain text. */
 export function autolinkAt(source: string, at: number): { start: number; end: number; prefix: string } | undefined {
   const char = source[at];
@@ -39,11 +46,11 @@ export function autolinkAt(source: string, at: number): { start: number; end: nu
     start -= scheme.length;
   } else if (!/^www\.$/i.test(source.slice(at, at + 4))) return undefined;
   if (start > 0 && /[^\s*_~(]/.test(source[start - 1]!)) return undefined;
-  DOMAIN.lastIndex = char === ':' ? at + 3 : at;
-  const host = DOMAIN.exec(source);
+  const from = char === ':' ? at + 3 : at;
+  const host = hostAt(source, from);
   // An underscore is not allowed in the last two parts of a host.
-  if (!host || /_[^.]*(?:\.[^.]*)?$/.test(host[0].slice(-300))) return undefined;
-  REST.lastIndex = DOMAIN.lastIndex;
+  if (!host || /_[^.]*(?:\.[^.]*)?$/.test(host)) return undefined;
+  REST.lastIndex = from + host.length;
   REST.exec(source);
   return { start, end: trimmed(source, start, REST.lastIndex), prefix: char === ':' ? '' : 'http://' };
 }
@@ -67,8 +74,7 @@ function trimmed(source: string, start: number, end: number): number {
 function emailAt(source: string, at: number): { start: number; end: number; prefix: string } | undefined {
   let start = at;
   while (start > 0 && at - start < 64 && /[\w.+-]/.test(source[start - 1]!)) start--;
-  DOMAIN.lastIndex = at + 1;
-  const host = DOMAIN.exec(source)?.[0];
+  const host = hostAt(source, at + 1);
   if (start === at || !host || /[-_]$/.test(host)) return undefined;
   return { start, end: at + 1 + host.length, prefix: 'mailto:' };
 }

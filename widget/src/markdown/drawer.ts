@@ -1,6 +1,6 @@
 import type { Block, Kind } from './blocks.js';
 import { drawSpans, drawText, type Linking, make } from './drawing.js';
-import { isComment } from './html.js';
+import { withoutComments } from './html.js';
 import { hasMarks, parseInline } from './inline.js';
 import { skipDefinitions, type Target } from './links.js';
 import { cells } from './tables.js';
@@ -66,7 +66,7 @@ export class Drawer {
     for (let index = into.settled; index < children.length; index++) {
       const block = children[index]!;
       const { kind } = block;
-      const look = kind + (kind === 'heading' || kind === 'list' ? block.size : /^(?:code|html|table)$/.test(kind) ? block.mark + block.info : '');
+      const look = kind + (kind === 'heading' || kind === 'list' ? block.size : kind === 'code' || kind === 'table' ? block.mark + block.info : '');
       let there = into.slots[index];
       if (there?.look !== look) {
         const made = this.#make(block, look);
@@ -88,11 +88,7 @@ export class Drawer {
     if (kind === 'code') return this.#makeCode(block, look);
     if (kind === 'table') return this.#makeTable(block, look);
     if (kind === 'nothing') return slot(look, document.createComment(''), make('p'));
-    if (kind === 'html') {
-      const html = make('pre', kind);
-      html.hidden = isComment(block.text);
-      return slot(look, html);
-    }
+    if (kind === 'html') return slot(look, make('pre', kind));
     const tag = kind === 'heading' ? (`h${size}` as 'h1') : kind === 'list' ? (size < 0 ? 'ul' : 'ol') : (TAGS[kind] ?? 'p');
     const node = make(tag);
     if (tag === 'ol' && size !== 1) (node as HTMLOListElement).start = size;
@@ -132,9 +128,12 @@ export class Drawer {
         drawText(into.body, text.slice(0, block.isOpen || block.mark === '$' ? Math.max(0, end - 1) : end));
         break;
       }
-      case 'html':
-        drawText(into.body, block.text.slice(0, -1));
+      case 'html': {
+        const text = withoutComments(block.text.slice(0, -1), block.isOpen);
+        into.body.hidden = text === '';
+        drawText(into.body, text);
         break;
+      }
       case 'row':
         this.#drawCells(into.body, 'td', block.text, block.parent!.columns);
         break;

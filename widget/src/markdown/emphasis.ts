@@ -19,6 +19,7 @@ export interface Delimiter {
 
 /** Matches the delimiters after `bottom`. If the text is still growing, what is not closed reaches to its end. */
 export function emphasize(spans: Spans, last: Delimiter | undefined, bottom: Delimiter | undefined, isOpen = false): void {
+  if (last === bottom) return;
   let closer = last;
   while (closer && closer.previous !== bottom) closer = closer.previous;
   const lowest = bottom?.at ?? -1;

@@ -17,11 +17,11 @@ const VERBATIM = /^<(?:pre|script|style|textarea)(?![^\s>])/i;
 const CLOSED = /<\/(?:pre|script|style|textarea)>/i;
 const BLOCK =
   /^<\/?(?:address|article|aside|base(?:font)?|blockquote|body|caption|center|col(?:group)?|dd|details|dialog|dir|div|d[lt]|fieldset|fig(?:caption|ure)|footer|form|frame(?:set)?|h[1-6r]|head(?:er)?|html|iframe|legend|li|link|main|menu(?:item)?|nav|noframes|o(?:l|ptgroup|ption)|p(?:aram)?|search|section|summary|t(?:able|body|[dhr]|foot|head|itle|rack)|ul)(?:\s|\/?>|$)/i;
-/** A break has an effect of its own. */
-const BREAK = /^<br\b/i;
-const MARKING = /^<(\/?)(b|del|em|i|ins|kbd|mark|q|s|small|strong|su[bp]|u)\b/i;
+/** A tag that is read as a line break, not as HTML. */
+const BREAK = /^<br(?![\w-])/i;
+const MARKING = /^<(\/?)(b|del|em|i|ins|kbd|mark|q|s|small|strong|su[bp]|u)(?![\w-])/i;
 
-/** Returns the position after the HTML at `at`. `missing` collects the ends that do not follow, which are searched once. */
+/** Returns the position after the HTML at `at`. `missing` has the ends that do not follow, so that each is searched once. */
 export function htmlAt(source: string, at: number, missing: Set<string>): number | undefined {
   const tag = matchAt(TAG, source, at);
   if (tag) return at + tag[0].length;
@@ -52,6 +52,17 @@ export function htmlBlockEnd(line: string, isInParagraph: boolean): string | und
   if (BLOCK.test(line)) return '';
   const tag = !isInParagraph && !BREAK.test(line) && matchAt(TAG, line, 0);
   return tag && line.slice(tag[0].length).trim() === '' ? '' : undefined;
+}
+
+/** Returns a block of HTML without the comments at its beginning. A comment without an end is text once the block has ended. */
+export function withoutComments(html: string, isOpen: boolean): string {
+  let rest = html;
+  for (let text; isComment((text = rest.trim())); rest = text) {
+    const end = text.indexOf('-->', 2);
+    if (end < 0) return isOpen ? '' : rest;
+    text = text.slice(end + 3);
+  }
+  return rest;
 }
 
 /** Returns `true` if a line ends a block of HTML. */

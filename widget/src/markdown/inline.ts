@@ -17,7 +17,7 @@ interface Bracket {
   hasBracket: boolean;
 }
 
-/** The first tag of an element that marks a text. */
+/** The start tag of an element that marks a text. */
 interface Opener {
   node: Span;
   name: string;
@@ -53,7 +53,9 @@ export function parseInline(
 ): Inline {
   const out = new Spans();
   const brackets: Bracket[] = [];
-  let openers: Opener[] = [];
+  const openers: Opener[] = [];
+  /** The number of open elements by their names. */
+  const opened = new Map<string, number>();
   const missingEnds = new Set<string>();
   const ticks = new Map<number, number[]>();
   let hasTicks = false;
@@ -158,7 +160,7 @@ export function parseInline(
     if (out.enclose(bracket.node, undefined, span(bracket.isImage ? 'img' : 'a', '', found))) {
       bracket.node.text = '';
       at = found.end;
-      openers = openers.filter((opener) => opener.at < bracket.at);
+      while (openers.length && openers.at(-1)!.at > bracket.at) forgetOpener();
       if (!bracket.isImage) inactive = brackets.length;
     } else out.text(']');
   };
@@ -206,19 +208,29 @@ export function parseInline(
     const mark = marking(text);
     if (mark?.isEnd && closeElement(mark.name)) return;
     const node = out.push(span('html', text));
-    if (mark && !mark.isEnd) openers.push({ node, name: mark.name, at, delimiter: last });
+    if (!mark || mark.isEnd) return;
+    openers.push({ node, name: mark.name, at, delimiter: last });
+    opened.set(mark.name, (opened.get(mark.name) ?? 0) + 1);
   };
 
-  /** Puts what follows the last tag `name` into an element. Returns `false` without such a tag. */
+  const forgetOpener = (): Opener => {
+    const opener = openers.pop()!;
+    opened.set(opener.name, opened.get(opener.name)! - 1);
+    return opener;
+  };
+
+  /**
+   * Puts what follows the last start tag `name` into an element. Returns `false` without such a tag. `isUnclosed`: there is no
+   * end tag, as the text still grows.
+   */
   const closeElement = (name: string, isUnclosed = false): boolean => {
-    const index = openers.findLastIndex((opener) => opener.name === name);
-    const opener = openers[index];
-    if (!opener) return false;
+    if (!opened.get(name)) return false;
+    let opener = forgetOpener();
+    while (opener.name !== name) opener = forgetOpener();
     out.flush();
     emphasize(out, last, opener.delimiter, isUnclosed);
     last = opener.delimiter;
     if (last) last.next = undefined;
-    openers.length = index;
     while (brackets.length && brackets.at(-1)!.at > opener.at) brackets.pop();
     inactive = Math.min(inactive, brackets.length);
     if (!out.enclose(opener.node, undefined, span(name))) return false;

@@ -3,7 +3,7 @@ import { write } from '../components/clipboard.js';
 import { element, filled, setAttribute, setHidden, setText } from '../ui/dom.js';
 import type { View, ViewContext } from '../ui/view.js';
 import { iconButton, setIcon } from './button.js';
-import { isAnswering, isBusy, isTool, textOf } from './kinds.js';
+import { isAnswering, isGrowing, isTool, textOf } from './kinds.js';
 
 /** The time for which a copy is confirmed. */
 const CONFIRMED_MS = 2_000;
@@ -61,7 +61,7 @@ export function actionsView(message: Message, context: ViewContext, edit: () => 
     node,
     update() {
       // An answer that waits for the user is not over.
-      setHidden(node, isBusy(chat, message) || message.parts.some((part) => isTool(part) && chat.isOpen(part)));
+      setHidden(node, isGrowing(chat, message) || message.parts.some((part) => isTool(part) && chat.isOpen(part)));
       if (node.hidden) return;
       const answering = isAnswering(chat);
       setHidden(copy, textOf(message) === '');

@@ -3,7 +3,7 @@ import { McpApp, type Question } from '../mcp-app/index.js';
 import { element, filled } from '../ui/dom.js';
 import type { ViewContext } from '../ui/view.js';
 import { button } from './button.js';
-import { isTool, labelOf, type PartView, toolName } from './kinds.js';
+import { isAnswering, isTool, labelOf, type PartView, toolName } from './kinds.js';
 import { watchTheme } from './theme.js';
 import { shownState } from './tool.js';
 import { seen } from './values.js';
@@ -56,7 +56,11 @@ export function appView(first: DataPart, context: ViewContext): PartView<DataPar
     forget();
     forget = chat.registerContext(`app:${server}`, () => data);
   };
-  const hooks = { ask, updateContext, sendMessage: (text: string) => chat.sendMessage({ text }) };
+  const sendMessage = (text: string): Promise<void> => {
+    if (isAnswering(chat)) throw new Error('The chat is busy.');
+    return chat.sendMessage({ text });
+  };
+  const hooks = { ask, updateContext, sendMessage };
 
   function open(call: ToolPart, title: string): void {
     const tool = { name: toolName(call), callId: call.toolCallId };

@@ -16,6 +16,12 @@ function schemaFor(input: unknown): Record<string, unknown> {
   return { properties: Object.fromEntries(kinds) };
 }
 
+/** Returns the edited arguments. A text that the user cleared is empty, and another value that was cleared is left out. */
+function valuesAfterEdit(fields: readonly Field[], input: unknown): Record<string, unknown> {
+  const texts = membersOf(input).filter(([, value]) => typeof value === 'string');
+  return { ...Object.fromEntries(texts.map(([name]) => [name, ''])), ...valuesOf(fields) };
+}
+
 /** Asks if a call may run. A decision is sent once. */
 export function approvalView(context: ViewContext): QuestionView {
   const { chat, texts, locale } = context;
@@ -33,7 +39,7 @@ export function approvalView(context: ViewContext): QuestionView {
     if (approved && fields && firstFault(fields)) return;
     sent = true;
     const part = call;
-    const edited = approved && fields ? { ...(part.input as object), ...valuesOf(fields) } : undefined;
+    const edited = approved && fields ? valuesAfterEdit(fields, part.input) : undefined;
     const text = reason.value.trim();
     lock(true);
     const options = { ...(text && { reason: text }), ...(edited && { input: edited }) };

@@ -113,7 +113,7 @@ function matches(pattern: unknown, value: string): boolean {
 /** Returns the reason that a value cannot be sent. */
 function fault(value: unknown, schema: Schema, isRequired: boolean, field: string, texts: Texts, locale: string): string {
   const says = (text: string, limit?: unknown) => filled(text, { field, limit: String(limit) });
-  const counts = (text: string, count: unknown) => counted(says(text), count as number, locale);
+  const counts = (text: string, count: unknown) => says(counted(text, count as number, locale));
   const { minimum, maximum, minLength, maxLength, minItems, format, pattern } = schema as Record<string, number | undefined>;
   if (value === undefined) return isRequired ? says(texts.fieldMissing) : '';
   if (value === BROKEN) return says(texts.fieldJson);

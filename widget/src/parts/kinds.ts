@@ -1,7 +1,7 @@
-import { toolName } from '../chat/part.js';
+import { isAnswering, toolName } from '../chat/part.js';
 import type { Chat, Message, Part, ToolPart } from '../chat/types.js';
 
-export { isTool, toolName } from '../chat/part.js';
+export { isAnswering, isTool, textOf, toolName } from '../chat/part.js';
 
 /** The prefix of the tools that show components. */
 export const COMPONENT = 'ui_';
@@ -33,14 +33,7 @@ export interface QuestionView {
 export const isComponent = (part: ToolPart): boolean => toolName(part).startsWith(COMPONENT);
 
 /** Returns `true` while the server writes the message. */
-export const isBusy = (chat: Chat, message: Message): boolean => isAnswering(chat) && message === chat.messages.at(-1);
-
-/** Returns `true` while a request runs. */
-export const isAnswering = ({ status }: Chat): boolean => status === 'submitted' || status === 'streaming';
-
-/** Returns the text of a message. */
-export const textOf = (message: Message): string =>
-  message.parts.flatMap((part) => (part.type === 'text' ? [(part as { text: string }).text] : [])).join('\n\n');
+export const isGrowing = (chat: Chat, message: Message): boolean => isAnswering(chat) && message === chat.messages.at(-1);
 
 /** Makes a title of a name in code: `refund_order` becomes "Refund order". */
 export function titled(name: string): string {

@@ -4,7 +4,7 @@ import type { View, ViewContext } from '../ui/view.js';
 import { actionsView } from './actions.js';
 import { begin, editor } from './edit.js';
 import { incompleteView } from './incomplete.js';
-import { isBusy, isComponent, isTool, type PartView } from './kinds.js';
+import { isGrowing, isComponent, isTool, type PartView } from './kinds.js';
 import { later } from './later.js';
 import { reasoningView } from './reasoning.js';
 import { saidView, textView } from './text.js';
@@ -87,7 +87,7 @@ export function messageView(message: Message, context: ViewContext): View {
   );
 
   function update(): void {
-    const busy = isBusy(chat, message);
+    const busy = isGrowing(chat, message);
     setAttribute(node, 'data-message-id', message.id);
     node.toggleAttribute('data-busy', busy);
     const entries = entriesOf(message);

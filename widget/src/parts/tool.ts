@@ -1,9 +1,9 @@
-import type { ToolPart } from '../chat/types.js';
+import type { Chat, ToolPart } from '../chat/types.js';
 import { element, filled, setAttribute, setHidden, setText } from '../ui/dom.js';
 import type { ENGLISH, Texts } from '../ui/texts.js';
 import type { ViewContext } from '../ui/view.js';
 import { icon, type IconName, setIcon } from './button.js';
-import { labelOf, type PartView, type QuestionView, toolName } from './kinds.js';
+import { isTool, labelOf, type PartView, type QuestionView, toolName } from './kinds.js';
 import { later } from './later.js';
 import { pretty, seen } from './values.js';
 
@@ -61,15 +61,18 @@ function progressOf(output: unknown): { value?: number; of?: number; text?: stri
 }
 
 /** The slots of the page for calls of a tool, by the name of the slot. The newest call has it. */
-const slots = new WeakMap<object, Map<string, HTMLSlotElement>>();
+const slots = new WeakMap<Chat, Map<string, { slot: HTMLSlotElement; at: number }>>();
 
-function slotFor(name: string, chat: object): HTMLSlotElement {
-  const known = slots.get(chat) ?? new Map<string, HTMLSlotElement>();
+function slotFor(name: string, call: string, chat: Chat): HTMLSlotElement {
+  const known = slots.get(chat) ?? new Map<string, { slot: HTMLSlotElement; at: number }>();
   slots.set(chat, known);
-  const before = known.get(name);
-  if (before) before.name = `${name}-before`;
+  const at = chat.messages.findIndex(({ parts }) => parts.some((part) => isTool(part) && part.toolCallId === call));
+  const other = known.get(name);
+  // A long conversation makes the view of an older call again.
+  if (other && other.at > at) return element('slot', { name: `${name}-before` });
+  if (other) other.slot.name = `${name}-before`;
   const slot = element('slot', { name });
-  known.set(name, slot);
+  known.set(name, { slot, at });
   return slot;
 }
 
@@ -108,7 +111,7 @@ export function toolView(first: ToolPart, context: ViewContext): PartView<ToolPa
     (_part, _status, now) => now === 'approval-requested' || (name === FORM && (now === 'waiting' || now === 'output-available')),
   );
   const node = element('div', { part: 'tool', role: 'group', 'data-tool-name': name, 'data-tool-call-id': first.toolCallId });
-  const place = context.slotted(`tool-${name}`) ? slotFor(`tool-${name}`, chat) : node;
+  const place = context.slotted(`tool-${name}`) ? slotFor(`tool-${name}`, first.toolCallId, chat) : node;
   if (place !== node) node.append(place);
   place.append(data, bar, note, error, question.node, element('slot', { name: `call-${first.toolCallId}` }));
 

@@ -1,4 +1,5 @@
 import { MarkdownView } from '../markdown/index.js';
+import { unloaded } from '../parts/unloaded.js';
 import { adopt } from '../ui/adopt.js';
 import { element, filled, setAttribute, setText } from '../ui/dom.js';
 import { controls } from './controls.js';
@@ -32,6 +33,8 @@ export class NodeView {
   readonly #text: MarkdownView;
   readonly #card: HTMLElement;
   readonly #questions = new Map<string, QuestionView>();
+  /** The questions whose form is there or is loaded. */
+  readonly #asked = new Set<string>();
   #controls: HTMLElement | undefined;
 
   constructor(agent: AgentNode, context: TreeContext, actions: TreeActions) {
@@ -100,11 +103,23 @@ export class NodeView {
       node.remove();
       this.#questions.delete(id);
     }
-    for (const query of queries) if (!this.#questions.has(key(query))) void this.#open(query);
+    for (const id of this.#asked) if (!open.has(id)) this.#asked.delete(id);
+    for (const query of queries) if (!this.#asked.has(key(query))) this.#open(query);
   }
 
-  /** Adds the form of a question. */
-  async #open(query: Query): Promise<void> {
+  /** Adds the form of a question, or a notice if its code cannot be loaded. */
+  #open(query: Query): void {
+    this.#asked.add(key(query));
+    this.#load(query).catch(() => {
+      const notice = unloaded(this.#context.shared, () => {
+        notice.remove();
+        this.#open(query);
+      });
+      this.#card.append(notice);
+    });
+  }
+
+  async #load(query: Query): Promise<void> {
     const question = await questionView(query, this.#context, (reply) => {
       this.item.focus();
       this.#actions.answer(this.#agent, query, reply);

@@ -1,4 +1,5 @@
-import { answerText, isToolPart } from './answer-text.js';
+import { isAnswering, isTool } from '../chat/part.js';
+import { answerText } from './answer-text.js';
 import { element } from './dom.js';
 import type { Chat } from '../chat/types.js';
 import type { Texts } from './texts.js';
@@ -19,7 +20,7 @@ export class Announcer {
   constructor(chat: Chat, texts: Texts) {
     this.#chat = chat;
     this.#texts = texts;
-    this.#isBusy = isBusy(chat);
+    this.#isBusy = isAnswering(chat);
   }
 
   say(sentence: string): void {
@@ -28,7 +29,7 @@ export class Announcer {
   }
 
   update(): void {
-    const busy = isBusy(this.#chat);
+    const busy = isAnswering(this.#chat);
     if (busy === this.#isBusy) return;
     this.#isBusy = busy;
     if (busy) this.say(this.#texts.answering);
@@ -39,12 +40,10 @@ export class Announcer {
   #sayAnswer(): void {
     const last = this.#chat.messages.at(-1);
     if (last?.role !== 'assistant') return;
-    const waiting = last.parts.find((part) => isToolPart(part) && this.#chat.isOpen(part));
+    const waiting = last.parts.find((part) => isTool(part) && this.#chat.isOpen(part));
     const question =
-      waiting && isToolPart(waiting) ? (waiting.approval?.requestReason ?? this.#texts.decisionNeeded) : '';
+      waiting && isTool(waiting) ? (waiting.approval?.requestReason ?? this.#texts.decisionNeeded) : '';
     const text = [answerText(last), question].filter(Boolean).join(' ');
     this.say(text.length > LONGEST ? `${text.slice(0, LONGEST).replace(/\s+\S*$/u, '')}…` : text);
   }
 }
-
-export const isBusy = ({ status }: Chat): boolean => status === 'submitted' || status === 'streaming';

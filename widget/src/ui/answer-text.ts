@@ -1,27 +1,15 @@
-import type { Message, Part, TextPart, ToolPart } from '../chat/types.js';
+import { textOf } from '../chat/part.js';
+import type { Message } from '../chat/types.js';
 
-export const isToolPart = (part: Part): part is ToolPart =>
-  part.type === 'dynamic-tool' || part.type.startsWith('tool-');
+/** The characters of a text that are read at most: marks of Markdown are not spoken. */
+const READ = 2_000;
 
-/** Returns the last message of the user. */
-export function lastQuestion(messages: readonly Message[]): Message | undefined {
-  for (let index = messages.length - 1; index >= 0; index -= 1)
-    if (messages[index]?.role === 'user') return messages[index];
-  return undefined;
-}
-
-/** Returns the text of a message, without reasoning. */
-export const messageText = ({ parts }: Message): string =>
-  parts
-    .filter((part): part is TextPart => part.type === 'text')
-    .map(({ text }) => text)
-    .join('\n');
-
-/** Returns the text of an answer as it is spoken: without the marks of Markdown. */
+/** Returns the beginning of an answer as it is spoken: without the marks of Markdown. */
 export const answerText = (message: Message): string =>
-  messageText(message)
-    .replace(/!?\[([^\]]*)\]\([^)]*\)/g, '$1')
-    .replace(/^\s*(?:#{1,6}|>|[-*+]|\|?[\s:|-]+\|)\s/gm, '')
+  textOf(message)
+    .slice(0, READ)
+    .replace(/!?\[([^\]\n]{0,300})\]\([^)\n]{0,300}\)/g, '$1')
+    .replace(/^[ \t]*(?:(?:#{1,6}|>|[-*+])[ \t]|\|[\t :|-]+$)/gm, '')
     .replace(/[*_`|~]+/g, ' ')
     .replace(/\s+/g, ' ')
     .trim();

@@ -1,5 +1,4 @@
-import { isBusy } from './announce.js';
-import { lastQuestion, messageText } from './answer-text.js';
+import { isAnswering, lastQuestion, textOf } from '../chat/part.js';
 import { Attachments } from './attachments.js';
 import { iconButton } from './button.js';
 import { element, setHidden } from './dom.js';
@@ -99,7 +98,7 @@ export class Composer implements View {
     if (event.isComposing || event.keyCode === 229) return;
     if (event.key === 'Enter' && !event.shiftKey && !event.altKey) {
       event.preventDefault();
-      if (!isBusy(this.#context.chat)) void this.#submit();
+      if (!isAnswering(this.#context.chat)) void this.#submit();
     } else if (event.key === 'ArrowUp' && this.input.value === '') {
       event.preventDefault();
       this.#options.editLast();
@@ -107,7 +106,7 @@ export class Composer implements View {
   }
 
   #press(): void {
-    if (isBusy(this.#context.chat)) this.#context.chat.stop();
+    if (isAnswering(this.#context.chat)) this.#context.chat.stop();
     else void this.#submit();
     this.input.focus();
   }
@@ -123,7 +122,7 @@ export class Composer implements View {
     const before = lastQuestion(chat.messages);
     const taken = (): void => {
       const last = lastQuestion(chat.messages);
-      if (!this.#isSending || !isBusy(chat) || !last || last === before || messageText(last) !== text) return;
+      if (!this.#isSending || !isAnswering(chat) || !last || last === before || textOf(last) !== text) return;
       this.#isSending = false;
       this.#files?.clear();
       if (this.input.value.trim() !== text) return;
@@ -156,7 +155,7 @@ export class Composer implements View {
   }
 
   #shown(): void {
-    const busy = isBusy(this.#context.chat);
+    const busy = isAnswering(this.#context.chat);
     const { send, stop } = this.#context.texts;
     const isEmpty = this.input.value.trim() === '' && !this.#files?.count;
     const label = busy ? stop : send;

@@ -6,6 +6,7 @@ import type { ViewContext } from './view.js';
 export class Questions {
   readonly node = element('div', { part: 'questions' });
   readonly #context: Pick<ViewContext, 'announce' | 'texts'>;
+  readonly #end = new AbortController();
   #last: Promise<unknown> = Promise.resolve();
 
   constructor(context: Pick<ViewContext, 'announce' | 'texts'>) {
@@ -13,17 +14,23 @@ export class Questions {
   }
 
   ask(question: string, signal: AbortSignal): Promise<boolean> {
-    const answer = this.#last.then(() => !signal.aborted && this.#show(question, signal));
+    const answer = this.#last.then(() => !signal.aborted && !this.#end.signal.aborted && this.#show(question, signal));
     this.#last = answer;
     return answer;
   }
 
+  /** Refuses what is asked. */
+  remove(): void {
+    this.#end.abort();
+  }
+
   #show(question: string, signal: AbortSignal): Promise<boolean> {
     const { announce, texts } = this.#context;
+    const ends = [signal, this.#end.signal];
     return new Promise((resolve) => {
       const settle = (isAllowed: boolean): void => {
         card.remove();
-        signal.removeEventListener('abort', stopped);
+        for (const end of ends) end.removeEventListener('abort', stopped);
         resolve(isAllowed);
       };
       const stopped = (): void => settle(false);
@@ -37,7 +44,7 @@ export class Questions {
         element('p', {}, question),
         element('div', { part: 'row' }, refuse, allow),
       );
-      signal.addEventListener('abort', stopped);
+      for (const end of ends) end.addEventListener('abort', stopped);
       this.node.append(card);
       announce(question);
     });

@@ -1,5 +1,4 @@
-import { isToolPart } from './answer-text.js';
-import { isBusy } from './announce.js';
+import { isAnswering, isTool } from '../chat/part.js';
 import type { Chat, ChatError } from '../chat/types.js';
 
 /** Fires the events of what happens in a chat. What was there when the chat was opened is no event. */
@@ -37,11 +36,11 @@ export class ChatEvents {
   }
 
   #look(fires: boolean): void {
-    const busy = isBusy(this.#chat);
+    const busy = isAnswering(this.#chat);
     // Only the last messages change.
     for (const message of fires ? this.#chat.messages.slice(-2) : this.#chat.messages) {
       for (const part of message.parts) {
-        if (!isToolPart(part)) continue;
+        if (!isTool(part)) continue;
         // Progress has the state of the result.
         const state = part.preliminary ? 'progress' : part.state;
         if (this.#tools.get(part.toolCallId) === state) continue;

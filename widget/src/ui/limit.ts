@@ -17,7 +17,7 @@ export function limited(field: HTMLTextAreaElement, { announce, locale, texts }:
     setHidden(note, !isTooLong);
     if (!isTooLong) return;
     event.preventDefault();
-    setText(note, counted(filled(texts.fieldLong, { field: texts.message }), LONGEST, locale));
+    setText(note, filled(counted(texts.fieldLong, LONGEST, locale), { field: texts.message }));
     announce(note.textContent ?? '');
   });
   return note;

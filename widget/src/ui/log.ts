@@ -3,8 +3,7 @@ import { Scroll } from './scroll.js';
 import { Heights } from './heights.js';
 import { keptFocus } from './kept-focus.js';
 import { messageView } from '../parts/index.js';
-import { lastQuestion } from './answer-text.js';
-import { isBusy } from './announce.js';
+import { isAnswering, lastQuestion } from '../chat/part.js';
 import type { Message } from '../chat/types.js';
 import type { View, ViewContext } from './view.js';
 
@@ -51,7 +50,7 @@ export class Log implements View {
     const { messages } = chat;
     if (chat.chatId !== this.#chatId) this.#open(chat.chatId);
     this.#draw(messages, this.#window(messages));
-    this.#waiting.hidden = !isBusy(chat) || hasContent(messages.at(-1));
+    this.#waiting.hidden = !isAnswering(chat) || hasContent(messages.at(-1));
     this.#follows(messages);
     this.scroll.settle();
   }

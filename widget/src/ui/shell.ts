@@ -1,5 +1,5 @@
-import { Announcer, isBusy } from './announce.js';
-import { lastQuestion } from './answer-text.js';
+import { isAnswering, lastQuestion } from '../chat/part.js';
+import { Announcer } from './announce.js';
 import { iconButton } from './button.js';
 import { Composer } from './composer.js';
 import { Questions } from './confirm.js';
@@ -39,6 +39,7 @@ export class Shell {
   readonly #log: Log;
   readonly #views: View[];
   readonly #announcer: Announcer;
+  readonly #questions: Questions;
   readonly #frame = perFrame(() => this.#draw());
   readonly #unsubscribe: () => void;
   readonly #toEnd: HTMLButtonElement;
@@ -90,8 +91,8 @@ export class Shell {
       if (!this.#composer.sendAgain()) void chat.regenerate();
       this.#composer.input.focus();
     });
-    const questions = new Questions(context);
-    chat.onConfirm = (question, signal) => questions.ask(question, signal);
+    this.#questions = new Questions(context);
+    chat.onConfirm = (question, signal) => this.#questions.ask(question, signal);
     this.#toEnd = iconButton('to-end', 'down', texts.toEnd, () => {
       this.#log.scroll.toEnd();
       this.#composer.input.focus();
@@ -102,7 +103,7 @@ export class Shell {
     const foot = element(
       'div',
       { part: 'foot' },
-      questions.node,
+      this.#questions.node,
       status.node,
       this.#composer.node,
       element('slot', { name: 'footer' }),
@@ -138,6 +139,7 @@ export class Shell {
     this.#unsubscribe();
     this.#frame.cancel();
     this.#chat.onConfirm = undefined;
+    this.#questions.remove();
     for (const view of this.#views) view.remove?.();
   }
 
@@ -178,7 +180,7 @@ export class Shell {
 
   #editLast(): void {
     const message = lastQuestion(this.#chat.messages);
-    if (!message || isBusy(this.#chat)) return;
+    if (!message || isAnswering(this.#chat)) return;
     this.#log.scroll.toEnd();
     this.#log.nodeOf(message)?.querySelector<HTMLElement>('[part~=edit]')?.click();
   }

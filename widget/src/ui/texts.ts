@@ -124,7 +124,7 @@ export const ENGLISH = {
 /** All texts. Those of the components may be missing; they are then English. */
 export type Texts = Record<keyof typeof ENGLISH, string> & { readonly components?: Named<Partial<ComponentTexts>> };
 
-/** Returns the form of a text for a number, with the number in the language's digits. Put other values in before. */
+/** Returns the form of a text for a number, with the number in the language's digits. */
 export function counted(text: string, count: number, locale: string): string {
   const forms = new Map(text.split('|').map((form): [string, string] => {
     const [category = '', ...rest] = form.split(':');
