@@ -36,6 +36,7 @@ const GFM = [
   ['a.b-c_d@a.b\n\na.b-c_d@a.b.\n\na.b-c_d@a.b-\n\na.b-c_d@a.b_', '<p><a href="mailto:a.b-c_d@a.b">a.b-c_d@a.b</a></p><p><a href="mailto:a.b-c_d@a.b">a.b-c_d@a.b</a>.</p><p>a.b-c_d@a.b-</p><p>a.b-c_d@a.b_</p>'],
   ['[www.a.example](/b) **http://a.example**', '<p><a href="/b">www.a.example</a> <strong><a href="http://a.example">http://a.example</a></strong></p>'],
   ['It costs $5 or $10, and $x_1 * y_2$ is math.', '<p>It costs $5 or $10, and <code>x_1 * y_2</code> is math.</p>'],
+  ['\\(a*b\\) and \\[x*y*z\\] in \\(\\) 1\\) \\[', '<p><code>a*b</code> and <code>x*y*z</code> in () 1) [</p>'],
   ['$$\n\\sum_i x_i\n- 1\n$$\n\n$$a *b* c$$', '<p><code>\\sum_i x_i\n- 1</code></p><p><code>a *b* c</code></p>'],
 ];
 
@@ -83,6 +84,55 @@ const HTML = [
 test('HTML is shown as it is written, besides comments and elements that mark a text', async () => {
   const got = await view.page.evaluate((texts) => texts.map((text) => treeOf(text)), HTML.map(([markdown]) => markdown));
   assert.deepEqual(got, HTML.map(([, tree]) => `<div>${tree}</>`));
+});
+
+/** Beginnings of texts, and what is shown of them until more arrives. */
+const GROWING = [
+  ['It takes ~5 minutes', 'It takes ~5 minutes'],
+  ['It is ~~wrong', 'It is <del>wrong</del>'],
+  ['Compute 5*3 m', 'Compute 5*3 m'],
+  ['a price of $5*2 = 10', 'a price of $5*2 = 10'],
+  ['a **', 'a'],
+  ['a **bold*', 'a <strong>bold</strong>'],
+  ['a *b*', 'a <em>b</em>'],
+  ['H<sub', 'H'],
+  ['H<sub>2</s', 'H<sub>2</sub>'],
+  ['x <y and z', 'x &lt;y and z'],
+  ['a <!-- note', 'a'],
+  ['a [b](/c "d', 'a b'],
+];
+
+test('marks whose meaning is not known yet do not change the text that grows', async () => {
+  const shown = await view.page.evaluate(
+    (texts) =>
+      texts.map((text) => {
+        const node = root.appendChild(document.createElement('div'));
+        new MarkdownView(node).set(text, false);
+        return node.querySelector('p').innerHTML.trim();
+      }),
+    GROWING.map(([text]) => text),
+  );
+  assert.deepEqual(shown, GROWING.map(([, html]) => html));
+});
+
+test('an item of a list that begins with a mark is no other block for a moment', async () => {
+  const shown = await view.page.evaluate(() =>
+    ['* **bold**', '- `code`', '1. **bold**'].map((text) => {
+      const node = root.appendChild(document.createElement('div'));
+      const markdown = new MarkdownView(node);
+      const looks = new Set();
+      for (let end = 1; end <= text.length; end++) {
+        markdown.set(text.slice(0, end), false);
+        looks.add([...node.querySelectorAll('*')].map(({ localName }) => localName).join(' '));
+      }
+      return [...looks];
+    }),
+  );
+  assert.deepEqual(shown, [
+    ['', 'ul li p strong'],
+    ['', 'ul li p code'],
+    ['', 'ol li p strong'],
+  ]);
 });
 
 test('the elements of a text that grows are closed at its end', async () => {

@@ -74,6 +74,53 @@ test('during an answer the button stops it, and what is typed stays', PANEL, asy
   assert.deepEqual(await sent(view), ['next']);
 });
 
+test('a double click on Send does not stop the answer', PANEL, async (view) => {
+  await view.input.fill('one');
+  await view.page.evaluate(() => {
+    const { sendMessage } = window.chat;
+    window.chat.sendMessage = (message) => (window.chat.change({ status: 'submitted' }), sendMessage.call(window.chat, message));
+  });
+  await view.part('send-button').dblclick();
+  assert.deepEqual((await view.calls()).map(([name]) => name).filter((name) => /^(sendMessage|stop)$/.test(name)), ['sendMessage']);
+});
+
+test('a text that is copied with its picture, as spreadsheets do, is pasted as text', PANEL, async (view) => {
+  await view.input.focus();
+  const isTaken = await view.input.evaluate((input) => {
+    const clipboardData = new DataTransfer();
+    clipboardData.setData('text/plain', 'a\tb');
+    clipboardData.items.add(new File(['x'], 'image.png', { type: 'image/png' }));
+    return !input.dispatchEvent(new ClipboardEvent('paste', { clipboardData, bubbles: true, cancelable: true }));
+  });
+  assert.equal(isTaken, false);
+  assert.equal(await view.part('file').count(), 0);
+});
+
+test('a dropped file never replaces the page', { attributes: 'mode="panel"' }, async (view) => {
+  const isTaken = await view.part('body').evaluate((body) => {
+    const dataTransfer = new DataTransfer();
+    dataTransfer.items.add(new File(['x'], 'a.txt'));
+    return ['dragover', 'drop'].map((type) => !body.dispatchEvent(new DragEvent(type, { dataTransfer, bubbles: true, cancelable: true })));
+  });
+  assert.deepEqual(isTaken, [true, true]);
+  assert.equal(await view.part('drop').isVisible(), false);
+});
+
+for (const [width, height] of [[1280, 800], [320, 256], [390, 844]])
+  test(`the button that sends is in the window, however many files there are: ${width} x ${height}`, { attributes: 'mode="popup" attachments open', width, height }, async (view) => {
+    await view.part('launcher').click({ timeout: 1_000 }).catch(() => {});
+    await view.page.evaluate(() => document.querySelector('omniassist-chat').open());
+    await view.part('composer').evaluate((composer) => {
+      const clipboardData = new DataTransfer();
+      for (let at = 0; at < 12; at += 1) clipboardData.items.add(new File(['x'], `report-number-${at}.pdf`));
+      composer.querySelector('textarea').dispatchEvent(new ClipboardEvent('paste', { clipboardData, bubbles: true, cancelable: true }));
+    });
+    await view.part('file').nth(11).waitFor({ state: 'attached' });
+    await view.input.fill('Here they are');
+    await view.part('send-button').click();
+    assert.deepEqual(await sent(view), ['Here they are']);
+  });
+
 test('the field grows to eight lines and not beyond', PANEL, async (view) => {
   const height = async (lines) => {
     await view.input.fill('x\n'.repeat(lines - 1) + 'x');

@@ -44,6 +44,67 @@ test('a log at its end follows the answer', PANEL, async (view) => {
   assert.equal(await view.part('to-end').isVisible(), false);
 });
 
+test('dots show that an answer goes on after a tool has ended', PANEL, async (view) => {
+  const call = { type: 'tool-look', toolCallId: 't', state: 'input-available', input: {} };
+  const show = async (...parts) => {
+    await view.change({ messages: [{ id: 'a', role: 'assistant', parts }], status: 'streaming' });
+    return view.part('waiting').isVisible();
+  };
+  assert.equal(await show({ type: 'step-start' }), true);
+  assert.equal(await show({ type: 'step-start' }, call), false);
+  const done = { ...call, state: 'output-available', output: 1 };
+  assert.equal(await show({ type: 'step-start' }, done), true);
+  assert.equal(await show({ type: 'step-start' }, done, { type: 'data-note', data: 1 }), true);
+  assert.equal(await show({ type: 'step-start' }, done, { type: 'step-start' }, { type: 'text', text: 'It' }), false);
+  await view.change({ status: 'ready' });
+  assert.equal(await view.part('waiting').isVisible(), false);
+});
+
+test('the text of an answer does not move when its buttons appear', PANEL, async (view) => {
+  await talk(view, 30, 'streaming');
+  const text = view.part('messages').locator('article:last-of-type [part~=text]');
+  const before = (await text.boundingBox()).y;
+  await view.change({ status: 'ready' });
+  assert.equal((await text.boundingBox()).y, before);
+  assert.equal((await place(view)).rest, 0);
+});
+
+test('Home goes to the first message of a long conversation', PANEL, async (view) => {
+  await talk(view, 600);
+  await view.part('log').focus();
+  await view.page.keyboard.press('Home');
+  await view.part('log').getByText('Message 0.').waitFor();
+  await view.frame();
+  assert.equal((await place(view)).top, 0);
+});
+
+test('a wide table scrolls, and its words stay whole', { ...PANEL, width: 400 }, async (view) => {
+  const words = ['Feature', 'Availability', 'Description', 'Notifications', 'Configuration', 'Documentation'];
+  const row = (cells) => `| ${cells.join(' | ')} |\n`;
+  const text = row(words) + row(words.map(() => '---')) + row(words);
+  await view.change({ messages: [{ id: 'a', role: 'assistant', parts: [{ type: 'text', text }] }] });
+  const { rows, wider } = await view.part('text').locator('.table').evaluate((table) => ({
+    wider: table.scrollWidth - table.clientWidth,
+    rows: [...table.querySelectorAll('th')].map((cell) => cell.getClientRects()[0].height),
+  }));
+  assert.ok(wider > 0, `${wider}`);
+  assert.ok(Math.max(...rows) < 40, `${rows}`);
+});
+
+test('the box of a task is beside its text in both directions', PANEL, async (view) => {
+  for (const [dir, text] of [['rtl', '- [ ] مهمة'], ['rtl', '- [ ] task'], ['ltr', '- [ ] task']]) {
+    await view.page.evaluate((dir) => (document.documentElement.dir = dir), dir);
+    await view.change({ messages: [{ id: `${dir}${text}`, role: 'assistant', parts: [{ type: 'text', text }] }] });
+    const overlaps = await view.part('text').locator('.task').evaluate((item) => {
+      const range = document.createRange();
+      range.selectNodeContents(item.querySelector('p'));
+      const [box, words] = [item.querySelector('input').getBoundingClientRect(), range.getBoundingClientRect()];
+      return box.left < words.right && words.left < box.right;
+    });
+    assert.equal(overlaps, false, `${dir} ${text}`);
+  }
+});
+
 test('a fast answer is drawn once in 45 ms, and its end in the next frame', PANEL, async (view) => {
   await talk(view, 2, 'streaming');
   const { drawn, elapsed, shown, text } = await view.page.evaluate(async () => {

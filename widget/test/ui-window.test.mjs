@@ -171,6 +171,18 @@ test('the launcher counts the answers that come while the window is closed', {},
   assert.equal(await view.part('launcher').getAttribute('aria-label'), 'Open the chat');
 });
 
+test('the launcher counts an answer that ends, or waits for the user, after the window was closed', {}, async (view) => {
+  await view.part('launcher').click();
+  const answer = (id, ...parts) => ({ id, role: 'assistant', parts });
+  const text = { type: 'text', text: 'Hello' };
+  await view.change({ messages: [answer('a', text)], status: 'streaming' });
+  await view.page.keyboard.press('Escape');
+  const count = view.part('launcher').locator('[part~=count]');
+  assert.equal(await count.isVisible(), false);
+  await view.change({ status: 'ready' });
+  assert.equal(await count.innerText(), '1');
+});
+
 test('the style of the page does not reach the widget, and the style of the widget not the page', {}, async (view) => {
   await view.page.evaluate(() => {
     const sheet = new CSSStyleSheet();

@@ -77,6 +77,12 @@ export const hostile = (size) => ({
   get 'comments in a row'() {
     return fill('<!---->', size);
   },
+  get 'math without letters'() {
+    return halves('\\(', '\\)', size);
+  },
+  get 'open math in brackets'() {
+    return fill('\\[a', size);
+  },
   get 'open comments'() {
     return fill('a <!-- ', size);
   },

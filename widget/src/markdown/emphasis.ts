@@ -55,7 +55,9 @@ export function emphasize(spans: Spans, last: Delimiter | undefined, bottom: Del
   }
   if (!isOpen) return;
   for (let opener = last; opener && opener !== bottom; opener = opener.previous) {
-    if (!opener.canOpen || !opener.node.next || opener.count > 3) continue;
+    // A mark that could also close, as in `5*3`, and a single `~`, as in `~5 minutes`, are rarely marks.
+    if (!opener.canOpen || opener.canClose || !opener.node.next || opener.count > 3) continue;
+    if (opener.char === '~' && opener.count < 2) continue;
     while (opener.count) {
       const width = opener.char === '~' ? opener.count : Math.min(opener.count, 2);
       if (!spans.enclose(opener.node, undefined, span(tagOf(opener.char, width)))) return;

@@ -11,7 +11,7 @@ export interface MarkdownOptions {
 }
 
 /** What a line is that has no text yet. It is not shown, since the next character may change its kind. */
-const ONLY_MARKS = /^[\s>]*(?:[-+*_=#`~|:$]+|\d{1,9}[.)]?)?\s*$/;
+const ONLY_MARKS = /^[\s>]*(?:\d{1,9}[.)]?)?[-+*_=#`~|:$<\s]*$/;
 const LINE_END = /\r\n?|\n/g;
 
 /**

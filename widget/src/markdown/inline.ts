@@ -30,7 +30,11 @@ const RUN = /`+|\*+|_+|~+|\$+/y;
 const ANGLE = /<(?:([a-z][a-z\d+.-]{1,31}:[^\s<>]*)|([\w.+-]{1,64}@[a-z\d](?:[a-z\d.-]{0,252}[a-z\d])?))>/iy;
 /** A cell of a table has no other way to break a line. */
 const BREAK = /<br ?\/?>/iy;
-const OPEN_TARGET = /\([^\s)]{0,2000}$/y;
+const OPEN_TARGET = /\([^\s)]{0,2000}(?:\s+["'][^"'\n]{0,500}["']?)?$/y;
+/** The beginning of a tag or a comment at the end of a text. */
+const OPEN_HTML = /<(?:\/?[a-z][a-z\d-]{0,15}|!-[^]*|!)?$/iy;
+/** The longest math in `\(…\)` or `\[…\]`. */
+const MATH_LIMIT = 1_000;
 const PUNCTUATION = /[\p{P}\p{S}]/u;
 
 export interface Inline {
@@ -57,6 +61,8 @@ export function parseInline(
   /** The number of open elements by their names. */
   const opened = new Map<string, number>();
   const missingEnds = new Set<string>();
+  /** The next ends of math. */
+  const mathEnds = new Map<string, number>();
   const ticks = new Map<number, number[]>();
   let hasTicks = false;
   let last: Delimiter | undefined;
@@ -82,6 +88,13 @@ export function parseInline(
     return positions.at(-1) ?? -1;
   };
 
+  /** Returns `true` if a run is shorter than the mark that it may close. */
+  const isPartOfEnd = (run: string): boolean => {
+    for (let opener = last; opener; opener = opener.previous)
+      if (opener.char === run[0] && opener.canOpen) return opener.count > run.length;
+    return false;
+  };
+
   const delimiterRun = (run: string): void => {
     const before = at > run.length ? String.fromCodePoint(codeBefore(source, at - run.length)) : '\n';
     const after = at < source.length ? String.fromCodePoint(source.codePointAt(at)!) : '\n';
@@ -94,6 +107,8 @@ export function parseInline(
     const isUnderscore = run[0] === '_';
     const canOpen = isLeft && (!isUnderscore || !isRight || isPunctuationBefore);
     const canClose = isRight && (!isUnderscore || !isLeft || isPunctuationAfter);
+    // At the end of a text that grows, it may become the beginning of a mark, or the whole end of one.
+    if (isOpen && at >= source.length && (isSpaceBefore || isPartOfEnd(run))) return;
     if ((!canOpen && !canClose) || (run[0] === '~' && run.length > 2)) return out.text(run);
     const node = out.push(span('', run));
     last = { node, at, char: run[0]!, count: run.length, length: run.length, canOpen, canClose, previous: last, next: undefined };
@@ -172,8 +187,22 @@ export function parseInline(
     while (source[at] === ' ' || source[at] === '\t') at++;
   };
 
+  /** Reads math in `\(…\)` or `\[…\]`, as models write it. Returns `false` if there is none. */
+  const escapedMath = (open: string): boolean => {
+    const close = open === '(' ? '\\)' : '\\]';
+    let end = mathEnds.get(close) ?? 0;
+    if (end >= 0 && end <= at) mathEnds.set(close, (end = source.indexOf(close, at + 1)));
+    if (end < 0 || end - at > MATH_LIMIT) return false;
+    const text = source.slice(at + 1, end).trim();
+    if (!/[\p{L}\d]/u.test(text)) return false;
+    out.push(span(open === '(' ? 'math' : 'display', text));
+    at = end + 2;
+    return true;
+  };
+
   const escape = (): void => {
     const next = source[at];
+    if ((next === '(' || next === '[') && escapedMath(next)) return;
     if (next === '\n') {
       at++;
       out.push(span('br'));
@@ -201,7 +230,12 @@ export function parseInline(
   const html = (): void => {
     const start = at - 1;
     const end = htmlAt(source, start, missingEnds);
-    if (end === undefined) return out.text('<');
+    if (end === undefined) {
+      // Until it is complete, it is not shown.
+      if (!isOpen || !matchAt(OPEN_HTML, source, start)) return out.text('<');
+      at = source.length;
+      return;
+    }
     at = end;
     const text = source.slice(start, end);
     if (isComment(text)) return;

@@ -43,5 +43,7 @@ export function begin(node: HTMLElement): void {
   void import('./rare.js').then(({ style }) => (adopt(node, style), grow())).catch(() => {});
   grow();
   field?.focus();
+  // The browser brings the position into view with the next key only.
   field?.setSelectionRange(field.value.length, field.value.length);
+  if (field) field.scrollTop = field.scrollHeight;
 }

@@ -2,7 +2,7 @@ import { element } from './dom.js';
 import { icon, type IconName } from './icon.js';
 
 /** Makes a button that shows an icon. Its name is `label`. */
-export function iconButton(part: string, name: IconName, label: string, press: () => void): HTMLButtonElement {
+export function iconButton(part: string, name: IconName, label: string, press: (event: MouseEvent) => void): HTMLButtonElement {
   const node = element(
     'button',
     { type: 'button', part: `icon-button ${part}`, 'aria-label': label, title: label },

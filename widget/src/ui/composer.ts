@@ -43,7 +43,7 @@ export class Composer implements View {
     });
     if (options.accept !== undefined) this.#files = new Attachments(context, options.accept, () => this.#shown());
     this.#refusal = limited(this.input, context);
-    this.#send = iconButton('send-button', 'send', texts.send, () => this.#press());
+    this.#send = iconButton('send-button', 'send', texts.send, (event) => this.#press(event));
     this.#send.append(icon('stop'));
     const row = element('div', { part: 'composer-row' }, this.#files?.button, this.input, this.#send);
     this.node = element('form', { part: 'composer' }, this.#refusal, this.#files?.node, row);
@@ -51,8 +51,9 @@ export class Composer implements View {
     this.input.addEventListener('input', () => this.#typed());
     this.input.addEventListener('keydown', (event) => this.#key(event));
     this.input.addEventListener('paste', (event) => {
-      const files = event.clipboardData?.files;
-      if (!this.#files || !files?.length) return;
+      const { files, types } = event.clipboardData ?? {};
+      // A spreadsheet adds a picture of the text.
+      if (!this.#files || !files?.length || types?.includes('text/plain')) return;
       event.preventDefault();
       this.#files.add(files);
     });
@@ -105,7 +106,9 @@ export class Composer implements View {
     }
   }
 
-  #press(): void {
+  #press({ detail }: MouseEvent): void {
+    // The second click of a double click would stop the answer to the first one.
+    if (detail > 1) return;
     if (isAnswering(this.#context.chat)) this.#context.chat.stop();
     else void this.#submit();
     this.input.focus();

@@ -3,7 +3,7 @@ import { Scroll } from './scroll.js';
 import { Heights } from './heights.js';
 import { keptFocus } from './kept-focus.js';
 import { messageView } from '../parts/index.js';
-import { isAnswering, lastQuestion } from '../chat/part.js';
+import { isAnswering, isTool, lastQuestion } from '../chat/part.js';
 import type { Message } from '../chat/types.js';
 import type { View, ViewContext } from './view.js';
 
@@ -50,7 +50,7 @@ export class Log implements View {
     const { messages } = chat;
     if (chat.chatId !== this.#chatId) this.#open(chat.chatId);
     this.#draw(messages, this.#window(messages));
-    this.#waiting.hidden = !isAnswering(chat) || hasContent(messages.at(-1));
+    this.#waiting.hidden = !isAnswering(chat) || !isQuiet(messages.at(-1));
     this.#follows(messages);
     this.scroll.settle();
   }
@@ -159,7 +159,9 @@ export class Log implements View {
 
 const dot = (): HTMLElement => element('span');
 
-/** Returns `true` if a message shows anything yet. */
-const hasContent = (message: Message | undefined): boolean =>
-  message?.role === 'assistant' &&
-  message.parts.some((part) => part.type !== 'step-start' && !('text' in part && part.text === ''));
+/** Returns `true` if nothing of an answer moves: it has no content yet, or a tool has just ended. */
+function isQuiet(message: Message | undefined): boolean {
+  const last = message?.role === 'assistant' ? message.parts.findLast(({ type }) => !type.startsWith('data-')) : undefined;
+  if (!last || last.type === 'step-start') return true;
+  return isTool(last) ? last.state.startsWith('output-') && !last.preliminary : 'text' in last && last.text === '';
+}

@@ -25,11 +25,15 @@ export class Scroll {
       ({ touches }) => (touches[0]?.clientY ?? 0) > this.#touch && this.#release(),
       passive,
     );
-    node.addEventListener('keydown', ({ key, shiftKey, target }) => {
+    node.addEventListener('keydown', (event) => {
+      const { key, shiftKey, target } = event;
       if (target instanceof Element && target.matches('input, textarea, select')) return;
       if (UPWARD_KEYS.has(key) || (key === ' ' && shiftKey)) this.#release();
-      // The end may have moved on when the browser gets there.
+      // Older messages are added on the way, and the end may have moved on when the browser gets there.
+      if (key === 'Home') this.moveTo(0);
       else if (key === 'End') this.toEnd();
+      else return;
+      event.preventDefault();
     });
     node.addEventListener('scroll', () => this.#scrolled(), passive);
     this.#resized = new ResizeObserver(() => this.settle());

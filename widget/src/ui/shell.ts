@@ -114,7 +114,7 @@ export class Shell {
     body.prepend(pane.node);
     window.node.append(header.node, body);
     for (const node of [header.node, body]) node.addEventListener('keydown', (event) => this.#key(event, pane));
-    if (this.#composer.takesFiles) takeDrops(body, texts.dropFiles, (files) => this.#composer.add(files));
+    takeDrops(body, texts.dropFiles, this.#composer.takesFiles ? (files) => this.#composer.add(files) : undefined);
     this.#views = [empty, header, pane, this.#log, status, this.#composer];
     let wasStreaming = false;
     this.#unsubscribe = chat.subscribe(() => {
@@ -186,5 +186,9 @@ export class Shell {
   }
 }
 
-const countAnswers = ({ messages }: Chat): number =>
-  messages.reduce((sum, { role }) => sum + Number(role === 'assistant'), 0);
+/** Counts the complete answers, and those that wait for the user. */
+function countAnswers(chat: Chat): number {
+  const answers = chat.messages.filter(({ role }) => role === 'assistant');
+  const isGrowing = isAnswering(chat) && chat.messages.at(-1)?.role === 'assistant';
+  return answers.length - Number(isGrowing);
+}
