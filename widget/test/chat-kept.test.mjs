@@ -181,6 +181,22 @@ test('an answer goes on in the next page if a tool of the page has loaded it', a
   assert.match(server.posts[1].messages.at(-1).parts.at(-1).errorText, /loaded again/);
 });
 
+test('a WebMCP descriptor runs by its own execute, and a tool that nothing runs is refused', async () => {
+  const call = answers({ type: 'tool-input-available', toolCallId: 'c1', toolName: 'greet', input: { name: 'Ada' } });
+  const server = await started(call, says('Done.'));
+  const chat = await opened(server, {});
+  const greet = { name: 'greet', description: 'Greets', inputSchema: { properties: { name: {} } } };
+  assert.throws(() => chat.registerTool(greet), { name: 'TypeError', message: /greet/ });
+  assert.throws(() => page.registerTool(greet), { name: 'TypeError', message: /greet/ });
+  const remove = page.registerTool({ ...greet, execute: ({ name }) => ({ greeting: `Hello ${name}` }) });
+  await chat.sendMessage({ text: 'Greet' });
+  await until(chat, () => text(chat.messages.at(-1)) === 'Done.');
+  remove();
+  const [{ tools }, second] = server.posts;
+  assert.deepEqual(tools, [{ ...greet, inputSchema: { type: 'object', ...greet.inputSchema } }]);
+  assert.deepEqual(second.messages.at(-1).parts.find(({ toolCallId }) => toolCallId).output, { greeting: 'Hello Ada' });
+});
+
 test('contract_001_26 contract_001_27 tools and context of the page and the chat go with a post', async () => {
   const server = await started(says('1'), says('2'));
   const chat = await opened(server, { body: { shop: 'vienna' } });

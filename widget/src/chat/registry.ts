@@ -17,7 +17,8 @@ export class Registry {
   }
 
   /** Registers a tool. A later one with the same name replaces an earlier one. Returns a function that removes it. */
-  registerTool(tool: ToolDescriptor, handler: ToolHandler): () => void {
+  registerTool(tool: ToolDescriptor, handler = tool.execute): () => void {
+    if (!handler) throw new TypeError(`The tool ${tool.name} has neither a handler nor \`execute\`.`);
     const entry = { tool, handler };
     this.#tools.set(tool.name, entry);
     this.#changed();
@@ -71,8 +72,8 @@ function dataOf(read: () => unknown): unknown {
 /** What the page offers to all of its chats. */
 export const page = new Registry();
 
-/** Registers a tool that the page runs, for all chats. Returns a function that removes it. */
-export const registerTool = (tool: ToolDescriptor, handler: ToolHandler): (() => void) =>
+/** Registers a tool that the page runs, for all chats. Default of `handler`: `tool.execute`. Returns a function that removes it. */
+export const registerTool = (tool: ToolDescriptor, handler?: ToolHandler): (() => void) =>
   page.registerTool(tool, handler);
 
 /** Registers context that is read at each send of each chat. Returns a function that removes it. */

@@ -119,6 +119,8 @@ export interface ToolDescriptor {
   inputSchema?: Record<string, unknown>;
   /** The title, for people. Default: made from the name. */
   title?: string;
+  /** Runs the tool if no handler is given beside the descriptor. Default: none. */
+  execute?: ToolHandler;
 }
 
 export interface ToolRun {
@@ -248,8 +250,8 @@ export interface Chat {
   /** Runs an action of a component at the server. */
   dispatch(instanceId: string, action: string, payload?: unknown): Promise<void>;
 
-  /** Registers a tool for this chat alone. Returns a function that removes it. */
-  registerTool(tool: ToolDescriptor, handler: ToolHandler): () => void;
+  /** Registers a tool for this chat alone. Default of `handler`: `tool.execute`. Returns a function that removes it. */
+  registerTool(tool: ToolDescriptor, handler?: ToolHandler): () => void;
   /** Registers context that is read at each send. Returns a function that removes it. */
   registerContext(name: string, read: () => unknown): () => void;
   /** Adds context for the next send. */
