@@ -1,4 +1,4 @@
-// Writes the npm package of the chat without a user interface to `out/npm`: modules, types and a `package.json`.
+// Writes the npm package of the chat without a user interface to `out/npm`: modules, hooks, types and a `package.json`.
 
 import { execFileSync } from 'node:child_process';
 import { copyFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -15,7 +15,8 @@ await build({
   absWorkingDir: widget,
   bundle: true,
   charset: 'utf8',
-  entryPoints: { index: 'src/npm.ts' },
+  entryPoints: { index: 'src/npm.ts', react: 'src/hooks/react.ts', vue: 'src/hooks/vue.ts' },
+  external: ['react', 'vue'],
   format: 'esm',
   logLevel: 'warning',
   outdir: folder,
@@ -24,6 +25,8 @@ await build({
 });
 execFileSync('node', [`${widget}node_modules/typescript/bin/tsc`, '--project', `${widget}npm`], { stdio: 'inherit' });
 
+/** The oldest versions that the entries with their names work with. */
+const peers = { react: '>=18', vue: '>=3.2' };
 const description = {
   name: 'omniassist-client',
   version: setting('version'),
@@ -33,7 +36,13 @@ const description = {
   type: 'module',
   sideEffects: false,
   engines: { node: '>=20' },
-  exports: { '.': { types: './types/npm.d.ts', default: './index.js' } },
+  exports: {
+    '.': { types: './types/npm.d.ts', default: './index.js' },
+    './react': { types: './types/hooks/react.d.ts', default: './react.js' },
+    './vue': { types: './types/hooks/vue.d.ts', default: './vue.js' },
+  },
+  peerDependencies: peers,
+  peerDependenciesMeta: Object.fromEntries(Object.keys(peers).map((name) => [name, { optional: true }])),
 };
 writeFileSync(`${folder}/package.json`, `${JSON.stringify(description, null, 2)}\n`);
 copyFileSync(`${widget}npm/README.md`, `${folder}/README.md`);

@@ -1,15 +1,18 @@
-// The npm package of the chat, as a program in TypeScript uses it: installed from its archive, compiled, and run.
+// The npm package of the chat, as programs in TypeScript use it: installed from its archive, compiled, and run.
 
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { before, after, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { build } from 'esbuild';
 import { DEMO, startQuickstart } from '../../tests/lib/quickstart.mjs';
+import { openBrowser } from '../testing/page.mjs';
 import { program } from '../testing/programs.mjs';
+import { openBefore } from '../testing/tree-page.mjs';
 
 program('QUICKSTART_BIN', 'quickstart');
 const widget = fileURLToPath(new URL('..', import.meta.url));
@@ -38,6 +41,58 @@ console.log(JSON.stringify({
 chat.close();
 `;
 
+const REACT = `
+import { registerTool } from 'omniassist-client';
+import { HsafaChat, HsafaProvider, type UseOmniAssist, useHsafa, useHsafaAgent, useOmniAssist } from 'omniassist-client/react';
+import { createElement as h, type ReactNode } from 'react';
+import { createRoot } from 'react-dom/client';
+import { renderToString } from 'react-dom/server';
+
+registerTool({ name: 'open_page', description: 'Returns the open page' }, () => location.pathname);
+const textOf = ({ parts }: UseOmniAssist['messages'][number]): string =>
+  parts.map((part) => (part.type === 'text' && 'text' in part ? part.text : '')).join('');
+function Orders(): ReactNode {
+  const chat = useOmniAssist({ api: '/assistant', persist: 'none' });
+  const agent = useHsafaAgent();
+  return h('section', null,
+    h('output', null, chat.status, ' ', useHsafa().theme, ' ', agent.forms.length),
+    h('ol', null, chat.messages.map((message) => h('li', { key: message.id }, textOf(message)))),
+    h('button', { onClick: () => void chat.sendMessage({ text: 'Where is order 1001?' }) }, 'Ask'));
+}
+const app = h(HsafaProvider, { baseUrl: '/assistant', theme: 'dark' }, h(Orders), h(HsafaChat, { mode: 'panel' }));
+Object.assign(window, { rendered: renderToString(app) });
+createRoot(document.querySelector('#root')!).render(app);
+`;
+
+const VUE = `
+import { useOmniAssist } from 'omniassist-client/vue';
+import { createApp, h } from 'vue';
+
+createApp({
+  setup() {
+    const { messages, sendMessage, status } = useOmniAssist({ api: '/assistant', persist: 'none' });
+    const ask = (): void => void sendMessage({ text: 'Where is order 1001?' });
+    return () => h('section', [
+      h('output', status.value),
+      h('ol', messages.value.map(({ id, parts }) => h('li', { key: id }, JSON.stringify(parts)))),
+      h('button', { onClick: ask }, 'Ask'),
+    ]);
+  },
+}).mount('#root');
+`;
+
+/** The packages of the applications: copies, so that another place of React or Vue shows as a second one. */
+const OWN = ['react', 'react-dom', 'scheduler', 'vue', '@vue', '@babel', '@types/react', 'csstype'];
+/** What the applications use of packages without types. */
+const UNTYPED = `
+declare module 'react-dom/client' {
+  export const createRoot: (node: Element) => { render(node: import('react').ReactNode): void };
+}
+declare module 'react-dom/server' {
+  export const renderToString: (node: import('react').ReactNode) => string;
+}
+`;
+
 let folder;
 
 before(async () => {
@@ -53,13 +108,27 @@ before(async () => {
 
 after(() => rm(folder, { recursive: true, force: true }));
 
-test('a program in TypeScript compiles with the types of the package', async () => {
-  const options = '--strict --skipDefaultLibCheck --module nodenext --target es2022 --lib es2022,dom --outDir out';
-  // What Node.js adds to the platform.
-  await writeFile(join(folder, 'src/node.d.ts'), 'declare const process: { argv: string[] };\n');
-  const files = ['src/program.ts', 'src/node.d.ts'];
+/** Compiles sources in the folder as a strict program does, and checks the types of the package too. */
+async function compile(files, ...options) {
+  for (const [name, text] of Object.entries(files)) await writeFile(join(folder, 'src', name), text);
   const compiler = join(widget, 'node_modules/typescript/bin/tsc');
-  await run('node', [compiler, ...options.split(' '), ...files], { cwd: folder }).catch(({ stdout }) => assert.fail(stdout));
+  const strict = '--strict --skipDefaultLibCheck --target es2022 --outDir out'.split(' ');
+  const names = Object.keys(files).map((name) => `src/${name}`);
+  await run('node', [compiler, ...options, ...strict, ...names], { cwd: folder }).catch(({ stdout }) => assert.fail(stdout));
+}
+/** Returns the examples of the README in a language, as one module. `cart` is the application's own. */
+async function examples(language) {
+  const readme = await readFile(join(folder, 'node_modules/omniassist-client/README.md'), 'utf8');
+  const blocks = [...readme.matchAll(new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\``, 'gms'))].map(([, block]) => block);
+  assert.ok(blocks.length > 0);
+  return `declare const cart: { show(): unknown };\n${blocks.join('')}`;
+}
+const NODE = ['--module', 'nodenext', '--lib', 'es2022,dom'];
+const BUNDLER = ['--module', 'esnext', '--moduleResolution', 'bundler', '--lib', 'es2022,dom,dom.iterable', '--jsx', 'react-jsx'];
+
+test('a program in TypeScript compiles with the types of the package', async () => {
+  // What Node.js adds to the platform.
+  await compile({ 'program.ts': PROGRAM, 'node.d.ts': 'declare const process: { argv: string[] };\n' }, ...NODE);
   assert.match(await readFile(join(folder, 'out/program.js'), 'utf8'), /omniassist-client/);
 });
 
@@ -77,3 +146,35 @@ test('the program gets an answer with a tool from a server', async (t) => {
   assert.ok(changes > 3, `${changes}`);
 });
 
+for (const [framework, source] of Object.entries({ react: REACT, vue: VUE })) {
+  test(`an application with its own ${framework} compiles with the hooks, has one ${framework}, and gets an answer`, async (t) => {
+    for (const name of OWN) await cp(join(widget, 'node_modules', name), join(folder, 'node_modules', name), { recursive: true });
+    const files = { [`${framework}.ts`]: source, 'untyped.d.ts': UNTYPED };
+    if (framework === 'react') files['examples.tsx'] = await examples('tsx');
+    await compile(files, ...BUNDLER);
+    const { metafile, outputFiles } = await build({
+      absWorkingDir: folder,
+      bundle: true,
+      define: { 'process.env.NODE_ENV': '"production"' },
+      entryPoints: [`src/${framework}.ts`],
+      format: 'esm',
+      logLevel: 'error',
+      metafile: true,
+      write: false,
+    });
+    const manifests = { react: /\/react\/index\.js$/, vue: /\/runtime-core\.esm-bundler\.js$/ };
+    assert.equal(Object.keys(metafile.inputs).filter((path) => manifests[framework].test(path)).length, 1);
+
+    const [browser, server] = await Promise.all([openBrowser(), startQuickstart(DEMO)]);
+    t.after(() => Promise.all([browser.close(), server.stop()]));
+    const { page, close } = await openBefore(browser, server.origin, outputFiles[0].text, { body: '<div id="root"></div>' });
+    await page.getByRole('button', { name: 'Ask' }).click();
+    await page.locator('li', { hasText: 'Ada Lovelace' }).waitFor();
+    if (framework === 'react') {
+      assert.match(await page.evaluate(() => window.rendered), /ready<!-- --> <!-- -->dark.*<omniassist-chat/);
+      await page.locator('output', { hasText: 'ready dark 0' }).waitFor();
+    }
+    // Vue tries to make a policy of its own, and works without it.
+    await close({ expected: /TrustedTypePolicy named 'vue'/ });
+  });
+}

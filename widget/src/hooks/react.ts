@@ -1,3 +1,4 @@
+'use client';
 // The hooks for React, with the names of Hsafa. React is the host's own.
 
 export { type UseOmniAssist, useOmniAssist } from './react-chat.js';
