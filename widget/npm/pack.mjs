@@ -39,6 +39,8 @@ const description = {
   exports: {
     '.': { types: './types/npm.d.ts', default: './index.js' },
     './react': { types: './types/hooks/react.d.ts', default: './react.js' },
+    // The types of what the server has at `/widget.js`.
+    './widget': { types: './types/widget.d.ts' },
     './vue': { types: './types/hooks/vue.d.ts', default: './vue.js' },
   },
   peerDependencies: peers,

@@ -9,6 +9,9 @@ export { createChat } from './chat/deferred.js';
 export { registerComponent } from './components/registry.js';
 export { OmniAssistChat } from './ui/element.js';
 export type * from './chat/types.js';
+export type { Component, ComponentContext } from './components/component.js';
+export type * from './elements.js';
+export type { CaptureOptions, PageToolsOptions, Route } from './page/index.js';
 
 type Page = typeof loadedPage;
 

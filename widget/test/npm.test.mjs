@@ -81,6 +81,35 @@ createApp({
 }).mount('#root');
 `;
 
+/** What a page does with `widget.js` of the server. */
+const PAGE = `
+import { addContext, createChat, OmniAssistChat, page, registerComponent, registerContext, registerTool } from '/assistant/widget.js';
+import type { Chat, Component, PageToolsOptions } from '/assistant/widget.js';
+// @ts-expect-error The package has no page.
+import { page as other } from 'omniassist-client';
+
+registerTool({ name: 'cart', description: 'Shows the cart', execute: ({ open }: { open: boolean }) => open });
+// @ts-expect-error A tool has a description.
+registerTool({ name: 'cart' }, () => {});
+registerContext('cart', () => []);
+addContext({ type: 'hint', data: 1 });
+const card: Component = { schema: { type: 'object' }, render: (root, { props }) => void root.append(String(props)) };
+registerComponent('card', card);
+const options: PageToolsOptions = { navigate: true, routes: [{ path: '/orders' }], fill: true };
+const end: () => void = await page.tools(options);
+await page.capture({ navigation: true });
+const restored: string[] = (await page.undo()).restored;
+const chat: Chat = createChat({ api: '/assistant' });
+const element: OmniAssistChat = document.createElement('omniassist-chat');
+element.toggle();
+document.querySelector('omniassist-agents')!.texts = {};
+element.addEventListener('omni-tool', ({ detail }) => detail.part.toolCallId.length);
+// @ts-expect-error The detail has a value, and no number.
+document.addEventListener('omni-feedback', ({ detail }) => detail.value?.toFixed());
+export { card, chat, end, other, restored };
+`;
+const WIDGET_TYPES = "declare module '*/assistant/widget.js' {\n  export * from 'omniassist-client/widget';\n}\n";
+
 /** The packages of the applications: copies, so that another place of React or Vue shows as a second one. */
 const OWN = ['react', 'react-dom', 'scheduler', 'vue', '@vue', '@babel', '@types/react', 'csstype'];
 /** What the applications use of packages without types. */
@@ -144,6 +173,12 @@ test('the program gets an answer with a tool from a server', async (t) => {
     bullet: '- Opened /orders',
   });
   assert.ok(changes > 3, `${changes}`);
+});
+
+test('a page in TypeScript has the types of widget.js of the server', async () => {
+  const readme = await readFile(join(folder, 'node_modules/omniassist-client/README.md'), 'utf8');
+  assert.ok(readme.includes(WIDGET_TYPES));
+  await compile({ 'page.ts': PAGE, 'widget.d.ts': WIDGET_TYPES }, ...BUNDLER);
 });
 
 for (const [framework, source] of Object.entries({ react: REACT, vue: VUE })) {
