@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { once } from 'node:events';
+import { EventEmitter, once } from 'node:events';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
@@ -190,7 +190,7 @@ test('the command writes the manifest, the same bytes each time', () => {
 
 test('contract_001_12 the plugin adds the manifest to the build and serves the current one', async () => {
   const root = tree({ 'src/routes.tsx': `createBrowserRouter([{ path: '/first', element: <p /> }]);` });
-  const plugin = omniassist();
+  const plugin = omniassist({ files: true });
   plugin.configResolved({ root, base: '/app/' });
   const emitted = [];
   plugin.generateBundle.call({ emitFile: (file) => emitted.push(file) });
@@ -200,25 +200,41 @@ test('contract_001_12 the plugin adds the manifest to the build and serves the c
   );
   assert.equal(plugin.load(plugin.resolveId('virtual:omniassist')), `export default ${emitted[0].source}`);
   assert.equal(plugin.resolveId('other'), undefined);
+  assert.deepEqual(plugin.resolveId('/assistant/widget.js'), { id: '/assistant/widget.js', external: true });
+  assert.equal(plugin.load('/assistant/widget.js'), '');
 
   const handlers = [];
-  plugin.configureServer({ middlewares: { use: (handler) => handlers.push(handler) } });
+  const watcher = new EventEmitter();
+  const dropped = [];
+  plugin.configureServer({
+    middlewares: { use: (handler) => handlers.push(handler) },
+    moduleGraph: { getModuleById: (id) => id, invalidateModule: (id) => dropped.push(id) },
+    watcher,
+  });
   const server = createServer((request, response) =>
     handlers[0](request, response, () => response.writeHead(404).end()),
   );
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   try {
+    const routes = async () => (await (await get('/app/routes.json')).json()).routes.map(({ path }) => path);
     const get = (path) => fetch(`http://127.0.0.1:${server.address().port}${path}`);
     writeFileSync(join(root, 'src/routes.tsx'), `createBrowserRouter([{ path: '/second', element: <p /> }]);`);
-    const dropped = [];
-    plugin.handleHotUpdate({
-      file: join(root, 'src/routes.tsx'),
-      server: { moduleGraph: { getModuleById: (id) => id, invalidateModule: (id) => dropped.push(id) } },
-    });
-    assert.deepEqual((await (await get('/app/routes.json')).json()).routes, [{ path: '/second' }]);
+    watcher.emit('all', 'change', join(root, 'src/routes.tsx'));
+    assert.deepEqual(await routes(), ['/second']);
     assert.equal((await get('/app/other.json')).status, 404);
     assert.equal(dropped.length, 1);
+
+    mkdirSync(join(root, 'src/pages'));
+    writeFileSync(join(root, 'src/pages/third.tsx'), 'export default () => null;');
+    watcher.emit('all', 'add', join(root, 'other/third.tsx'));
+    assert.deepEqual(await routes(), ['/second'], 'a file elsewhere is no source');
+    watcher.emit('all', 'add', join(root, 'src/pages/third.tsx'));
+    assert.deepEqual(await routes(), ['/second', '/third']);
+    rmSync(join(root, 'src/pages/third.tsx'));
+    watcher.emit('all', 'unlink', join(root, 'src/pages/third.tsx'));
+    assert.deepEqual(await routes(), ['/second']);
+    assert.equal(dropped.length, 3);
   } finally {
     server.close();
     rmSync(root, { recursive: true });
