@@ -1,7 +1,8 @@
-// Writes the npm package of the chat without a user interface to `out/npm`: modules, hooks, types and a `package.json`.
+// Writes the npm package of the chat without a user interface to `out/npm`: modules, hooks, types, the plugin for Vite and a
+// `package.json`.
 
 import { execFileSync } from 'node:child_process';
-import { copyFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 
@@ -26,7 +27,7 @@ await build({
 execFileSync('node', [`${widget}node_modules/typescript/bin/tsc`, '--project', `${widget}npm`], { stdio: 'inherit' });
 
 /** The oldest versions that the entries with their names work with. */
-const peers = { react: '>=18', vue: '>=3.2' };
+const peers = { react: '>=18', typescript: '>=5', vite: '>=5', vue: '>=3.2' };
 const description = {
   name: 'omniassist-client',
   version: setting('version'),
@@ -39,6 +40,8 @@ const description = {
   exports: {
     '.': { types: './types/npm.d.ts', default: './index.js' },
     './react': { types: './types/hooks/react.d.ts', default: './react.js' },
+    './vite': { types: './vite/omniassist.d.mts', default: './vite/omniassist.mjs' },
+    './vite/client': { types: './vite/client.d.ts' },
     // The types of what the server has at `/widget.js`.
     './widget': { types: './types/widget.d.ts' },
     './vue': { types: './types/hooks/vue.d.ts', default: './vue.js' },
@@ -47,5 +50,6 @@ const description = {
   peerDependenciesMeta: Object.fromEntries(Object.keys(peers).map((name) => [name, { optional: true }])),
 };
 writeFileSync(`${folder}/package.json`, `${JSON.stringify(description, null, 2)}\n`);
+cpSync(`${widget}vite`, `${folder}/vite`, { recursive: true });
 copyFileSync(`${widget}npm/README.md`, `${folder}/README.md`);
 for (const name of ['LICENSE-APACHE', 'LICENSE-MIT']) copyFileSync(`${widget}../${name}`, `${folder}/${name}`);

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { before, after, test } from 'node:test';
@@ -108,6 +108,20 @@ element.addEventListener('omni-tool', ({ detail }) => detail.part.toolCallId.len
 document.addEventListener('omni-feedback', ({ detail }) => detail.value?.toFixed());
 export { card, chat, end, other, restored };
 `;
+const CONFIG = `
+import omniassist, { type OmniAssistOptions } from 'omniassist-client/vite';
+
+const options: OmniAssistOptions = { src: 'app', files: false };
+const plugin: { name: string; resolveId?(id: string): unknown; load?(id: unknown): unknown } = omniassist(options);
+console.log(plugin.load?.(plugin.resolveId?.('virtual:omniassist')));
+`;
+const ROUTES = `
+/// <reference types="omniassist-client/vite/client" />
+import manifest from 'virtual:omniassist';
+import { page } from '/assistant/widget.js';
+
+await page.tools({ navigate: true, routes: manifest.routes });
+`;
 const WIDGET_TYPES = "declare module '*/assistant/widget.js' {\n  export * from 'omniassist-client/widget';\n}\n";
 
 /** The packages of the applications: copies, so that another place of React or Vue shows as a second one. */
@@ -179,6 +193,21 @@ test('a page in TypeScript has the types of widget.js of the server', async () =
   const readme = await readFile(join(folder, 'node_modules/omniassist-client/README.md'), 'utf8');
   assert.ok(readme.includes(WIDGET_TYPES));
   await compile({ 'page.ts': PAGE, 'widget.d.ts': WIDGET_TYPES }, ...BUNDLER);
+});
+
+test('the plugin for Vite and the scanner of the package find the routes of an application', async () => {
+  await symlink(join(widget, 'node_modules/typescript'), join(folder, 'node_modules/typescript'));
+  await mkdir(join(folder, 'app'));
+  await writeFile(join(folder, 'app/routes.jsx'), "createBrowserRouter([{ path: '/orders', element: 1 }]);");
+  // The path of the command is a link with some package managers.
+  await symlink('node_modules/omniassist-client/vite/scan.mjs', join(folder, 'scan.mjs'));
+  await run('node', ['scan.mjs', 'app', '--out', 'routes.json'], { cwd: folder });
+  const text = await readFile(join(folder, 'routes.json'), 'utf8');
+  assert.deepEqual(JSON.parse(text).routes, [{ path: '/orders' }]);
+
+  await compile({ 'config.ts': CONFIG, 'routes.ts': ROUTES, 'widget.d.ts': WIDGET_TYPES }, ...BUNDLER);
+  const { stdout } = await run('node', ['out/config.js'], { cwd: folder });
+  assert.equal(stdout, `export default ${text}\n`);
 });
 
 for (const [framework, source] of Object.entries({ react: REACT, vue: VUE })) {

@@ -5,7 +5,7 @@
 //
 // `--files` adds the routes of file names, which is done without it if the sources declare no routes.
 
-import { writeFileSync } from 'node:fs';
+import { realpathSync, writeFileSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 import { routesOfFiles } from './files.mjs';
@@ -34,7 +34,8 @@ export const textOf = (manifest) => `${JSON.stringify(manifest, null, 2)}\n`;
 const withoutMarks = (schema) =>
   JSON.parse(JSON.stringify(schema, (key, value) => (key === '$value' ? undefined : value)));
 
-if (process.argv[1] && import.meta.url === pathToFileURL(process.argv[1]).href) {
+// A package manager may have a link at the path of the command.
+if (process.argv[1] && import.meta.url === pathToFileURL(realpathSync(process.argv[1])).href) {
   const { values, positionals } = parseArgs({
     allowPositionals: true,
     options: { out: { type: 'string' }, files: { type: 'boolean' } },
