@@ -7,7 +7,7 @@ import type { ToolDescriptor, ToolHandler, ToolPart } from './types.js';
 /** The words of a call that ended with its page. */
 const RELOADED = 'The page was loaded again while this tool ran. Its result is not known.';
 
-/** What the calls need from their chat. */
+/** The members of a chat that its calls use. */
 export interface CallHooks {
   /** Asks the user. */
   confirm(question: string, signal: AbortSignal): Promise<boolean>;

@@ -21,7 +21,7 @@ export class Conversation {
   cut = new Set<string>();
   /** The calls that the page began to run. */
   begun = new Set<string>();
-  /** What this tab has settled, by the ids of the calls, until a server has received it. */
+  /** The results of this tab, by the ids of the calls, until a server has received them. */
   readonly unsent = new Map<string, Partial<ToolPart>>();
   /** `true` if the server has the conversation. */
   isKnown = false;

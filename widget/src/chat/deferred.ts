@@ -3,7 +3,7 @@ import type { Client } from './client.js';
 import { Registry } from './registry.js';
 import type { Chat, ChatError, ChatOptions, Message } from './types.js';
 
-/** What a chat has before its engine is loaded. */
+/** The parts of a chat that are there before its engine is loaded. */
 export interface Begun {
   readonly messages: Message[];
   readonly registry: Registry;

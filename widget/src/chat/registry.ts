@@ -69,7 +69,7 @@ function dataOf(read: () => unknown): unknown {
   }
 }
 
-/** What the page offers to all of its chats. */
+/** The tools and the context that the page offers to all of its chats. */
 export const page = new Registry();
 
 /** Registers a tool that the page runs, for all chats. Default of `handler`: `tool.execute`. Returns a function that removes it. */

@@ -17,7 +17,7 @@ const REPOSTS = 5;
 const LONGEST_PAUSE_MS = 2_000;
 const CALM_MS = 10_000;
 
-/** What the runs of a chat need from it. */
+/** The members of a chat that its runs use. */
 export interface RunHost {
   /** Returns the stored chats, if the server stores the chats of this user. */
   stored(): StoredChats | undefined;
@@ -213,7 +213,7 @@ export class Runner {
   /** Returns a request that posts the conversation and reads the answer. */
   post(more: Record<string, unknown> = {}): RunRequest {
     return async (signal) => {
-      // What this tab has settled may follow the run of another one.
+      // The calls that this tab has settled may follow the run of another one.
       this.isMirror = false;
       this.#set('submitted');
       const conversation = this.#conversation;

@@ -18,7 +18,7 @@ export interface StoredChat {
   agentId?: string;
   /** The ids of incomplete answers. */
   cut?: string[];
-  /** What `Branching` keeps. */
+  /** The state of `Branching`. */
   branches?: unknown;
   /** The calls that the page began to run. */
   begun?: string[];

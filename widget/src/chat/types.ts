@@ -170,16 +170,16 @@ export interface Branches {
 }
 
 export interface ChatOptions {
-  /** The URL of the assistant, such as `/assistant`. Default: the folder of the module. */
+  /**
+   * The URL of the assistant, such as `/assistant`. Default: the folder of the module. The npm package has no such folder, so
+   * it needs the URL.
+   */
   api?: string;
   /** The agent to ask. Default: the assistant itself. */
   agent?: string;
   /** The chat to open. Default: the last one of this browser, or a new one. */
   chatId?: string;
-  /**
-   * The place of chats that the server does not store. Default: `session`. `server` is chosen by the client if the server
-   * stores chats.
-   */
+  /** The place of chats that the server does not store. Default: `session`. */
   persist?: 'local' | 'session' | 'none';
   /** The beginning of the keys in the storage of the browser. Default: `hsafaChat_`. The agent follows it, or `assistant`. */
   storagePrefix?: string;
@@ -230,7 +230,9 @@ export interface Chat {
   setChatId(chatId: string): Promise<void>;
   /** Begins a new chat. */
   newChat(): void;
-  /** Lists the chats, the newest first. `query` searches titles and messages. */
+  /**
+   * Lists the chats, the newest first. `query` searches titles, and messages too where the browser keeps the chats.
+   */
   threads(options?: { cursor?: string; query?: string }): Promise<ThreadPage>;
   renameThread(chatId: string, title: string): Promise<void>;
   /** Deletes a chat. If it is the open one, a new one begins. */

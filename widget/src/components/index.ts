@@ -21,5 +21,5 @@ export { fromToolPart, withState } from './tool-part.js';
 
 const display = [card, stat, table, chart, list, image, progress, timeline, code];
 for (const one of [...display, form, choices, stackOf(display)])
-  // What the page has registered under a name stays.
+  // A component that the page has registered under a name stays.
   if (!components.has(one.name)) registerComponent(one.name, one);

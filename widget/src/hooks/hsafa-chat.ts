@@ -62,7 +62,7 @@ export function HsafaChat(props: HsafaChatProps): ReactNode {
     };
   }, [api, storage, tools, ui]);
 
-  // What the agent shows stands in the message, at the call that shows it.
+  // The components of the agent stand in the message, at the call that shows it.
   const shown = requested.map((one) =>
     createElement('div', { key: one.toolCallId, slot: `call-${one.toolCallId}` }, createElement(RequestedView, { requested: one, ui })),
   );

@@ -1,7 +1,7 @@
 import { createChat } from '../chat/index.js';
 import type { Chat, ChatError, ChatOptions, ChatStatus, Message } from '../chat/types.js';
 
-/** What a chat shows at one time. Its messages are copies, so that a framework sees what has changed. */
+/** The state of a chat at one time. Its messages are copies, so that a framework sees what has changed. */
 export interface ChatSnapshot {
   messages: Message[];
   status: ChatStatus;
@@ -60,7 +60,7 @@ export class ChatStore {
   }
 }
 
-/** What the snapshot is on a server that renders the page. */
+/** The snapshot on a server that renders the page. */
 export const emptySnapshot = (): ChatSnapshot => EMPTY;
 
 /** Returns what makes a chat another one. */

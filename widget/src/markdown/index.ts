@@ -10,7 +10,7 @@ export interface MarkdownOptions {
   linkTarget?: '_blank' | '_self';
 }
 
-/** What a line is that has no text yet. It is not shown, since the next character may change its kind. */
+/** A line that has no text yet. It is not shown, since the next character may change its kind. */
 const ONLY_MARKS = /^[\s>]*(?:\d{1,9}[.)]?)?[-+*_=#`~|:$<\s]*$/;
 const LINE_END = /\r\n?|\n/g;
 

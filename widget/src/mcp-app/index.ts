@@ -1,5 +1,5 @@
 // Shows an MCP app: a document of a server of tools, for one call. The document has no origin and reaches nothing of the page.
-// What it asks for passes this host. Questions to the user, messages and the context of the model are callbacks of the page.
+// Its requests pass this host. Questions to the user, messages and the context of the model are callbacks of the page.
 
 import { AppFault, channel, type Receiver } from './channel.js';
 import { failedResult, isObject, resultOf } from './result.js';

@@ -12,7 +12,7 @@ export interface Approval {
   message: string | null;
 }
 
-/** Where an app comes from. */
+/** The origin of an app. */
 export interface AppSource {
   /** The path or the URL of the assistant, without a slash at its end. */
   base: string;

@@ -28,7 +28,7 @@ interface Control {
 /** Texts that may be longer than this get a field of several lines. */
 const ONE_LINE = 200;
 const INPUTS: Record<string, string> = { date: 'date', email: 'email', time: 'time', uri: 'url' };
-/** What the value of a field for JSON is, if it is none. */
+/** The value of a field whose text is no JSON. */
 const BROKEN = Symbol('no JSON');
 
 const typeOf = ({ type }: Schema): unknown => [type ?? 'string'].flat().find((one) => one !== 'null');

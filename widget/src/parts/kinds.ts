@@ -6,7 +6,7 @@ export { isAnswering, isTool, textOf, toolName } from '../chat/part.js';
 /** The prefix of the tools that show components. */
 export const COMPONENT = 'ui_';
 
-/** What the view of a part needs besides the part. */
+/** The state of a message that the view of a part reads. */
 export interface PartStatus {
   /** The message of the part. */
   readonly message: Message;

@@ -13,7 +13,7 @@ import { toolView } from './tool.js';
 /** The kind of the data that shows an app of a server of tools. */
 const APP = 'data-mcp-app';
 
-/** What is shown of a message: a key that stays the same, and the part or the parts. */
+/** An entry of a message that is shown: a key that stays the same, and the part or the parts. */
 interface Entry {
   key: string;
   shown: Part | SourcePart[];

@@ -1,4 +1,4 @@
-// What a chat does not show at first: questions for the user, files, sources and the list of chats. Loaded with the first
+// The views that a chat does not show at first: questions for the user, files, sources and the list of chats. Loaded with the first
 // of them.
 
 import questions from './questions.css';

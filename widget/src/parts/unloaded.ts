@@ -3,7 +3,7 @@ import { element } from '../ui/dom.js';
 import type { Texts } from '../ui/texts.js';
 import { button } from './button.js';
 
-/** What is in the place of a view whose code cannot be loaded: the reason, and a button that helps. */
+/** Makes the node in the place of a view whose code cannot be loaded: the reason, and a button that helps. */
 export function unloaded(texts: Texts, again: () => void): HTMLElement {
   const node = element('p', { part: 'error' }, texts.loadFailed);
   void isOutdated().then((isOld) => {

@@ -6,7 +6,7 @@ import { groupOf, type Run } from './recorder.js';
 import { parsed } from './settings.js';
 import { type Call, callsOf, played, turnsOf } from './turns.js';
 
-/** What the view needs from the page. */
+/** The members of the page that the view uses. */
 export interface CallsHost {
   readonly runs: readonly Run[];
   chat(): Chat;

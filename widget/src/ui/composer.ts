@@ -130,7 +130,7 @@ export class Composer implements View {
       this.#files?.clear();
       if (this.input.value.trim() !== text) return;
       this.#write('');
-      // What was typed before the first chat was shown may be the draft of either.
+      // The text that was typed before the first chat was shown may be the draft of either.
       for (const id of [this.#chatId, chat.chatId]) this.#options.drafts.write(id, '');
     };
     const end = chat.subscribe(taken);

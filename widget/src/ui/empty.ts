@@ -2,7 +2,7 @@ import { textButton } from './button.js';
 import { element } from './dom.js';
 import type { View, ViewContext } from './view.js';
 
-/** What a chat without messages shows: a greeting and questions to begin with. */
+/** The view of a chat without messages: a greeting and questions to begin with. */
 export class Empty implements View {
   readonly node: HTMLElement;
   readonly #context: ViewContext;

@@ -22,6 +22,6 @@ export interface ViewContext {
   announce(sentence: string): void;
   /** Fires an event of the element, such as `omni-feedback`. Returns `false` if a listener prevented the default. */
   fire(type: string, detail: unknown): boolean;
-  /** Returns the elements that the page gave for a slot, such as `tool-refund_order`. */
+  /** Returns `true` if the page has an element for a slot, such as `tool-refund_order`. */
   slotted(name: string): boolean;
 }
