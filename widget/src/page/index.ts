@@ -20,7 +20,10 @@ export interface PageToolsOptions {
    * Another site, and a page that the History API does not show, need the agreement of the user. Default: `false`.
    */
   navigate?: false | Router;
-  /** The pages that `navigate` knows, such as those of `routes.json`. Default: any path. */
+  /**
+   * The pages that `navigate` knows, such as those of `routes.json`. A path may have the folder in which the router works,
+   * or not. Default: any path.
+   */
   routes?: readonly Route[];
   /**
    * The forms that the assistant fills. `true`: `form[data-assistant]`. Fields for passwords, cards and codes, hidden and

@@ -1,7 +1,7 @@
 // Opens another page. Another origin, or a page that the router does not show, needs the agreement of the user.
 
 import type { ToolRun } from '../chat/types.js';
-import { type Router, navigateBy } from './routers.js';
+import { type Router, below, navigateBy } from './routers.js';
 import { here, pathOf } from './secrets.js';
 
 /** A page of the application. The manifest of routes has these members. */
@@ -40,10 +40,8 @@ export async function navigate(
     return { opened_in_new_tab: url.href, ...here() };
   }
   const paths = routes.map((route) => route.path);
-  if (
-    paths.length > 0 &&
-    !paths.some((path) => fits(path, url.pathname) || fits(path, url.hash.replace(/^#!?|\?.*/g, '')))
-  )
+  const forms = [url.pathname, below(router, url.pathname), url.hash.replace(/^#!?|\?.*/g, '')];
+  if (paths.length > 0 && !paths.some((path) => forms.some((form) => fits(path, form))))
     throw new Error(`There is no page ${url.pathname}. Pages: ${paths.join(', ')}.`);
   const before = location.href;
   const quiet = watchPage();

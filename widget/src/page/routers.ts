@@ -20,8 +20,9 @@ export type Navigate = (path: string) => unknown;
 export type Router = true | Navigate | ReactRouter | VueRouter;
 
 /** Returns `path` without the folder in which the router works. */
-function below(base: string | undefined, path: string): string {
-  const root = (base ?? '').replace(/\/$/, '');
+export function below(router: Router, path: string): string {
+  const base = typeof router !== 'object' ? '' : 'push' in router ? router.options.history.base : (router.basename ?? '');
+  const root = base.replace(/\/$/, '');
   return root && path.startsWith(root) && /^(?:$|[/?#])/.test(path.slice(root.length))
     ? path.slice(root.length) || '/'
     : path;
@@ -38,7 +39,7 @@ export function navigateBy(router: Router): Navigate {
   if (typeof router === 'function') return router;
   if ('push' in router) {
     return async (path) => {
-      const target = below(router.options.history.base, path);
+      const target = below(router, path);
       if (router.resolve(target).matched.length === 0) throw new Error(`There is no page ${path}.`);
       const failure = await router.push(target);
       // A navigation to the page that is open already is no failure.
@@ -48,7 +49,7 @@ export function navigateBy(router: Router): Navigate {
     };
   }
   return async (path) => {
-    await router.navigate(below(router.basename, path));
+    await router.navigate(below(router, path));
     const [error] = Object.values(router.state.errors ?? {});
     if (error !== undefined) throw new Error(`The page ${path} was not opened: ${reasonOf(error)}.`);
   };

@@ -28,6 +28,17 @@ async function fillsState(view, wanted) {
   assert.deepEqual(await state(view), before);
 }
 
+/** Opens an order by its path with and without the folder of the router, where the routes have none. */
+async function opensBothForms(view) {
+  await view.page.evaluate(() => void window.page.tools({ navigate: window.router, routes: [{ path: '/orders/:id' }] }));
+  for (const path of ['/app/orders/7', '/orders/8']) {
+    const answer = await view.call('navigate', { path });
+    assert.equal(answer.path, `/app/orders/${path.at(-1)}`, JSON.stringify(answer));
+  }
+  for (const path of ['/app/start', '/application/orders/7'])
+    assert.match((await view.call('navigate', { path })).error, /There is no page/, path);
+}
+
 suite('react', (test) => {
   test('contract_001_09 the state of a React form has the filled values, and the earlier ones after undo', async (view) => {
     await fillsState(view, filled);
@@ -48,6 +59,8 @@ suite('react', (test) => {
     );
     assert.deepEqual(view.server.loads, ['/']);
   });
+
+  test('with a list of routes, React Router opens a path with and without its base', opensBothForms, { path: '/app/' });
 });
 
 suite('vue', (test) => {
@@ -83,4 +96,6 @@ suite('vue', (test) => {
     },
     { path: '/app/' },
   );
+
+  test('with a list of routes, Vue Router opens a path with and without its base', opensBothForms, { path: '/app/' });
 });

@@ -66,7 +66,7 @@ function Order() {
 }
 
 let loads = 0;
-const router = createBrowserRouter([
+const routes = [
   {
     path: '/',
     element: h('main', null, h(Outlet)),
@@ -82,7 +82,9 @@ const router = createBrowserRouter([
       },
     ],
   },
-]);
+];
+const router = createBrowserRouter(routes, { basename: location.pathname.startsWith('/app') ? '/app' : '/' });
+Object.assign(window, { router });
 createRoot(document.getElementById('root') as HTMLElement).render(h(RouterProvider, { router }));
 page.tools({ navigate: router, fill: true });
 page.capture({ navigation: true, forms: true });

@@ -97,6 +97,7 @@ const router = createRouter({
     { path: '/closed', component: Order, beforeEnter: () => false },
   ],
 });
+Object.assign(window, { router });
 const app = createApp(RouterView).use(router);
 app.mount('#root');
 void router.isReady().then(() => Object.assign(window, { ready: true }));
