@@ -1,5 +1,7 @@
 // Fills fields with the events of a user's input, which frameworks handle. Submits nothing.
 
+import type { ToolRun } from '../chat/types.js';
+import { type UndoableCall, type Undone, undoable } from '../chat/undoable.js';
 import {
   type Choice,
   type Control,
@@ -25,17 +27,29 @@ export interface FillInput {
 /** A change that was checked and can be made. */
 interface Change {
   field: Field;
+  /** The marks before the change. */
+  marks: Marks;
   make(): unknown;
   /** Restores the earlier value, if there is a way to do that. */
   undo?(): unknown;
 }
 
-const MARK = 'data-assistant-filled';
-/** The changes of the last call of {@link fill}. */
-let last: Change[] = [];
+/** The marks of the controls of a field. */
+type Marks = (string | null)[];
 
-/** Fills fields. If one of the values is not possible, nothing is filled. */
-export async function fill({ form, fields }: FillInput, selector: string): Promise<object> {
+/** The mark of a filled field. Its value is the number of the call. */
+const MARK = 'data-assistant-filled';
+/** The most calls that can be undone. */
+const MOST_CALLS = 20;
+let count = 0;
+
+/** Fills fields. If one of the values is not possible, nothing is filled. `title` is the label of the button that undoes it. */
+export async function fill(
+  { form, fields }: FillInput,
+  selector: string,
+  { toolCallId }: ToolRun,
+  title: string,
+): Promise<object> {
   const wanted: [string, unknown][] = Array.isArray(fields)
     ? fields.map(({ field, value }) => [field, value])
     : Object.entries(fields ?? {});
@@ -45,17 +59,28 @@ export async function fill({ form, fields }: FillInput, selector: string): Promi
   for (const [name, value] of wanted) {
     try {
       const field = find(name, form, selector);
-      changes.push(changeOf(field, value));
+      const marks = field.controls.map((control) => control.getAttribute(MARK));
+      changes.push({ ...changeOf(field, value), marks });
     } catch (error) {
       errors.push(`${name}: ${(error as Error).message}`);
     }
   }
   if (errors.length > 0) throw new Error(`Nothing was filled. ${errors.join(' ')}`);
   addStyle();
-  last = changes;
-  await withoutSubmit(changes, async (change) => {
-    await change.make();
-    mark(change.field, true);
+  const number = String((count += 1));
+  const call: UndoableCall = {
+    toolCallId,
+    title,
+    undo() {
+      undoable.delete(call);
+      return restore(changes, number);
+    },
+  };
+  undoable.add(call);
+  for (const oldest of undoable) if (undoable.size > MOST_CALLS) undoable.delete(oldest);
+  await withoutSubmit(changes, async ({ field, make }) => {
+    await make();
+    mark(field, field.controls.map((control) => (control.type === 'radio' && !control.checked ? null : number)));
   });
   return {
     filled: Object.fromEntries(changes.map(({ field }) => [field.name, valueOf(field)])),
@@ -64,19 +89,21 @@ export async function fill({ form, fields }: FillInput, selector: string): Promi
   };
 }
 
-/** Restores what the last call of {@link fill} changed. Fields that the user has edited since then stay. */
-export async function undo(): Promise<{ restored: string[]; kept: string[] }> {
-  const changes = last.reverse();
-  last = [];
-  const restored: string[] = [];
-  const kept: string[] = [];
-  await withoutSubmit(changes, async (change) => {
-    const isOwn = change.field.controls.some((control) => control.isConnected && control.hasAttribute(MARK));
-    if (isOwn) await change.undo?.();
-    (isOwn && change.undo ? restored : kept).push(change.field.name);
-    mark(change.field, false);
+/** Restores what the last call of {@link fill} changed that is not undone. Fields that the user has edited since then stay. */
+export const undo = async (): Promise<Undone> => (await [...undoable].at(-1)?.undo()) ?? { restored: [], kept: [] };
+
+/** Restores the values and marks before a call, in fields that still have its mark. */
+async function restore(changes: Change[], number: string): Promise<Undone> {
+  const undone: Undone = { restored: [], kept: [] };
+  await withoutSubmit(changes.reverse(), async ({ field, marks, undo }) => {
+    const isOwn = field.controls.some((control) => control.isConnected && control.getAttribute(MARK) === number);
+    if (isOwn) {
+      await undo?.();
+      mark(field, marks);
+    }
+    undone[isOwn && undo ? 'restored' : 'kept'].push(field.name);
   });
-  return { restored, kept };
+  return undone;
 }
 
 /** Removes the mark of a field when the user edits it. Returns a function that ends that. */
@@ -110,7 +137,7 @@ function find(name: string, form: string | undefined, selector: string): Field {
   throw new Error(`There is no such field. Forms: ${formsOf(selector).map(formName).join(', ')}. Fields: ${names}.`);
 }
 
-function changeOf(field: Field, value: unknown): Change {
+function changeOf(field: Field, value: unknown): Omit<Change, 'marks'> {
   const [control] = field.controls as [Control];
   if (control instanceof HTMLSelectElement || isTick(control)) return choiceChange(field, control, value);
   const text = typeof value === 'object' && value !== null ? JSON.stringify(value) : String(value ?? '');
@@ -145,7 +172,7 @@ function writeText(control: HTMLInputElement | HTMLTextAreaElement, text: string
   fire(control, text);
 }
 
-function choiceChange(field: Field, control: Control, value: unknown): Change {
+function choiceChange(field: Field, control: Control, value: unknown): Omit<Change, 'marks'> {
   const select = control instanceof HTMLSelectElement ? control : undefined;
   const isOne = select ? !select.multiple : control.type === 'radio';
   const elements = select ? [...select.options] : field.controls;
@@ -201,9 +228,12 @@ function fire(control: Control, data: string | null = null): void {
   control.dispatchEvent(new Event('change', how));
 }
 
-function mark({ controls }: Field, isFilled: boolean): void {
-  for (const control of controls)
-    control.toggleAttribute(MARK, isFilled && (control.type !== 'radio' || !!control.checked));
+function mark({ controls }: Field, marks: Marks): void {
+  controls.forEach((control, at) => {
+    const value = marks[at];
+    if (value) control.setAttribute(MARK, value);
+    else control.removeAttribute(MARK);
+  });
 }
 
 /** Makes changes one by one. A form that its page would submit at a change is not submitted. */

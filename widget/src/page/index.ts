@@ -92,12 +92,12 @@ function tools(options: PageToolsOptions): () => void {
       'Fill in the form',
       'Fills fields of a form on the open page. Only the user submits the form.',
       FILL_INPUT,
-      (input: FillInput) => fill(input, selector),
+      (input: FillInput, run) => fill(input, selector, run, 'Undo filling in'),
     );
     add(
       'undo_fill',
       'Undo filling in',
-      'Restores what the last fill_form replaced, except fields that the user has edited since then.',
+      'Restores what the last fill_form that is not undone replaced, except fields that the user has edited since then.',
       object({}),
       undo,
     );

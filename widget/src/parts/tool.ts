@@ -1,8 +1,9 @@
 import type { Chat, ToolPart } from '../chat/types.js';
+import { undoable } from '../chat/undoable.js';
 import { element, filled, setAttribute, setHidden, setText } from '../ui/dom.js';
 import type { ENGLISH, Texts } from '../ui/texts.js';
 import type { ViewContext } from '../ui/view.js';
-import { icon, type IconName, setIcon } from './button.js';
+import { button, icon, type IconName, setIcon } from './button.js';
 import { isTool, labelOf, type PartView, type QuestionView, toolName } from './kinds.js';
 import { later } from './later.js';
 import { pretty, seen } from './values.js';
@@ -110,10 +111,18 @@ export function toolView(first: ToolPart, context: ViewContext): PartView<ToolPa
     texts,
     (_part, _status, now) => now === 'approval-requested' || (name === FORM && (now === 'waiting' || now === 'output-available')),
   );
+  const toUndo = () => [...undoable].findLast(({ toolCallId }) => toolCallId === first.toolCallId);
+  const undo = button('', 'quiet undo', async () => {
+    const undoing = toUndo()?.undo();
+    (data.firstElementChild as HTMLElement).focus();
+    setHidden(undo, true);
+    // The model has read that the fields are filled.
+    if (undoing) chat.addContext({ type: 'undone by the user', data: await undoing });
+  });
   const node = element('div', { part: 'tool', role: 'group', 'data-tool-name': name, 'data-tool-call-id': first.toolCallId });
   const place = context.slotted(`tool-${name}`) ? slotFor(`tool-${name}`, first.toolCallId, chat) : node;
   if (place !== node) node.append(place);
-  place.append(data, bar, note, error, question.node, element('slot', { name: `call-${first.toolCallId}` }));
+  place.append(data, bar, note, error, undo, question.node, element('slot', { name: `call-${first.toolCallId}` }));
 
   let part = first;
   const drawData = () => {
@@ -153,6 +162,9 @@ export function toolView(first: ToolPart, context: ViewContext): PartView<ToolPa
       }
       setText(note, seen(text ?? decision(part, texts)));
       setText(error, part.state === 'output-error' ? (part.errorText ?? '') : '');
+      const call = now === 'output-available' ? toUndo() : undefined;
+      setHidden(undo, !call);
+      setText(undo, call?.title ?? '');
       question.update(part, status, now);
       drawData();
     },

@@ -82,6 +82,25 @@ suite('plain', (test) => {
     assert.equal(await view.page.getByLabel('Details').inputValue(), 'Old details');
   });
 
+  test('undo restores call by call, also a field that two calls have filled', async (view) => {
+    await start(view);
+    const shown = () => view.page.evaluate(() => ['subject', 'details'].map((name) => document.querySelector(`#ticket [name=${name}]`).value));
+    const undo = () => view.page.evaluate(() => window.page.undo());
+    const before = await shown();
+    await view.call('fill_form', { fields: { subject: 'A' } });
+    await view.call('fill_form', { fields: { details: 'B' } });
+    await view.call('fill_form', { fields: { subject: 'C', details: 'D' } });
+    assert.deepEqual(await view.call('undo_fill', {}), { restored: ['details', 'subject'], kept: [] });
+    assert.deepEqual(await shown(), ['A', 'B']);
+    assert.deepEqual(await undo(), { restored: ['details'], kept: [] });
+    assert.deepEqual(await undo(), { restored: ['subject'], kept: [] });
+    assert.deepEqual(await shown(), before);
+    assert.deepEqual(await undo(), { restored: [], kept: [] });
+    for (let count = 0; count <= 20; count += 1) await view.call('fill_form', { fields: { subject: `Call ${count}` } });
+    for (let count = 0; count <= 20; count += 1) await undo();
+    assert.equal((await shown())[0], 'Call 0', 'the last 20 calls are undone');
+  });
+
   test('a value that does not fit names its field, and nothing is filled', async (view) => {
     await start(view);
     const before = await values(view);
