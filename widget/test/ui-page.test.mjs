@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { answers, says, serve } from '../testing/chat.mjs';
+import { answers, begins, says, serve, sse } from '../testing/chat.mjs';
 import { openBrowser } from '../testing/page.mjs';
 import { LINES, openWidget } from '../testing/widget-page.mjs';
 
@@ -66,4 +66,45 @@ test('a call of the time before a reload has no button to undo it', async (t) =>
   await view.page.reload();
   await view.part('messages').getByText('Done.').waitFor();
   assert.equal(await view.part('undo').isVisible(), false);
+});
+
+/** Lets the assistant open another site. Returns the question for the user, and the call as it is shown meanwhile and afterwards. */
+async function asks(t, options, settings) {
+  const turns = [call('one', 'navigate', { path: 'https://shop.example/' }), says('Done.')];
+  const view = await opened(t, turns, { navigate: true, ...options }, settings);
+  await view.ask('Shop');
+  const question = await view.part('question').locator('p').innerText();
+  const shown = async () => view.calls.locator('[part=summary]').innerText();
+  const running = await shown();
+  await view.part('refuse').click();
+  await view.part('messages').getByText('Done.').waitFor();
+  return [question, running, await shown()].map((text) => text.replace(/\s+/g, ' ').trim());
+}
+
+test('the tools of the page use the language of the page, also while they run', async (t) => {
+  assert.deepEqual(await asks(t, {}, { lang: 'de-AT' }), [
+    'Eine andere Website in einem neuen Tab öffnen? https://shop.example/',
+    'Seite öffnen läuft',
+    'Seite öffnen fehlgeschlagen',
+  ]);
+});
+
+test('the language of the chat comes before that of the page, and texts of the page before both', async (t) => {
+  const texts = { foreign: 'Go to {url}?' };
+  assert.deepEqual(await asks(t, { texts }, { lang: 'de', attributes: 'locale="es"' }), [
+    'Go to https://shop.example/?',
+    'Abrir una página en ejecución',
+    'Abrir una página falló',
+  ]);
+});
+
+test('a call has its title while its arguments arrive', async (t) => {
+  let arrives;
+  const begun = { type: 'tool-input-start', toolCallId: 'one', toolName: 'fill_form' };
+  const input = { fields: [{ field: 'subject', value: 'Lampe' }] };
+  const view = await opened(t, [begins((response) => (arrives = response), begun), says('Fertig.')], { fill: true }, { lang: 'de' });
+  await view.ask('Bitte ausfüllen');
+  assert.match(await view.calls.locator('[part=summary]').innerText(), /^Formular ausfüllen\s+wird vorbereitet/);
+  arrives.end(sse({ ...begun, type: 'tool-input-available', input }, { type: 'finish-step' }, { type: 'finish' }));
+  await view.part('undo').getByText('Ausfüllen rückgängig machen').waitFor();
 });

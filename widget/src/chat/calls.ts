@@ -53,6 +53,7 @@ export class OpenCalls {
     const { id, begun } = this.#conversation;
     const { toolCallId } = part;
     const entry = this.tool(part);
+    if (entry?.tool.title) part.title ??= entry.tool.title;
     if (!entry || !(await this.#tabs.claim(id, toolCallId)) || signal.aborted) return;
     begun.add(toolCallId);
     this.#hooks.changed();
@@ -67,7 +68,6 @@ export class OpenCalls {
       });
     begun.delete(toolCallId);
     if (signal.aborted) return;
-    if (entry.tool.title) part.title ??= entry.tool.title;
     this.#apply(toolCallId, change);
   }
 

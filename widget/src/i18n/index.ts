@@ -19,6 +19,10 @@ const LANGUAGES: Record<string, () => Promise<Translation>> = {
 
 const RIGHT_TO_LEFT = new Set(['ar', 'arc', 'ckb', 'dv', 'fa', 'he', 'ps', 'sd', 'ug', 'ur', 'yi']);
 
+/** Returns the locale of an element: that of its attribute, of the page, or of the browser. */
+export const localeOf = (host: Element | null): string =>
+  host?.getAttribute('locale') || document.documentElement.lang || navigator.language;
+
 const languageOf = (locale: string): string => locale.toLowerCase().split(/[-_]/)[0] ?? '';
 
 /** Returns the texts in the language of `locale`, or none, which stands for English. It never rejects. */

@@ -2,6 +2,7 @@
 
 import { page as registry } from '../chat/registry.js';
 import type { ToolHandler } from '../chat/types.js';
+import { localeOf, textsFor } from '../i18n/index.js';
 import { capture } from './capture.js';
 import { discover } from './discover.js';
 import { fieldsOf, formName, formSelector, formsOf } from './fields.js';
@@ -34,9 +35,15 @@ export interface PageToolsOptions {
   discover?: boolean;
   /** Points at elements, and clicks those with `data-assistant-click`. Default: `false`. */
   point?: boolean;
-  /** The questions for the user. `{url}` stands for the address. */
-  texts?: Partial<NavigateTexts>;
+  /**
+   * The questions for the user, in which `{url}` stands for the address, and the titles of the tools by their names. Default:
+   * those of the language of the chat in the page, or of the page.
+   */
+  texts?: Partial<NavigateTexts & Record<ToolName, string>>;
 }
+
+/** The tools of the page. */
+type ToolName = 'navigate' | 'fill_form' | 'undo_fill' | 'discover_page' | 'point_at';
 
 const object = (properties: Record<string, object>, ...required: string[]): Record<string, unknown> => ({
   type: 'object',
@@ -65,38 +72,35 @@ const FILL_INPUT = object(
 );
 
 /** Registers tools for all chats. Returns a function that removes them. */
-function tools(options: PageToolsOptions): () => void {
+async function tools(options: PageToolsOptions): Promise<() => void> {
+  const texts = { ...(await textsFor(localeOf(document.querySelector('omniassist-chat')))), ...options.texts };
   const ends: (() => void)[] = [];
   const add = (
-    name: string,
-    title: string,
+    name: ToolName,
     description: string,
     inputSchema: Record<string, unknown>,
     handler: ToolHandler,
-  ): void => void ends.push(registry.registerTool({ name, title, description, inputSchema }, handler));
+  ): void => void ends.push(registry.registerTool({ name, title: texts[name], description, inputSchema }, handler));
   const { navigate: router, routes = [] } = options;
   const selector = options.fill ? formSelector(options.fill) : undefined;
   if (router) {
     const listed = routes.map(({ path, title }) => (title ? `${path}: ${title}` : path));
     add(
       'navigate',
-      'Open a page',
       ['Opens a page of the application, and returns the page that is open then.', ...listed].join('\n'),
       object({ path: text('The path, such as /orders?status=open.') }, 'path'),
-      ({ path }: { path: string }, run) => navigate(path, router, routes, options.texts ?? {}, run),
+      ({ path }: { path: string }, run) => navigate(path, router, routes, texts, run),
     );
   }
   if (selector) {
     add(
       'fill_form',
-      'Fill in the form',
       'Fills fields of a form on the open page. Only the user submits the form.',
       FILL_INPUT,
-      (input: FillInput, run) => fill(input, selector, run, 'Undo filling in'),
+      (input: FillInput, run) => fill(input, selector, run, texts.undo_fill),
     );
     add(
       'undo_fill',
-      'Undo filling in',
       'Restores what the last fill_form that is not undone replaced, except fields that the user has edited since then.',
       object({}),
       undo,
@@ -109,7 +113,6 @@ function tools(options: PageToolsOptions): () => void {
   if (options.discover) {
     add(
       'discover_page',
-      'Look at the page',
       'Lists the links, buttons, fields and headings that the user sees, with references and the values of fillable forms.',
       object({ whole_page: flag('true: also what is out of view.') }),
       (input: { whole_page?: boolean }) => discover(input, selector),
@@ -118,7 +121,6 @@ function tools(options: PageToolsOptions): () => void {
   if (options.point) {
     add(
       'point_at',
-      'Show on the page',
       'Scrolls to an element of the page and marks it for the user.',
       object(
         {
@@ -145,5 +147,5 @@ function listForms(selector: string): Record<string, string> | undefined {
   return forms.length > 0 ? Object.fromEntries(forms) : undefined;
 }
 
-/** What the page offers to the assistant. Each function but `undo` returns a function that removes it. */
+/** What the page offers to the assistant. Each function but `undo` returns a function that removes it, or a promise of it. */
 export const page = { capture, tools, undo, webmcp };

@@ -25,7 +25,7 @@ export async function navigate(
   path: string,
   router: Router,
   routes: readonly Route[],
-  texts: Partial<NavigateTexts>,
+  texts: NavigateTexts,
   run: ToolRun,
 ): Promise<object> {
   const url = parsed(path);
@@ -35,7 +35,7 @@ export async function navigate(
     run.signal.throwIfAborted();
   };
   if (url.origin !== location.origin) {
-    await asks(texts.foreign ?? 'Open another site in a new tab? {url}');
+    await asks(texts.foreign);
     window.open(url.href, '_blank', 'noopener,noreferrer');
     return { opened_in_new_tab: url.href, ...here() };
   }
@@ -51,7 +51,7 @@ export async function navigate(
   const isChanged = await quiet(run.signal, mayIgnore ? LONGEST : 2 * QUIET);
   if (mayIgnore && !isChanged && !url.hash && before !== location.href) {
     history.back();
-    await asks(texts.load ?? 'Leave this page and open {url}?');
+    await asks(texts.load);
     // The answer reaches the chat first.
     setTimeout(() => location.assign(url.href), QUIET);
     return { loading: pathOf(url) };

@@ -1,4 +1,5 @@
 import { isAnswering, toolName } from '../chat/part.js';
+import { page } from '../chat/registry.js';
 import type { Chat, Message, Part, ToolPart } from '../chat/types.js';
 
 export { isAnswering, isTool, textOf, toolName } from '../chat/part.js';
@@ -59,10 +60,12 @@ interface CallMetadata {
 }
 
 /** Returns what the server says about a call, for people. `named`: the title of a call without one. */
-export function labelOf(part: ToolPart, message: Message, named = titled(toolName(part))): CallLabel & CallQuestion & { title: string } {
+export function labelOf(part: ToolPart, message: Message, named?: string): CallLabel & CallQuestion & { title: string } {
   const { tools, approvals } = (message.metadata?.['omniassist'] ?? {}) as CallMetadata;
   const label = tools?.[part.toolCallId];
-  const title = label?.title ?? part.title ?? named;
+  const name = toolName(part);
+  // A call has no title before its arguments are complete.
+  const title = label?.title ?? part.title ?? named ?? page.tools.get(name)?.tool.title ?? titled(name);
   return { ...approvals?.[part.toolCallId], ...label, title };
 }
 

@@ -1,5 +1,5 @@
 import { ownBase } from '../chat/base.js';
-import { directionOf, textsFor, translationFor } from '../i18n/index.js';
+import { directionOf, localeOf, textsFor, translationFor } from '../i18n/index.js';
 import { named } from '../i18n/named.js';
 import { adopt } from '../ui/adopt.js';
 import { element, filled, setText } from '../ui/dom.js';
@@ -115,7 +115,7 @@ export class AgentsElement extends HTMLElement {
   /** Makes the view, once the texts of the language are loaded. */
   async #show(): Promise<void> {
     if (this.#shown) return this.#request();
-    const locale = this.getAttribute('locale') || document.documentElement.lang || navigator.language;
+    const locale = localeOf(this);
     const { agents } = await translationFor(locale);
     const context = { texts: { ...named(ENGLISH, agents), ...this.texts }, shared: await textsFor(locale), locale };
     if (this.hasAttribute('locale') && !this.hasAttribute('dir')) this.dir = directionOf(locale);

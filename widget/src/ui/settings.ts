@@ -1,3 +1,4 @@
+import { localeOf } from '../i18n/index.js';
 import { suggestionsOf } from './empty.js';
 import { MODES, type Mode } from './window.js';
 
@@ -23,7 +24,7 @@ export function settingsOf(host: HTMLElement): Settings {
   const read = (name: string): string | undefined => host.getAttribute(name) ?? undefined;
   return {
     mode: MODES.find((mode) => mode === read('mode')) ?? 'popup',
-    locale: read('locale') || host.ownerDocument.documentElement.lang || navigator.language,
+    locale: localeOf(host),
     heading: read('heading'),
     accept: read('attachments'),
     imageOrigins: (read('image-origins') ?? '').split(/[\s,]+/).filter(Boolean),

@@ -3,7 +3,7 @@ import type { Named } from '../i18n/named.js';
 
 /**
  * The texts of the chat, in English. Another language replaces each of them. `{name}` marks a value. A text with a number
- * has one form for each plural category: `one:{count} chat|other:{count} chats`.
+ * has one form for each plural category: `one:{count} chat|other:{count} chats`. The name of a tool of the page names its title.
  */
 export const ENGLISH = {
   actions: 'Actions',
@@ -36,6 +36,7 @@ export const ENGLISH = {
   deny: 'Deny',
   deniedBy: 'Denied by you',
   deniedByServer: 'Denied by the server',
+  discover_page: 'Look at the page',
   download: 'Download',
   dropFiles: 'Drop files to attach them',
   edit: 'Edit',
@@ -60,12 +61,16 @@ export const ENGLISH = {
   fieldWhole: '{field}: enter a whole number.',
   file: 'File',
   fileRefused: '{name} cannot be attached.',
+  fill_form: 'Fill in the form',
+  foreign: 'Open another site in a new tab? {url}',
   form: 'Form',
   formAsk: 'Please fill this in.',
   formJson: 'Write it as JSON.',
   incomplete: 'This answer is incomplete.',
+  load: 'Leave this page and open {url}?',
   loadFailed: 'This could not be loaded.',
   message: 'Message',
+  navigate: 'Open a page',
   newAnswers: 'New answers: {count}. Go to the end',
   newChat: 'New chat',
   no: 'No',
@@ -75,6 +80,7 @@ export const ENGLISH = {
   outdated: 'There is a newer version of the assistant. Reload the page to use it.',
   placeholder: 'Ask a question…',
   play: 'Play {name}',
+  point_at: 'Show on the page',
   progress: 'Progress of {title}',
   reason: 'Reason (optional)',
   reasoning: 'Thoughts',
@@ -117,6 +123,7 @@ export const ENGLISH = {
   toolStopped: 'stopped',
   toolUnanswered: 'not answered',
   toolWaiting: 'waiting for you',
+  undo_fill: 'Undo filling in',
   yes: 'Yes',
   you: 'You',
 };

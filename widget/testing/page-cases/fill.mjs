@@ -3,7 +3,7 @@ import { suite } from '../page-tools.mjs';
 
 const start = (view, options) =>
   view.page.evaluate(
-    (options) => void (window.remove = window.page.tools(options)),
+    async (options) => void (window.remove = await window.page.tools(options)),
     options ?? { fill: true, discover: true },
   );
 const values = (view) =>
