@@ -39,6 +39,12 @@ test('feedback that the page prevents is not marked', async (view) => {
   assert.equal(await good.getAttribute('aria-pressed'), 'false');
 });
 
+test('the metadata of a message can say its feedback', async (view) => {
+  await view.open({ messages: [{ ...answer(text('Hi')), metadata: { feedback: 'down' } }] });
+  const pressed = (name) => view.root.getByRole('button', { name }).getAttribute('aria-pressed');
+  assert.deepEqual([await pressed('Good answer'), await pressed('Bad answer')], ['false', 'true']);
+});
+
 test('a text is copied where the page has no clipboard', async (view) => {
   await view.open({ messages: [said('Plain words')] });
   await view.page.evaluate(() => {

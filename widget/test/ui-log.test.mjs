@@ -322,6 +322,31 @@ test('a component that comes back into the log shows what was shown of it last',
   assert.equal(await view.part('component').getByText('17').count(), 0);
 });
 
+test('feedback stays pressed when its message is drawn again, and when its chat is opened again', PANEL, async (view) => {
+  await view.change({ isStored: true });
+  await talk(view, 300);
+  await view.page.evaluate(() => {
+    window.fired = [];
+    addEventListener('omni-feedback', ({ detail }) => window.fired.push(detail));
+  });
+  const good = view.page.locator('omniassist-chat [data-message-id=m299]').getByRole('button', { name: 'Good answer' });
+  const scrollTo = (end) => view.part('log').evaluate((log, end) => (log.scrollTop = end ? log.scrollHeight : 0), end);
+  await good.click();
+  assert.equal(await good.getAttribute('aria-pressed'), 'true');
+  await scrollTo(false);
+  await good.waitFor({ state: 'detached' });
+  await scrollTo(true);
+  await good.waitFor();
+  assert.equal(await good.getAttribute('aria-pressed'), 'true');
+  const messages = await view.page.evaluate(() => structuredClone(window.chat.messages.slice(-2)));
+  assert.equal(messages.at(-1).metadata, undefined, 'a message of a server stays what it is');
+  await view.change({ chatId: 'other', messages: [] });
+  await view.change({ chatId: 'chat-1', messages });
+  assert.equal(await good.getAttribute('aria-pressed'), 'true');
+  await good.click();
+  assert.deepEqual(await view.page.evaluate(() => window.fired), ['up', null].map((value) => ({ messageId: 'm299', value })));
+});
+
 test('scrolling up page by page moves what is read by what the wheel moved', PANEL, async (view) => {
   await talk(view, 400);
   const moved = await view.part('log').evaluate(async (log) => {

@@ -1,4 +1,4 @@
-import type { Message } from '../chat/types.js';
+import type { Chat, Message } from '../chat/types.js';
 import { write } from '../components/clipboard.js';
 import { element, filled, setAttribute, setHidden, setText } from '../ui/dom.js';
 import type { View, ViewContext } from '../ui/view.js';
@@ -7,6 +7,21 @@ import { isAnswering, isGrowing, isTool, textOf } from './kinds.js';
 
 /** The time for which a copy is confirmed. */
 const CONFIRMED_MS = 2_000;
+
+/** The feedback of the user, by the ids of messages. A message can be made anew: when it is scrolled to, or opened again. */
+const given = new WeakMap<Chat, Map<string, unknown>>();
+
+/** Returns the feedback on a message: `up`, `down`, or another value for none. */
+function feedbackOn({ id, metadata }: Message, chat: Chat): unknown {
+  const here = given.get(chat);
+  return here?.has(id) ? here.get(id) : metadata?.['feedback'];
+}
+
+function keepFeedback(message: Message, chat: Chat, value: 'up' | 'down' | null): void {
+  given.set(chat, (given.get(chat) ?? new Map<string, unknown>()).set(message.id, value));
+  // A server that stores chats has the messages. Those of other chats are kept by the browser.
+  if (!chat.isStored) message.metadata = { ...message.metadata, feedback: value };
+}
 
 /** The actions below a message: copy, retry or edit, its branches, and the feedback. */
 export function actionsView(message: Message, context: ViewContext, edit: () => void): View {
@@ -27,18 +42,21 @@ export function actionsView(message: Message, context: ViewContext, edit: () => 
     ? iconButton('edit', texts.edit, 'edit', edit)
     : iconButton('retry', texts.retry, 'retry', () => void chat.regenerate(message.id));
 
-  let given: string | null = null;
   const thumb = (value: 'up' | 'down', label: string) => {
     const node = iconButton(value, label, `feedback-${value}`, () => {
-      const next = given === value ? null : value;
+      const next = feedbackOn(message, chat) === value ? null : value;
       if (!context.fire('omni-feedback', { messageId: message.id, value: next })) return;
-      given = next;
-      for (const [name, one] of thumbs) one.setAttribute('aria-pressed', String(name === given));
+      keepFeedback(message, chat, next);
+      showFeedback();
     });
-    node.setAttribute('aria-pressed', 'false');
     return [value, node] as const;
   };
   const thumbs = isUser ? [] : [thumb('up', texts.feedbackUp), thumb('down', texts.feedbackDown)];
+
+  const showFeedback = () => {
+    const value = feedbackOn(message, chat);
+    for (const [name, one] of thumbs) setAttribute(one, 'aria-pressed', String(name === value));
+  };
 
   const step = (by: number) => () => {
     const { current, count } = chat.branches(message.id);
@@ -63,6 +81,7 @@ export function actionsView(message: Message, context: ViewContext, edit: () => 
       // An answer that waits for the user is not over.
       setHidden(node, isGrowing(chat, message) || message.parts.some((part) => isTool(part) && chat.isOpen(part)));
       if (node.hidden) return;
+      showFeedback();
       const answering = isAnswering(chat);
       setHidden(copy, textOf(message) === '');
       setHidden(again, answering);
