@@ -22,7 +22,7 @@ const later =
     return (page[name] as (...words: Parameters<Page[K]>) => Awaited<ReturnType<Page[K]>>)(...words);
   };
 
-/** What the assistant can do in the page. The code is loaded at the first call. */
+/** The tools and the context of the page. The code is loaded at the first call. */
 export const page = {
   capture: later('capture'),
   tools: later('tools'),

@@ -1,4 +1,4 @@
-// What the user does in the page, as context for the model: opened pages, and the values of open forms.
+// The actions of the user in the page, as context for the model: opened pages, and the values of open forms.
 
 import { newId } from '../chat/id.js';
 import { page } from '../chat/registry.js';

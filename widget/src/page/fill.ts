@@ -236,16 +236,23 @@ function mark({ controls }: Field, marks: Marks): void {
   });
 }
 
-/** Makes changes one by one. A form that its page would submit at a change is not submitted. */
-async function withoutSubmit(changes: Change[], run: (change: Change) => Promise<void>): Promise<void> {
+let last: Promise<unknown> = Promise.resolve();
+
+/** Makes changes after those of earlier calls. A form that its page would submit at a change is not submitted. */
+function withoutSubmit(changes: Change[], run: (change: Change) => Promise<void>): Promise<void> {
+  const done = last.then(() => inTurn(changes, run));
+  last = done.catch(() => {});
+  return done;
+}
+
+async function inTurn(changes: Change[], run: (change: Change) => Promise<void>): Promise<void> {
   const refuse = (event: Event): void => {
     event.preventDefault();
     event.stopImmediatePropagation();
   };
-  const forms = new Set(changes.map(({ field }) => field.controls[0]?.form).filter((form) => form !== null));
-  const hidden = [...forms].filter(
-    (form) => form && Reflect.defineProperty(form, 'submit', { value() {}, configurable: true }),
-  );
+  const forms = new Set(changes.map(({ field }) => field.controls[0]?.form).filter((form) => !!form));
+  const own = [...forms].map((form) => [form, Object.getOwnPropertyDescriptor(form, 'submit')] as const);
+  for (const [form] of own) Reflect.defineProperty(form as object, 'submit', { value() {}, configurable: true });
   window.addEventListener('submit', refuse, true);
   try {
     for (const change of changes) {
@@ -255,7 +262,10 @@ async function withoutSubmit(changes: Change[], run: (change: Change) => Promise
     }
   } finally {
     window.removeEventListener('submit', refuse, true);
-    for (const form of hidden) Reflect.deleteProperty(form as object, 'submit');
+    for (const [form, before] of own) {
+      if (before) Reflect.defineProperty(form as object, 'submit', before);
+      else Reflect.deleteProperty(form as object, 'submit');
+    }
   }
 }
 

@@ -147,5 +147,5 @@ function listForms(selector: string): Record<string, string> | undefined {
   return forms.length > 0 ? Object.fromEntries(forms) : undefined;
 }
 
-/** What the page offers to the assistant. Each function but `undo` returns a function that removes it, or a promise of it. */
+/** The tools and the context of the page. Each function but `undo` returns a function that removes it, or a promise of it. */
 export const page = { capture, tools, undo, webmcp };

@@ -30,7 +30,7 @@ export async function navigate(
 ): Promise<object> {
   const url = parsed(path);
   const asks = async (text: string): Promise<void> => {
-    if (!(await run.confirm(text.replace('{url}', url.href))))
+    if (!(await run.confirm(text.replace('{url}', () => url.href))))
       throw new Error('The user did not agree to leave this page.');
     run.signal.throwIfAborted();
   };
@@ -44,9 +44,14 @@ export async function navigate(
   if (paths.length > 0 && !paths.some((path) => forms.some((form) => fits(path, form))))
     throw new Error(`There is no page ${url.pathname}. Pages: ${paths.join(', ')}.`);
   const before = location.href;
-  const quiet = watchPage();
+  const { quiet, end } = watchPage();
   const mayIgnore = router === true;
-  await navigateBy(router)(url.pathname + url.search + url.hash);
+  try {
+    await navigateBy(router)(url.pathname + url.search + url.hash);
+  } catch (error) {
+    end();
+    throw error;
+  }
   // A page without a router never changes. One that loads data first changes late.
   const isChanged = await quiet(run.signal, mayIgnore ? LONGEST : 2 * QUIET);
   if (mayIgnore && !isChanged && !url.hash && before !== location.href) {
@@ -75,8 +80,8 @@ const fits = (pattern: string, path: string): boolean =>
       .replace(/:\w+(\\\+)?/g, (_, many) => (many ? '.+' : '[^/]+'))}/?$`,
   ).test(path);
 
-/** Watches the page. The function resolves when the page no longer changes: `true` if it has changed. */
-function watchPage(): (signal: AbortSignal, patience: number) => Promise<boolean> {
+/** Watches the page. `quiet` resolves when the page no longer changes: `true` if it has changed. `end` ends the watch before that. */
+function watchPage(): { quiet(signal: AbortSignal, patience: number): Promise<boolean>; end(): void } {
   let isChanged = false;
   let changed = (): void => {};
   const observer = new MutationObserver(() => {
@@ -84,7 +89,7 @@ function watchPage(): (signal: AbortSignal, patience: number) => Promise<boolean
     changed();
   });
   observer.observe(document, { childList: true, characterData: true, subtree: true });
-  return (signal, patience) =>
+  const quiet = (signal: AbortSignal, patience: number): Promise<boolean> =>
     new Promise((done) => {
       const end = (): void => {
         observer.disconnect();
@@ -100,4 +105,5 @@ function watchPage(): (signal: AbortSignal, patience: number) => Promise<boolean
       };
       signal.addEventListener('abort', end, { once: true });
     });
+  return { quiet, end: () => observer.disconnect() };
 }

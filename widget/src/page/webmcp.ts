@@ -65,12 +65,16 @@ export function webmcp(): () => void {
       // The entry is needed before the registry reports the tool.
       const entry = { handler, remove: () => {} };
       taken.set(tool.name, entry);
-      entry.remove = page.registerTool(described(tool), handler);
+      try {
+        entry.remove = page.registerTool(described(tool), handler);
+      } catch {
+        taken.delete(tool.name); // Its schema is no JSON.
+      }
     }
   };
 
   const unsubscribe = page.subscribe(offerAll);
-  const changed = (): void => void takeAll();
+  const changed = (): void => void takeAll().catch(() => {}); // Without the list, there are no tools.
   context.addEventListener?.('toolchange', changed);
   offerAll();
   changed();

@@ -181,6 +181,22 @@ suite('plain', (test) => {
     assert.deepEqual(await view.page.evaluate(() => window.hasSubmitted), ['submit'], 'the user can submit afterwards');
   });
 
+  test('two calls at once submit nothing, and the submit of the page stays', async (view) => {
+    await start(view);
+    await view.page.evaluate(() => {
+      document.body.dataset.submitsAtChange = 'submit';
+      const form = document.querySelector('#ticket');
+      form.submit = () => (window.hasSubmitted.push('own'), 'own');
+    });
+    await Promise.all([
+      view.call('fill_form', { fields: { subject: 'One' } }),
+      view.call('fill_form', { fields: { details: 'Two', amount: 3, urgent: true } }),
+    ]);
+    assert.deepEqual(await view.page.evaluate(() => window.hasSubmitted), []);
+    assert.equal(await view.page.evaluate(() => document.querySelector('#ticket').submit()), 'own');
+    await view.page.evaluate(() => delete document.body.dataset.submitsAtChange);
+  });
+
   test('the context of a send lists the forms, and tools disappear when the page removes them', async (view) => {
     await start(view, { fill: '#other' });
     const [forms] = await view.context();

@@ -48,6 +48,9 @@ suite('plain', (test) => {
     assert.match((await view.call('navigate', { path: `${foreign}/x?d=1` })).error, /did not agree/);
     assert.deepEqual(await view.asked(), [`Open another site in a new tab? ${foreign}/x?d=1`]);
     assert.deepEqual([opened, view.server.loads], [[], ['/']]);
+    const odd = `${foreign}/$'x$&`;
+    assert.match((await view.call('navigate', { path: odd })).error, /did not agree/);
+    assert.equal((await view.asked()).at(-1), `Open another site in a new tab? ${odd}`);
     const tab = view.tabs.waitForEvent('page');
     await view.page.mouse.click(5, 690);
     assert.equal(
