@@ -127,3 +127,14 @@ test('contract_004_24 an answer that the server refuses can be changed', async (
   assert.match(await result(page), /"code":15/);
   await close();
 });
+
+test('the token and the texts of an element in the markup can be set before its class is defined', async () => {
+  const early = await bundle(`
+    import { defineAgents } from './tree/index.js';
+    Object.assign(document.querySelector('omniassist-agents'), { token: () => 'ada-token', texts: { connected: 'HERE' } });
+    defineAgents();`);
+  const body = '<omniassist-agents api="/assistant"></omniassist-agents>';
+  const { page, close } = await openBefore(browser, office.origin, early, { body });
+  await page.locator('[part=connection]', { hasText: 'HERE' }).waitFor();
+  await close();
+});

@@ -1,3 +1,4 @@
+import { valueOf } from './base.js';
 import { newId } from './id.js';
 import { once } from './retry.js';
 import type { ChatOptions } from './types.js';
@@ -20,8 +21,8 @@ export class Server {
 
   /** Sends a request. A `body` that is no file is written as JSON. */
   async send(url: string, { body, ...init }: Omit<RequestInit, 'body'> & { body?: unknown } = {}): Promise<Response> {
-    const { headers, credentials = 'same-origin' } = this.#options;
-    const own = typeof headers === 'function' ? await headers() : headers;
+    const own = await valueOf(this.#options.headers);
+    const credentials = valueOf(this.#options.credentials) ?? 'same-origin';
     if (body === undefined) return fetch(url, { credentials, headers: own, ...init });
     const isFile = body instanceof Blob;
     const type = isFile ? body.type || 'application/octet-stream' : 'application/json';

@@ -183,10 +183,10 @@ export interface ChatOptions {
   persist?: 'local' | 'session' | 'none';
   /** The beginning of the keys in the storage of the browser. Default: `hsafaChat_`. The agent follows it, or `assistant`. */
   storagePrefix?: string;
-  /** Headers of each request, or a function that returns them. Default: none. */
+  /** Headers of each request, or a function that returns them at each request. Default: none. */
   headers?: Record<string, string> | (() => Record<string, string> | Promise<Record<string, string>>);
-  /** Cookies for another origin. Default: `same-origin`. */
-  credentials?: RequestCredentials;
+  /** Cookies for another origin, or a function that returns the mode at each request. Default: `same-origin`. */
+  credentials?: RequestCredentials | (() => RequestCredentials | undefined);
   /** Further members of the body of each post. Default: none. */
   body?: Record<string, unknown>;
   /** Called after a failure that the user sees. Default: nothing. */

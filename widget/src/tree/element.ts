@@ -3,6 +3,7 @@ import { directionOf, localeOf, textsFor, translationFor } from '../i18n/index.j
 import { named } from '../i18n/named.js';
 import { adopt } from '../ui/adopt.js';
 import { element, filled, setText } from '../ui/dom.js';
+import { early } from '../ui/early.js';
 import { sheet } from '../ui/style/index.js';
 import type { CallAnswer, Intervention, ServerFrame } from './frames.js';
 import { AgentSocket } from './socket.js';
@@ -21,10 +22,10 @@ const SPOKEN = 300;
 export class AgentsElement extends HTMLElement {
   static readonly observedAttributes = ['api', 'agent', 'chat'];
 
-  /** Returns the token of the user. Default: none, as cookies are sent. Set it before the element is added to the page. */
-  token: (() => string | Promise<string>) | undefined;
-  /** Replaces texts. Set it before the element is added to the page. */
-  texts: Partial<Texts> = {};
+  /** Returns the token of the user. Default: none, as cookies are sent. Read when the element is defined and in the page. */
+  token: (() => string | Promise<string>) | undefined = early(this, 'token');
+  /** Replaces texts. Default: none. Read when the element is defined and in the page. */
+  texts: Partial<Texts> = early(this, 'texts') ?? {};
 
   readonly #tree = new AgentTree();
   #socket: AgentSocket | undefined;

@@ -1,9 +1,11 @@
+import { early } from './early.js';
 import { ChatEvents } from './events.js';
 import { CHAT_ATTRIBUTES, LIVE_ATTRIBUTES, SHELL_ATTRIBUTES, settingsOf } from './settings.js';
 import { Shell } from './shell.js';
 import { ChatWindow } from './window.js';
 import { sheet } from './style/index.js';
 import type { Texts } from './texts.js';
+import { valueOf } from '../chat/base.js';
 import { createChat } from '../chat/deferred.js';
 import { directionOf, textsFor } from '../i18n/index.js';
 import type { Chat, ChatOptions } from '../chat/types.js';
@@ -28,13 +30,12 @@ export interface OmniAssistChat extends Pick<Chat, (typeof METHODS)[number]> {}
 export class OmniAssistChat extends HTMLElement {
   static readonly observedAttributes = [...SHELL_ATTRIBUTES, ...CHAT_ATTRIBUTES, ...LIVE_ATTRIBUTES];
 
-  /** Headers of each request, or a function that returns them. Read when the chat is made. */
-  headers: ChatOptions['headers'];
-  /** Cookies for another origin. Read when the chat is made. */
-  credentials: ChatOptions['credentials'];
-  /** Replaces some of the texts. Read when the element is drawn. */
-  texts: Partial<Texts> = {};
+  /** Headers of each request, or a function that returns them. Read at each request. Default: none. */
+  headers: ChatOptions['headers'] = early(this, 'headers');
+  /** Cookies for another origin. Read at each request. Default: `same-origin`. */
+  credentials: ChatOptions['credentials'] = early(this, 'credentials');
 
+  #texts: Partial<Texts> = early(this, 'texts') ?? {};
   #chat: Chat | undefined;
   #window: ChatWindow | undefined;
   #shell: Shell | undefined;
@@ -45,6 +46,16 @@ export class OmniAssistChat extends HTMLElement {
   constructor() {
     super();
     this.attachShadow({ mode: 'open' }).adoptedStyleSheets = [sheet()];
+  }
+
+  /** Replaces some of the texts. New ones are drawn at once. Default: none. */
+  get texts(): Partial<Texts> {
+    return this.#texts;
+  }
+  set texts(texts: Partial<Texts>) {
+    const isSame = JSON.stringify(texts) === JSON.stringify(this.#texts);
+    this.#texts = texts;
+    if (!isSame) this.#request();
   }
 
   /** The conversation. It is made when it is needed first. */
@@ -110,7 +121,7 @@ export class OmniAssistChat extends HTMLElement {
   async #make(): Promise<void> {
     const drawing = ++this.#drawing;
     const settings = settingsOf(this);
-    const texts = { ...(await textsFor(settings.locale)), ...this.texts };
+    const texts = { ...(await textsFor(settings.locale)), ...this.#texts };
     if (drawing !== this.#drawing || !this.isConnected) return;
     // A window that covers a phone, or has the focus, stays open and keeps it.
     this.#focusNext ||= !!this.#window?.node.matches(':modal, :focus-within');
@@ -164,11 +175,13 @@ export class OmniAssistChat extends HTMLElement {
       agent: read('agent'),
       chatId: read('chat'),
       persist: (['local', 'session', 'none'] as const).find((kind) => kind === read('persist')),
-      headers: this.headers,
-      credentials: this.credentials,
     };
     const given = Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
-    const chat = createChat(given as ChatOptions);
+    const chat = createChat({
+      ...given,
+      headers: () => valueOf(this.headers) ?? {},
+      credentials: () => valueOf(this.credentials),
+    });
     const events = new ChatEvents(chat, (type, detail) => this.#fire(type, detail));
     chat.subscribe(() => events.update());
     // A closed window counts the answers.
