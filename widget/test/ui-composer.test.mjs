@@ -206,6 +206,13 @@ test(
   'a kind of file that the page does not accept is refused with a reason',
   { attributes: 'mode="panel" attachments="image/*"' },
   async (view) => {
+    const drop = (...names) =>
+      view.input.evaluate((input, names) => {
+        const dataTransfer = new DataTransfer();
+        for (const name of names) dataTransfer.items.add(new File(['x'], name, { type: name.endsWith('.png') ? 'image/png' : '' }));
+        input.dispatchEvent(new DragEvent('drop', { dataTransfer, bubbles: true, composed: true, cancelable: true }));
+      }, names);
+    const note = view.part('composer').locator('[part~=error]');
     await view.input.evaluate((input) => {
       const data = new DataTransfer();
       data.items.add(new File(['x'], 'virus.exe'));
@@ -213,6 +220,19 @@ test(
     });
     assert.equal(await view.part('file').count(), 0);
     assert.equal(await view.page.getByRole('status').innerText(), 'virus.exe cannot be attached.');
+    assert.equal(await note.innerText(), 'virus.exe cannot be attached.');
+    await view.input.press('x');
+    assert.equal(await note.isVisible(), false, 'the next change removes it');
+    await drop('report.pdf', 'a.png', 'notes.txt');
+    assert.equal(await view.part('file').count(), 1);
+    assert.equal(await note.innerText(), 'report.pdf cannot be attached. notes.txt cannot be attached.');
+    await drop('b.png');
+    assert.equal(await note.isVisible(), false);
+    const long = `${'a'.repeat(240)}.pdf`;
+    await drop(long);
+    assert.equal(await note.evaluate((node) => node.scrollWidth > node.clientWidth), false, 'a long name is broken');
+    await view.change({ chatId: 'chat-2' });
+    assert.equal(await note.isVisible(), false);
   },
 );
 

@@ -10,11 +10,11 @@ export class Attachments {
   readonly button: HTMLButtonElement;
   readonly #context: ViewContext;
   readonly #accept: string;
-  readonly #changed: () => void;
+  readonly #changed: (refusal: string) => void;
   readonly #input: HTMLInputElement;
   #files: { file: Promise<File>; row: HTMLElement; url: string | undefined }[] = [];
 
-  constructor(context: ViewContext, accept: string, changed: () => void) {
+  constructor(context: ViewContext, accept: string, changed: (refusal: string) => void) {
     this.#context = context;
     this.#accept = accept;
     this.#changed = changed;
@@ -32,11 +32,14 @@ export class Attachments {
 
   /** Takes files into the next message. Without the attribute `attachments` there are none. */
   add(files: Iterable<File> | null | undefined): void {
+    const refusals: string[] = [];
     for (const file of files ?? []) {
       if (accepts(this.#accept, file)) this.#add(file);
-      else this.#context.announce(filled(this.#context.texts.fileRefused, { name: file.name }));
+      else refusals.push(filled(this.#context.texts.fileRefused, { name: file.name }));
     }
-    this.#show();
+    const refusal = refusals.join(' ');
+    if (refusal) this.#context.announce(refusal);
+    this.#show(refusal);
   }
 
   all(): Promise<File[]> {
@@ -68,9 +71,10 @@ export class Attachments {
     this.node.append(row);
   }
 
-  #show(): void {
+  /** Shows the files. `refusal` says which ones were not taken. */
+  #show(refusal = ''): void {
     this.node.hidden = this.#files.length === 0;
-    this.#changed();
+    this.#changed(refusal);
   }
 }
 

@@ -1,7 +1,7 @@
 import { isAnswering, lastQuestion, textOf } from '../chat/part.js';
 import { Attachments } from './attachments.js';
 import { iconButton } from './button.js';
-import { element, setHidden } from './dom.js';
+import { element, setHidden, setText } from './dom.js';
 import type { Drafts } from './drafts.js';
 import { icon } from './icon.js';
 import { limited } from './limit.js';
@@ -23,7 +23,7 @@ export class Composer implements View {
   readonly #options: Options;
   readonly #files: Attachments | undefined;
   readonly #send: HTMLButtonElement;
-  /** Says that a text was too long. */
+  /** Says that a text was too long, or that files were not taken. */
   readonly #refusal: HTMLElement;
   #chatId = '';
   #isSending = false;
@@ -41,7 +41,7 @@ export class Composer implements View {
       'aria-label': texts.message,
       enterkeyhint: 'send',
     });
-    if (options.accept !== undefined) this.#files = new Attachments(context, options.accept, () => this.#shown());
+    if (options.accept !== undefined) this.#files = new Attachments(context, options.accept, (refusal) => this.#filesChanged(refusal));
     this.#refusal = limited(this.input, context);
     this.#send = iconButton('send-button', 'send', texts.send, (event) => this.#press(event));
     this.#send.append(icon('stop'));
@@ -140,6 +140,12 @@ export class Composer implements View {
     end();
     this.#isUnsent = this.#isSending && chat.status === 'error';
     this.#isSending = false;
+    this.#shown();
+  }
+
+  #filesChanged(refusal: string): void {
+    setText(this.#refusal, refusal);
+    setHidden(this.#refusal, !refusal);
     this.#shown();
   }
 
