@@ -61,3 +61,21 @@ for (const approved of [true, false]) {
     assert.equal(order.refunded === order.total, approved);
   });
 }
+
+test('a decision that is refused after the end of a session is posted after the user has signed in', async (t) => {
+  const app = await start();
+  t.after(app.stop);
+  app.model.script({ calls: [{ id: 'call_r', ...tools.refund }] }, { text: 'I see.' });
+  const chat = createChat({ api: app.api, persist: 'none' });
+  t.after(() => chat.close());
+  await chat.sendMessage({ text: 'Refund' });
+  const { fetch } = globalThis;
+  t.after(() => (globalThis.fetch = fetch));
+  globalThis.fetch = async () => new Response('', { status: 401 });
+  await chat.approve(call(chat), true);
+  assert.deepEqual([chat.status, chat.error.status, chat.error.canRetry], ['error', 401, true]);
+  globalThis.fetch = fetch;
+  await chat.regenerate();
+  assert.deepEqual([chat.status, text(chat.messages.at(-1)), call(chat).state], ['ready', 'I see.', 'output-available']);
+  assert.equal(app.model.requests.length, 2);
+});

@@ -435,7 +435,7 @@ test('an error says what to do, and its button asks again', PANEL, async (view) 
   assert.equal(await view.page.getByRole('status').innerText(), text);
   await view.page.getByRole('button', { name: 'Try again' }).click();
   assert.deepEqual(await view.calls(), [['regenerate']]);
-  await view.change({ status: 'error', error: { message: 'The plan ends here.', kind: 'refused', canRetry: false } });
+  await view.change({ status: 'error', error: { message: 'The plan ends here.', kind: 'failed', canRetry: false } });
   assert.equal(await view.part('notice-text').innerText(), 'The plan ends here.');
   assert.equal(await view.page.getByRole('button', { name: 'Try again' }).count(), 0);
 });

@@ -1,4 +1,4 @@
-// What the user sees while the assistant cannot be reached.
+// What the user sees while the assistant cannot be reached, or refuses a request.
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
@@ -128,3 +128,82 @@ for (const [locale, sentence] of [
     await said.getByText('Here it is.').waitFor();
     assert.equal(await notice.isVisible(), false);
   });
+
+const HTML_PAGE = [{ 'content-type': 'text/html' }, '<h1>No</h1>'];
+const JSON_ERROR = [{ 'content-type': 'application/json' }, '{"error":{"message":"The sentence of the server."}}'];
+const REFUSALS = {
+  en: {
+    401: 'You are not signed in any more. Sign in, then try again.',
+    403: 'You are not allowed to do this.',
+    404: 'The server answered with status 404.',
+    413: 'The message or its files are too large.',
+  },
+  de: {
+    401: 'Sie sind nicht mehr angemeldet. Melden Sie sich an und versuchen Sie es dann erneut.',
+    403: 'Dafür fehlt Ihnen die Berechtigung.',
+    404: 'Der Server hat mit dem Status 404 geantwortet.',
+    413: 'Die Nachricht oder ihre Dateien sind zu groß.',
+  },
+  es: {
+    401: 'Ya no tiene una sesión iniciada. Inicie sesión e inténtelo de nuevo.',
+    403: 'No tiene permiso para hacer esto.',
+    404: 'El servidor respondió con el estado 404.',
+    413: 'El mensaje o sus archivos son demasiado grandes.',
+  },
+  ar: {
+    401: 'لم تعد مسجّل الدخول. سجّل الدخول ثم حاول مرة أخرى.',
+    403: 'ليس لديك إذن للقيام بذلك.',
+    404: 'استجاب الخادم بالحالة 404.',
+    413: 'الرسالة أو ملفاتها كبيرة جدًا.',
+  },
+};
+
+for (const [locale, sentences] of Object.entries(REFUSALS)) {
+  test(`a refusal says what to do in the language of the page: ${locale}`, async (t) => {
+    const statuses = [403, 404, 413];
+    const turns = statuses.map((status) => fails(status, ...HTML_PAGE));
+    const { ask, notice, part } = await opened(t, [...turns, fails(403, ...JSON_ERROR)], { attributes: `locale="${locale}"` });
+    for (const status of statuses) {
+      await ask(`Question ${status}`);
+      await notice.getByText(sentences[status], { exact: true }).waitFor();
+      assert.equal(await part('retry-button').isVisible(), false);
+    }
+    await ask('Why?');
+    await notice.getByText('The sentence of the server.', { exact: true }).waitFor();
+  });
+
+  test(`a question after the end of a session is sent once more after the user has signed in: ${locale}`, async (t) => {
+    const turns = [fails(401, ...HTML_PAGE), fails(401, ...JSON_ERROR), says('Here it is.')];
+    const { ask, assistant, notice, page, part, said } = await opened(t, turns, { attributes: `locale="${locale}"` });
+    const sent = [];
+    page.on('request', (request) => request.method() === 'POST' && sent.push(request.headers().authorization));
+    await ask('Where is it?');
+    for (const tries of [1, 2]) {
+      await notice.getByText(sentences[401], { exact: true }).waitFor();
+      assert.equal(assistant.posts.length, tries);
+      if (tries === 2) await page.evaluate(() => (document.querySelector('omniassist-chat').headers = { authorization: 'Bearer new' }));
+      const posted = assistant.posted();
+      await part('retry-button').click();
+      await posted;
+      if (tries === 1) await page.waitForFunction(() => document.querySelector('omniassist-chat').chat.status === 'error');
+    }
+    await said.getByText('Here it is.').waitFor();
+    assert.equal(await notice.isVisible(), false);
+    assert.deepEqual(sent, [undefined, undefined, 'Bearer new']);
+    assert.deepEqual(assistant.posts[2].messages.map(({ parts }) => parts[0].text), ['Where is it?']);
+    assert.equal(await said.getByText('Where is it?').count(), 1);
+  });
+}
+
+test('a stored chat that is refused after the end of a session is loaded after the user has signed in', async (t) => {
+  const prepare = (page) => page.route('**/assistant/threads/c1', (route) => route.fulfill({ status: 401 }));
+  const { assistant, notice, page, part, said } = await opened(t, [], { prepare, isStored: true, attributes: 'chat="c1"' });
+  await notice.getByText(REFUSALS.en[401], { exact: true }).waitFor();
+  const messages = ['user', 'assistant'].map((role) => ({ id: role, role, parts: [{ type: 'text', text: `From the ${role}` }] }));
+  await page.route('**/assistant/threads/c1/messages*', (route) => route.fulfill({ json: { messages, more: false } }));
+  await page.route('**/assistant/threads/c1', (route) => route.fulfill({ json: { id: 'c1' } }));
+  await part('retry-button').click();
+  await said.getByText('From the assistant').waitFor();
+  assert.equal(await notice.isVisible(), false);
+  assert.equal(assistant.posts.length, 0);
+});

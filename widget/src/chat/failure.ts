@@ -6,16 +6,18 @@ export class ChatFailure extends Error implements ChatError {
   override readonly name = 'ChatError';
   readonly kind: ChatError['kind'];
   readonly status?: number;
+  readonly reason?: string;
   readonly canRetry: boolean;
 
   constructor(
     kind: ChatError['kind'],
     message: string,
-    options: { status?: number; canRetry?: boolean; cause?: unknown } = {},
+    options: { status?: number; reason?: string; canRetry?: boolean; cause?: unknown } = {},
   ) {
     super(message, options);
     this.kind = kind;
     if (options.status !== undefined) this.status = options.status;
+    if (options.reason !== undefined) this.reason = options.reason;
     this.canRetry = options.canRetry ?? true;
   }
 }
@@ -42,8 +44,8 @@ export async function refusal(response: Response): Promise<ChatFailure> {
   } catch {
     // A proxy answered, not the server.
   }
-  const canRetry = status >= 500 || status === 429 || status === 408;
-  if (typeof message === 'string') return new ChatFailure('refused', message, { status, canRetry });
+  const canRetry = status >= 500 || [401, 408, 429].includes(status);
+  if (typeof message === 'string') return new ChatFailure('refused', message, { status, reason: message, canRetry });
   const isGateway = status > 501 && status < 505;
   if (isGateway || (status === 500 && !text)) return new ChatFailure('offline', NO_SERVER, { status });
   return new ChatFailure('refused', `The server answered with status ${status}.`, { status, canRetry });

@@ -48,6 +48,8 @@ export class Runner {
   readonly #host: RunHost;
   #abort: AbortController | undefined;
   #lastEvent = 0;
+  /** `true` if the last request that failed was one of `sync`. */
+  #isSync = false;
   /** Takes back what a lost answer has added. Returns `false` if a tool may have begun. */
   #takeBack = (): boolean => false;
 
@@ -62,9 +64,12 @@ export class Runner {
     return this.status === 'submitted' || this.status === 'streaming';
   }
 
-  /** Returns `true` if the server may have more of the last answer. */
+  /** Returns `true` if the chat must be loaded before its next post: the server may have more of it than this tab. */
   get isLost(): boolean {
-    return this.#host.stored() !== undefined && ['interrupted', 'offline'].includes(this.error?.kind ?? '');
+    if (!this.#host.stored() || !this.error) return false;
+    const { kind, status } = this.error;
+    const isOut = status === 401 && (this.#isSync || this.#conversation.unsent.size > 0);
+    return isOut || kind === 'interrupted' || kind === 'offline';
   }
 
   /** Sets the status of the run of another tab. */
@@ -132,6 +137,7 @@ export class Runner {
     } catch (error) {
       // A later run may have begun when this one was stopped.
       if (this.#abort !== abort) return;
+      this.#isSync = this.#syncs.has(request);
       const { last, cut } = this.#conversation;
       if (last?.role === 'assistant') cut.add(last.id);
       if (signal.aborted) this.#set('ready');
@@ -149,7 +155,7 @@ export class Runner {
     if (this.#host.stored()) {
       // Another tab may have gone on with the conversation.
       const isBehind = error.status === 409 && !losses;
-      const isAway = this.#syncs.has(request) && error.canRetry && error.kind !== 'failed';
+      const isAway = this.#syncs.has(request) && error.canRetry && error.kind !== 'failed' && error.status !== 401;
       if (!isCut && !isAway && !isBehind) throw error;
       // The run goes on in the server. The user learns that nothing arrives at the moment.
       const isNews = this.status !== 'error' && !isBehind;

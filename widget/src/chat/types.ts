@@ -106,7 +106,9 @@ export interface ChatError extends Error {
   readonly kind: 'offline' | 'interrupted' | 'refused' | 'failed' | 'outdated' | 'unreadable';
   /** The status of the answer of HTTP, if there was one. */
   readonly status?: number;
-  /** `true` if {@link Chat.regenerate} may succeed. */
+  /** The sentence of the server that refused the request, if it gave one. */
+  readonly reason?: string;
+  /** `true` if {@link Chat.regenerate} may succeed. After the status 401 it may once the user has signed in. */
   readonly canRetry: boolean;
 }
 

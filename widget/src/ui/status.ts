@@ -1,5 +1,5 @@
 import { textButton } from './button.js';
-import { element, setText } from './dom.js';
+import { element, filled, setText } from './dom.js';
 import { icon } from './icon.js';
 import type { View, ViewContext } from './view.js';
 
@@ -47,6 +47,10 @@ export class Status implements View {
     if (error.kind === 'outdated') return texts.outdated;
     if (error.kind === 'unreadable') return texts.errorUnreadable;
     if (error.kind === 'interrupted') return texts.errorInterrupted;
-    return error.message;
+    if (error.status === 401) return texts.errorSignedOut;
+    if (error.kind !== 'refused' || error.reason !== undefined) return error.message;
+    if (error.status === 403) return texts.errorForbidden;
+    if (error.status === 413) return texts.errorTooLarge;
+    return filled(texts.errorStatus, { status: error.status ?? '' });
   }
 }
