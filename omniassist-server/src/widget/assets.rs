@@ -3,15 +3,15 @@
 use super::asset::Asset;
 
 /// The name of the folder of the modules, which changes with each of them.
-pub(super) const FOLDER: &str = "ec9e74107b36";
+pub(super) const FOLDER: &str = "fc0a9d5c0c8e";
 
 /// The module that a page loads at once.
 pub(super) static ENTRY: Asset = Asset {
     name: "widget.js",
-    integrity: "sha384-m5j1ohNILw66lvQovt3UPv3YZ+sUMnFRjeERS2B/CV0M6nTTCPBavrJXg7fjjJbY",
-    identity: include_bytes!("../../assets/widget/widget-ec9e74107b36.js"),
-    gzip: include_bytes!("../../assets/widget/widget-ec9e74107b36.js.gz"),
-    brotli: include_bytes!("../../assets/widget/widget-ec9e74107b36.js.br"),
+    integrity: "sha384-M1NALGdJS6ez+Yak210xN/iceXOaFXe2ofsGxabvmXYcaJGUS8DYzBGbxCWscOar",
+    identity: include_bytes!("../../assets/widget/widget-fc0a9d5c0c8e.js"),
+    gzip: include_bytes!("../../assets/widget/widget-fc0a9d5c0c8e.js.gz"),
+    brotli: include_bytes!("../../assets/widget/widget-fc0a9d5c0c8e.js.br"),
 };
 
 /// The modules that it loads when they are needed.
@@ -39,11 +39,11 @@ Asset {
     brotli: include_bytes!("../../assets/widget/client-PBPX7CD6.js.br"),
 },
 Asset {
-    name: "component-WJZKQN2D.js",
-    integrity: "sha384-UuhQlty/QmGNf45Fcy3QTN7OeODlEqf9ghrbE1i8cCL2QTOE5abEiTNzRXVYPF60",
-    identity: include_bytes!("../../assets/widget/component-WJZKQN2D.js"),
-    gzip: include_bytes!("../../assets/widget/component-WJZKQN2D.js.gz"),
-    brotli: include_bytes!("../../assets/widget/component-WJZKQN2D.js.br"),
+    name: "component-5KOZHM66.js",
+    integrity: "sha384-C0tc+Y3qeEGveoq0yLfvftxTjToAiQK+0lIF281JX51OruLcbTCQICShO90O3mqu",
+    identity: include_bytes!("../../assets/widget/component-5KOZHM66.js"),
+    gzip: include_bytes!("../../assets/widget/component-5KOZHM66.js.gz"),
+    brotli: include_bytes!("../../assets/widget/component-5KOZHM66.js.br"),
 },
 Asset {
     name: "de-2OQIYARY.js",
@@ -81,10 +81,10 @@ Asset {
     brotli: include_bytes!("../../assets/widget/rare-V5F55FZQ.js.br"),
 },
 Asset {
-    name: "tree-H7YW2HD2.js",
+    name: "tree-6PSF7N4Z.js",
     integrity: "sha384-btUc88w4abSoSWVq4YhzJ8c0F8AtFRu+8I2B/iiDL8SrFwnasvvPn52cXgYNqZri",
-    identity: include_bytes!("../../assets/widget/tree-H7YW2HD2.js"),
-    gzip: include_bytes!("../../assets/widget/tree-H7YW2HD2.js.gz"),
-    brotli: include_bytes!("../../assets/widget/tree-H7YW2HD2.js.br"),
+    identity: include_bytes!("../../assets/widget/tree-6PSF7N4Z.js"),
+    gzip: include_bytes!("../../assets/widget/tree-6PSF7N4Z.js.gz"),
+    brotli: include_bytes!("../../assets/widget/tree-6PSF7N4Z.js.br"),
 },
 ];

@@ -66,10 +66,7 @@ function plot(all: Series[], labels: string[], count: number, named: string, con
   );
   const every = Math.ceil(count / LABELS);
   return [
-    legend(
-      all.map(({ name }) => ({ name })),
-      context,
-    ),
+    legend(all.map(({ name }) => ({ name }))),
     h(
       'div',
       { part: 'plot' },
@@ -127,7 +124,7 @@ function pie(all: Series[], labels: string[], _count: number, named: string, con
       h('circle', { part: 'rail', cx: 50, cy: 50, r: 38 }),
       ring(shares),
     ),
-    legend(shares, context, true),
+    legend(shares, true),
   );
 }
 
@@ -155,7 +152,7 @@ function spark(all: Series[], _labels: string[], count: number, named: string, c
   });
 }
 
-function legend(entries: readonly { name: string; percent?: string }[], _context: Context, always = false): Child {
+function legend(entries: readonly { name: string; percent?: string }[], always = false): Child {
   if (entries.length < 2 && !always) return null;
   return h(
     'ul',

@@ -92,7 +92,7 @@ export class Drawer {
     const tag = kind === 'heading' ? (`h${size}` as 'h1') : kind === 'list' ? (size < 0 ? 'ul' : 'ol') : (TAGS[kind] ?? 'p');
     const node = make(tag);
     if (tag === 'ol' && size !== 1) (node as HTMLOListElement).start = size;
-    if (size > 99 && tag === 'ol') node.style.paddingInlineStart = `${String(size).length + 1.5}ch`;
+    if (size > 99 && tag === 'ol') node.style.paddingInlineStart = `${String(size).length + 2.5}ch`;
     return slot(look, node);
   }
 

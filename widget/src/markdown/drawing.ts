@@ -22,7 +22,7 @@ export function make<K extends keyof HTMLElementTagNameMap>(
 }
 
 /** Changes the text of a node from the first character that differs. */
-export function setData(node: CharacterData, text: string): void {
+function setData(node: CharacterData, text: string): void {
   const { data } = node;
   if (data === text) return;
   if (text.startsWith(data)) return node.appendData(text.slice(data.length));

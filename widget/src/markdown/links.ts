@@ -65,7 +65,7 @@ export function targetAt(source: string, at: number): (Target & { end: number })
 }
 
 /** Reads a definition such as `[label]: address "title"`. */
-export function definitionAt(source: string, at: number): (Target & { key: string; end: number }) | undefined {
+function definitionAt(source: string, at: number): (Target & { key: string; end: number }) | undefined {
   const label = labelAt(source, at);
   const key = label && keyOf(label.label);
   if (!key || source[label.end] !== ':') return undefined;

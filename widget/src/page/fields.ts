@@ -13,7 +13,7 @@ export interface Field {
   controls: Control[];
 }
 
-export const IGNORED = '[data-assistant-ignore], [inert], omniassist-chat';
+const IGNORED = '[data-assistant-ignore], [inert], omniassist-chat';
 export const EDITABLE = '[contenteditable]:not([contenteditable="false"])';
 const CONTROLS = `input:not([type=submit], [type=reset], [type=button], [type=image]), textarea, select, ${EDITABLE}`;
 const LOCKED = ':disabled, [readonly], [aria-readonly=true], [aria-disabled=true]';

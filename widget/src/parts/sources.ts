@@ -6,7 +6,7 @@ import type { PartView } from './kinds.js';
 import { seen } from './values.js';
 
 /** Returns the address of a link that may be opened in another tab. */
-export function webAddress(url: string | undefined): URL | undefined {
+function webAddress(url: string | undefined): URL | undefined {
   const parsed = url && URL.canParse(url) ? new URL(url) : undefined;
   return parsed && /^https?:$/.test(parsed.protocol) ? parsed : undefined;
 }
