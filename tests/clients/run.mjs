@@ -1,3 +1,3 @@
 import { runSuite } from '../lib/runner.mjs';
 
-runSuite(import.meta.url);
+runSuite(import.meta.url, { concurrency: 2 });

@@ -1,4 +1,4 @@
-// Runs the test files of a suite in sequence. Tests named `CLIENT · SCENARIO` are also listed in a table at the end.
+// Runs the test files of a suite. Tests named `CLIENT · SCENARIO` are also listed in a table at the end.
 
 import { setMaxListeners } from 'node:events';
 import { appendFileSync, readdirSync } from 'node:fs';
