@@ -3,15 +3,15 @@
 use super::asset::Asset;
 
 /// The name of the folder of the modules, which changes with each of them.
-pub(super) const FOLDER: &str = "fc0a9d5c0c8e";
+pub(super) const FOLDER: &str = "4d5762e0efc2";
 
 /// The module that a page loads at once.
 pub(super) static ENTRY: Asset = Asset {
     name: "widget.js",
-    integrity: "sha384-M1NALGdJS6ez+Yak210xN/iceXOaFXe2ofsGxabvmXYcaJGUS8DYzBGbxCWscOar",
-    identity: include_bytes!("../../assets/widget/widget-fc0a9d5c0c8e.js"),
-    gzip: include_bytes!("../../assets/widget/widget-fc0a9d5c0c8e.js.gz"),
-    brotli: include_bytes!("../../assets/widget/widget-fc0a9d5c0c8e.js.br"),
+    integrity: "sha384-De2ZKpoqHTP3599IeWQ15+R7QWCdicZR2cdwOTE8YvE2MWC7D/oWvywxS96u0IKh",
+    identity: include_bytes!("../../assets/widget/widget-4d5762e0efc2.js"),
+    gzip: include_bytes!("../../assets/widget/widget-4d5762e0efc2.js.gz"),
+    brotli: include_bytes!("../../assets/widget/widget-4d5762e0efc2.js.br"),
 };
 
 /// The modules that it loads when they are needed.

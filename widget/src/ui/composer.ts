@@ -108,7 +108,7 @@ export class Composer implements View {
 
   #press({ detail }: MouseEvent): void {
     // The second click of a double click would stop the answer to the first one.
-    if (detail > 1) return;
+    if (detail === 2) return;
     if (isAnswering(this.#context.chat)) this.#context.chat.stop();
     else void this.#submit();
     this.input.focus();
