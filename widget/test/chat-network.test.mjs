@@ -47,6 +47,51 @@ function held(...chunks) {
   return { turn: begins(given, ...chunks), response };
 }
 
+/** Lets the page be visible or hidden. */
+function page(hidden) {
+  globalThis.document = { hidden };
+  ends.push(() => delete globalThis.document);
+}
+
+test('a visible page pauses after an event that it waited for, and a hidden page never', async () => {
+  const words = ['one ', 'two ', 'three'];
+  const slowly = begins(async (response) => {
+    for (const delta of words) {
+      await new Promise((next) => setTimeout(next, 20));
+      response.write(sse({ type: 'text-delta', id: 't', delta }));
+    }
+    response.end(sse({ type: 'text-end', id: 't' }, { type: 'finish' }));
+  }, { type: 'text-start', id: 't' });
+  const { chat } = await connected(slowly, slowly);
+  const waits = pauses();
+  for (const hidden of [true, false]) {
+    page(hidden);
+    await chat.sendMessage({ text: 'Hi' });
+    assert.equal(text(chat.messages.at(-1)), words.join(''));
+    assert.equal(waits.includes(40), !hidden);
+  }
+});
+
+test('events that have arrived are read without a pause', async () => {
+  const { chat } = await connected();
+  page(false);
+  const deltas = Array.from({ length: 400 }, (_, number) => ({ type: 'text-delta', id: 't', delta: `${number} ` }));
+  mock.method(globalThis, 'fetch', async () => {
+    const events = [{ type: 'start' }, { type: 'text-start', id: 't' }, ...deltas, { type: 'text-end', id: 't' }, { type: 'finish' }];
+    const body = new ReadableStream({
+      start(controller) {
+        for (const event of events) controller.enqueue(new TextEncoder().encode(sse(event)));
+        controller.close();
+      },
+    });
+    return new Response(body, { headers: { 'content-type': 'text/event-stream' } });
+  });
+  const waits = pauses();
+  await chat.sendMessage({ text: 'Hi' });
+  assert.ok(text(chat.messages.at(-1)).endsWith(' 399 '));
+  assert.ok(waits.length < 20, `${waits.length} pauses`);
+});
+
 test('contract_001_23 a request is sent again after 0.5, 1, 2, 4 and 8 seconds', async () => {
   const refused = fails(503);
   const { server, chat } = await connected(refused, refused, refused, refused, refused, says('Hello'));

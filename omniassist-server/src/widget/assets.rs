@@ -3,15 +3,15 @@
 use super::asset::Asset;
 
 /// The name of the folder of the modules, which changes with each of them.
-pub(super) const FOLDER: &str = "4d5762e0efc2";
+pub(super) const FOLDER: &str = "17572d877d8a";
 
 /// The module that a page loads at once.
 pub(super) static ENTRY: Asset = Asset {
     name: "widget.js",
-    integrity: "sha384-De2ZKpoqHTP3599IeWQ15+R7QWCdicZR2cdwOTE8YvE2MWC7D/oWvywxS96u0IKh",
-    identity: include_bytes!("../../assets/widget/widget-4d5762e0efc2.js"),
-    gzip: include_bytes!("../../assets/widget/widget-4d5762e0efc2.js.gz"),
-    brotli: include_bytes!("../../assets/widget/widget-4d5762e0efc2.js.br"),
+    integrity: "sha384-QwjfaA1o/HjSi28Q8I6tI3BCRsVhrQAYFftQlgNpZrert3E+/FOkgNf6fIkWmW5L",
+    identity: include_bytes!("../../assets/widget/widget-17572d877d8a.js"),
+    gzip: include_bytes!("../../assets/widget/widget-17572d877d8a.js.gz"),
+    brotli: include_bytes!("../../assets/widget/widget-17572d877d8a.js.br"),
 };
 
 /// The modules that it loads when they are needed.
@@ -32,11 +32,11 @@ Asset {
     brotli: include_bytes!("../../assets/widget/ar-NACLTZXD.js.br"),
 },
 Asset {
-    name: "client-PBPX7CD6.js",
-    integrity: "sha384-vE0l4zfVJFCfiAWaMXpjwSuk0RtYxk/FFX1YNEMOIHlh0dJS56eZV0p4iGylYTYQ",
-    identity: include_bytes!("../../assets/widget/client-PBPX7CD6.js"),
-    gzip: include_bytes!("../../assets/widget/client-PBPX7CD6.js.gz"),
-    brotli: include_bytes!("../../assets/widget/client-PBPX7CD6.js.br"),
+    name: "client-CDENW3F6.js",
+    integrity: "sha384-T17DdmAJdF1x8+KaJXoR9uByRet6fcMKkkX7pzQeYZ9+Wdx/3eXEivEzYTOGG2Kx",
+    identity: include_bytes!("../../assets/widget/client-CDENW3F6.js"),
+    gzip: include_bytes!("../../assets/widget/client-CDENW3F6.js.gz"),
+    brotli: include_bytes!("../../assets/widget/client-CDENW3F6.js.br"),
 },
 Asset {
     name: "component-5KOZHM66.js",
@@ -68,7 +68,7 @@ Asset {
 },
 Asset {
     name: "page-JNVTVPY6.js",
-    integrity: "sha384-HEOnAEjb8XcgyDYnUpXF27hcHh91ZJhmc4r6ygddvQUrvrawZeuBu53/lTGw5AU8",
+    integrity: "sha384-9uaC2UP9gK5C5FYEHcGgsmWWAVY909quzTgtLXK9mHDmIfg3qvGjHM1IPNxAkk11",
     identity: include_bytes!("../../assets/widget/page-JNVTVPY6.js"),
     gzip: include_bytes!("../../assets/widget/page-JNVTVPY6.js.gz"),
     brotli: include_bytes!("../../assets/widget/page-JNVTVPY6.js.br"),
