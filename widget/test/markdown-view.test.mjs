@@ -102,6 +102,23 @@ test('an open paragraph grows in place, and its open marks are shown as closed',
   ]);
 });
 
+test('the open marks in the last cell of a growing table are shown as closed', async () => {
+  const looks = await view.page.evaluate(() => {
+    const node = root.appendChild(document.createElement('div'));
+    const markdown = new MarkdownView(node);
+    return ['| **al', '| **all** | `co', '| **all** | `code` |\n| ~~x', '| **all** | `code` |\n| ~~x'].map((rows, at) => {
+      markdown.set(`| a | b |\n|---|---|\n${rows}`, at === 3);
+      return [...node.querySelectorAll('td')].map(({ innerHTML }) => innerHTML);
+    });
+  });
+  assert.deepEqual(looks, [
+    ['<strong>al</strong>', ''],
+    ['<strong>all</strong>', '<code>co</code>'],
+    ['<strong>all</strong>', '<code>code</code>', '<del>x</del>', ''],
+    ['<strong>all</strong>', '<code>code</code>', '~~x', ''],
+  ]);
+});
+
 test('a label that is defined later becomes a link at the end', async () => {
   const links = await view.page.evaluate(() => {
     const node = root.appendChild(document.createElement('div'));

@@ -3,15 +3,15 @@
 use super::asset::Asset;
 
 /// The name of the folder of the modules, which changes with each of them.
-pub(super) const FOLDER: &str = "17572d877d8a";
+pub(super) const FOLDER: &str = "434a0b7db107";
 
 /// The module that a page loads at once.
 pub(super) static ENTRY: Asset = Asset {
     name: "widget.js",
-    integrity: "sha384-QwjfaA1o/HjSi28Q8I6tI3BCRsVhrQAYFftQlgNpZrert3E+/FOkgNf6fIkWmW5L",
-    identity: include_bytes!("../../assets/widget/widget-17572d877d8a.js"),
-    gzip: include_bytes!("../../assets/widget/widget-17572d877d8a.js.gz"),
-    brotli: include_bytes!("../../assets/widget/widget-17572d877d8a.js.br"),
+    integrity: "sha384-1pk2nCgNgZMs5gqIoFY66L/DQ3uOHhBtuDII7B8t3fk6hRX2KSxrqjL5CL8tIEHW",
+    identity: include_bytes!("../../assets/widget/widget-434a0b7db107.js"),
+    gzip: include_bytes!("../../assets/widget/widget-434a0b7db107.js.gz"),
+    brotli: include_bytes!("../../assets/widget/widget-434a0b7db107.js.br"),
 };
 
 /// The modules that it loads when they are needed.
@@ -81,10 +81,10 @@ Asset {
     brotli: include_bytes!("../../assets/widget/rare-V5F55FZQ.js.br"),
 },
 Asset {
-    name: "tree-6PSF7N4Z.js",
+    name: "tree-STXPRWBX.js",
     integrity: "sha384-btUc88w4abSoSWVq4YhzJ8c0F8AtFRu+8I2B/iiDL8SrFwnasvvPn52cXgYNqZri",
-    identity: include_bytes!("../../assets/widget/tree-6PSF7N4Z.js"),
-    gzip: include_bytes!("../../assets/widget/tree-6PSF7N4Z.js.gz"),
-    brotli: include_bytes!("../../assets/widget/tree-6PSF7N4Z.js.br"),
+    identity: include_bytes!("../../assets/widget/tree-STXPRWBX.js"),
+    gzip: include_bytes!("../../assets/widget/tree-STXPRWBX.js.gz"),
+    brotli: include_bytes!("../../assets/widget/tree-STXPRWBX.js.br"),
 },
 ];

@@ -113,7 +113,7 @@ export class Drawer {
 
   #makeTable({ info, columns }: Block, look: string): Slot {
     const head = make('tr');
-    this.#drawCells(head, 'th', info, columns);
+    this.#drawCells(head, 'th', info, columns, true);
     const body = make('tbody');
     const frame = make('div', 'table', make('table', '', make('thead', '', head), body));
     frame.tabIndex = 0;
@@ -136,7 +136,7 @@ export class Drawer {
         break;
       }
       case 'row':
-        this.#drawCells(into.body, 'td', block.text, block.parent!.columns);
+        this.#drawCells(into.body, 'td', block.text, block.parent!.columns, this.#isFinal(block));
         break;
       case 'paragraph':
       case 'heading':
@@ -180,7 +180,7 @@ export class Drawer {
     if (isUnresolved) this.#unresolved.push(() => this.#drawInline(node, text, false, false, limit));
   }
 
-  #drawCells(row: HTMLElement, tag: 'td' | 'th', text: string, columns: Block['columns']): void {
+  #drawCells(row: HTMLElement, tag: 'td' | 'th', text: string, columns: Block['columns'], isFinal: boolean): void {
     const found = cells(text);
     columns.forEach((alignment, index) => {
       let cell = row.children[index] as HTMLElement | undefined;
@@ -188,7 +188,7 @@ export class Drawer {
         cell = row.appendChild(make(tag));
         if (alignment) cell.style.textAlign = alignment;
       }
-      this.#drawInline(cell, found[index] ?? '', false, true);
+      this.#drawInline(cell, found[index] ?? '', !isFinal && index === found.length - 1, isFinal);
     });
   }
 }
