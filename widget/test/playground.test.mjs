@@ -55,6 +55,11 @@ suite('a question shows its answer, and the events of its run', quickstart, asyn
   assert.deepEqual(sent[0].context, [{ type: 'page', data: { title: 'Orders' } }]);
   assert.match(await events(page).first().innerText(), /^\+\d\.\d{3} start \{"messageId":/);
   assert.match(await selected(page), /^1 · What is the status of order 1012\? · \d/);
+  // The model writes a word in 25 ms.
+  await page.getByLabel('Filter the events').fill('text-delta');
+  const times = (await events(page).allInnerTexts()).map((text) => 1_000 * Number(/^\+([\d.]+)/.exec(text)[1]));
+  const gaps = times.slice(1).map((time, at) => Math.round(time - times[at]));
+  assert.ok(gaps.filter((gap) => gap > 20 && gap < 36).length > gaps.length / 3, `${gaps}`);
   await page.getByLabel('Filter the events').fill('tool-input-available');
   await events(page).nth(1).waitFor({ state: 'detached' });
   assert.match(await events(page).innerText(), /tool-input-available .*"toolName":"order_status"/);

@@ -3,15 +3,15 @@
 use super::asset::Asset;
 
 /// The name of the folder of the modules, which changes with each of them.
-pub(super) const FOLDER: &str = "434a0b7db107";
+pub(super) const FOLDER: &str = "09a3e0b6175b";
 
 /// The module that a page loads at once.
 pub(super) static ENTRY: Asset = Asset {
     name: "widget.js",
-    integrity: "sha384-1pk2nCgNgZMs5gqIoFY66L/DQ3uOHhBtuDII7B8t3fk6hRX2KSxrqjL5CL8tIEHW",
-    identity: include_bytes!("../../assets/widget/widget-434a0b7db107.js"),
-    gzip: include_bytes!("../../assets/widget/widget-434a0b7db107.js.gz"),
-    brotli: include_bytes!("../../assets/widget/widget-434a0b7db107.js.br"),
+    integrity: "sha384-OHoH5EKDQgAd/jVJwK2E6m+Ft/DkJoytKc2jvWf/TqxkROa92JiDJ/XQ5l1cLP4i",
+    identity: include_bytes!("../../assets/widget/widget-09a3e0b6175b.js"),
+    gzip: include_bytes!("../../assets/widget/widget-09a3e0b6175b.js.gz"),
+    brotli: include_bytes!("../../assets/widget/widget-09a3e0b6175b.js.br"),
 };
 
 /// The modules that it loads when they are needed.
@@ -32,11 +32,11 @@ Asset {
     brotli: include_bytes!("../../assets/widget/ar-NACLTZXD.js.br"),
 },
 Asset {
-    name: "client-CDENW3F6.js",
-    integrity: "sha384-T17DdmAJdF1x8+KaJXoR9uByRet6fcMKkkX7pzQeYZ9+Wdx/3eXEivEzYTOGG2Kx",
-    identity: include_bytes!("../../assets/widget/client-CDENW3F6.js"),
-    gzip: include_bytes!("../../assets/widget/client-CDENW3F6.js.gz"),
-    brotli: include_bytes!("../../assets/widget/client-CDENW3F6.js.br"),
+    name: "client-WYZ4642C.js",
+    integrity: "sha384-clUC44VH2G6QHwvx87hDKDrYLT2v5mEGjoTSYSSCV3ztWw3Tp3Tz8Cs49nI8R+hT",
+    identity: include_bytes!("../../assets/widget/client-WYZ4642C.js"),
+    gzip: include_bytes!("../../assets/widget/client-WYZ4642C.js.gz"),
+    brotli: include_bytes!("../../assets/widget/client-WYZ4642C.js.br"),
 },
 Asset {
     name: "component-5KOZHM66.js",
@@ -68,7 +68,7 @@ Asset {
 },
 Asset {
     name: "page-JNVTVPY6.js",
-    integrity: "sha384-9uaC2UP9gK5C5FYEHcGgsmWWAVY909quzTgtLXK9mHDmIfg3qvGjHM1IPNxAkk11",
+    integrity: "sha384-XvJW9kj1v2YMXY4m05Jxk11/5B2htxaIunZujxl0d9jU05c/1/4sA/xp9gvF6zbn",
     identity: include_bytes!("../../assets/widget/page-JNVTVPY6.js"),
     gzip: include_bytes!("../../assets/widget/page-JNVTVPY6.js.gz"),
     brotli: include_bytes!("../../assets/widget/page-JNVTVPY6.js.br"),

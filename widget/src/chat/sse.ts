@@ -12,8 +12,8 @@ export interface Chunk {
  */
 const PAUSE_MS = 40;
 
-/** Yields the chunks of a stream. A loop that is left early closes the connection. */
-export async function* chunks({ body }: Response): AsyncGenerator<Chunk, void> {
+/** Yields the chunks of a stream, and pauses in a visible page. A loop that is left early closes the connection. */
+export async function* chunks({ body }: Response, pauseMs = PAUSE_MS): AsyncGenerator<Chunk, void> {
   if (!body) return;
   const reader = body.getReader();
   const decoder = new TextDecoder();
@@ -38,7 +38,7 @@ export async function* chunks({ body }: Response): AsyncGenerator<Chunk, void> {
         if (text !== '[DONE]') yield JSON.parse(text) as Chunk;
       }
       // Timers of a hidden page may wait for a minute.
-      if (hasWaited && globalThis.document?.hidden === false) await new Promise((done) => setTimeout(done, PAUSE_MS));
+      if (hasWaited && pauseMs && globalThis.document?.hidden === false) await new Promise((done) => setTimeout(done, pauseMs));
     }
   } finally {
     reader.cancel().catch(() => {});

@@ -128,7 +128,8 @@ export class Recorder {
 
   async #read(run: Run, response: Response, begun: number): Promise<void> {
     try {
-      for await (const chunk of chunks(response)) {
+      // Each event is recorded when it arrives.
+      for await (const chunk of chunks(response, 0)) {
         run.events.push({ at: performance.now() - begun, chunk });
         if (chunk.type === 'error') return this.#end(run, String(chunk.errorText));
         this.onChange(run);
