@@ -192,7 +192,7 @@ function show(
   if (cell === null || cell === undefined) return closed && cell === null ? '–' : null;
   if (typeof cell === 'boolean') return cell ? texts.yes : texts.no;
   if (typeof cell === 'number')
-    return kind === 'number' || !Number.isInteger(cell) 
+    return kind === 'number' || !Number.isInteger(cell)
       ? number(cell, locale, minimumFractionDigits === undefined ? undefined : { minimumFractionDigits })
       : String(cell);
   if (kind === 'date')
