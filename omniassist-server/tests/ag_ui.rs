@@ -82,7 +82,7 @@ async fn a_run_streams_its_events() {
     let response = service.handle(post("/ag-ui", &input(&[user("hi")]), "ada")).await;
     let headers = response.headers();
     assert_eq!(headers["content-type"], "text/event-stream");
-    assert_eq!(headers["cache-control"], "no-cache, no-transform");
+    assert_eq!(headers["cache-control"], "no-cache, no-store, no-transform");
     assert_eq!(headers["x-accel-buffering"], "no");
     let events = events(response).await;
     assert_eq!(events[0], json!({"type": "RUN_STARTED", "threadId": "thread-1", "runId": "run-1"}));

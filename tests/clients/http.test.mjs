@@ -56,7 +56,7 @@ test('the event stream has the headers of the protocol and those that keep it un
   const { response, done, ids, text } = await runOnce(app.api, [user('Hi')]);
   assert.equal(response.status, 200);
   assert.match(response.headers.get('content-type'), /^text\/event-stream/);
-  assert.match(response.headers.get('cache-control'), /no-cache/);
+  assert.match(response.headers.get('cache-control'), /no-store/);
   assert.equal(response.headers.get('x-accel-buffering'), 'no');
   assert.equal(response.headers.get('x-vercel-ai-ui-message-stream'), 'v1');
   assert.equal(response.headers.get('access-control-allow-origin'), null);

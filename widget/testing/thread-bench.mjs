@@ -30,7 +30,7 @@ async function assistant() {
     for await (const piece of request.setEncoding('utf8')) body += piece;
     if (request.method !== 'POST') return response.writeHead(404).end();
     const delta = (text) => response.write(event({ type: 'text-delta', id: 't', delta: text }));
-    response.writeHead(200, { 'content-type': 'text/event-stream', 'x-vercel-ai-ui-message-stream': 'v1' });
+    response.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-cache, no-store, no-transform', 'x-vercel-ai-ui-message-stream': 'v1' });
     response.write(event({ type: 'start' }) + event({ type: 'start-step' }) + event({ type: 'text-start', id: 't' }));
     delta(START);
     const end = () =>
@@ -68,6 +68,12 @@ const ask = async (view, text) => {
 const idle = (view) =>
   view.page.waitForFunction(() => document.querySelector('omniassist-chat').chat.status === 'ready', null, { timeout: 60_000 });
 
+/**
+ * Stops the report of each network event to the driver, as in a browser without open developer tools. The report of each
+ * received piece takes a task of the main thread. Playwright has no public interface for this.
+ */
+const withoutNetworkEvents = (page) => page._connection.toImpl(page).delegate._mainFrameSession._client.send('Network.disable');
+
 async function stream(browser, target) {
   for (const rate of [1, 4]) {
     const view = await openWidget(browser, { attributes: 'mode="panel" persist="none"', target });
@@ -78,6 +84,7 @@ async function stream(browser, target) {
       const { metrics } = await session.send('Performance.getMetrics');
       return metrics.find(({ name }) => name === 'TaskDuration').value;
     };
+    await withoutNetworkEvents(view.page);
     await ask(view, 'stream');
     await view.page.waitForFunction(
       (length) => document.querySelector('omniassist-chat').chat.messages.at(-1)?.parts.at(-1)?.text?.length > length,

@@ -30,7 +30,7 @@ use crate::event::{ComponentEvent, FinishReason};
 /// Response headers.
 pub const HEADERS: &[(&str, &str)] = &[
     ("content-type", "text/plain; charset=utf-8"),
-    ("cache-control", "no-cache, no-transform"),
+    ("cache-control", "no-cache, no-store, no-transform"),
     ("x-accel-buffering", "no"),
 ];
 

@@ -50,7 +50,7 @@
 //! | `/copilotkit/…` | `GET /info`, `POST /agent/{agent}/run`, `/connect`, `/suggest` and `/stop/{thread}`; with a store `GET /threads`, `PATCH` and `DELETE /threads/{thread}` |
 //!
 //! Every response has `X-Content-Type-Options: nosniff`. Complete responses have `Cache-Control: no-store`, apart from scripts. Streams have
-//! `Cache-Control: no-cache, no-transform` and `X-Accel-Buffering: no`, so that proxies do not hold them back.
+//! `Cache-Control: no-cache, no-store, no-transform` and `X-Accel-Buffering: no`, so that proxies do not hold them back.
 //!
 //! # Errors
 //!

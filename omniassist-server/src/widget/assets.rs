@@ -3,26 +3,26 @@
 use super::asset::Asset;
 
 /// The name of the folder of the modules, which changes with each of them.
-pub(super) const FOLDER: &str = "09a3e0b6175b";
+pub(super) const FOLDER: &str = "25744c2a7b0a";
 
 /// The module that a page loads at once.
 pub(super) static ENTRY: Asset = Asset {
     name: "widget.js",
-    integrity: "sha384-OHoH5EKDQgAd/jVJwK2E6m+Ft/DkJoytKc2jvWf/TqxkROa92JiDJ/XQ5l1cLP4i",
-    identity: include_bytes!("../../assets/widget/widget-09a3e0b6175b.js"),
-    gzip: include_bytes!("../../assets/widget/widget-09a3e0b6175b.js.gz"),
-    brotli: include_bytes!("../../assets/widget/widget-09a3e0b6175b.js.br"),
+    integrity: "sha384-NLzcoMYQxyuaH8qABNlO7mRxEpKtgunBsY3VNc3LaXniIKVDiQHSi/syxXqzuEYA",
+    identity: include_bytes!("../../assets/widget/widget-25744c2a7b0a.js"),
+    gzip: include_bytes!("../../assets/widget/widget-25744c2a7b0a.js.gz"),
+    brotli: include_bytes!("../../assets/widget/widget-25744c2a7b0a.js.br"),
 };
 
 /// The modules that it loads when they are needed.
 #[rustfmt::skip]
 pub(super) static LAZY: &[Asset] = &[
 Asset {
-    name: "app-WYRTCIA3.js",
+    name: "app-KXCKFZ2T.js",
     integrity: "sha384-q0xPunujfqrHf4Sl9dmx3rF5QCmlTlj2OI6pspBjpRk1vog2iMhG7YSgFUoea9Kn",
-    identity: include_bytes!("../../assets/widget/app-WYRTCIA3.js"),
-    gzip: include_bytes!("../../assets/widget/app-WYRTCIA3.js.gz"),
-    brotli: include_bytes!("../../assets/widget/app-WYRTCIA3.js.br"),
+    identity: include_bytes!("../../assets/widget/app-KXCKFZ2T.js"),
+    gzip: include_bytes!("../../assets/widget/app-KXCKFZ2T.js.gz"),
+    brotli: include_bytes!("../../assets/widget/app-KXCKFZ2T.js.br"),
 },
 Asset {
     name: "ar-NACLTZXD.js",
@@ -81,10 +81,10 @@ Asset {
     brotli: include_bytes!("../../assets/widget/rare-V5F55FZQ.js.br"),
 },
 Asset {
-    name: "tree-STXPRWBX.js",
+    name: "tree-KVWP55I2.js",
     integrity: "sha384-btUc88w4abSoSWVq4YhzJ8c0F8AtFRu+8I2B/iiDL8SrFwnasvvPn52cXgYNqZri",
-    identity: include_bytes!("../../assets/widget/tree-STXPRWBX.js"),
-    gzip: include_bytes!("../../assets/widget/tree-STXPRWBX.js.gz"),
-    brotli: include_bytes!("../../assets/widget/tree-STXPRWBX.js.br"),
+    identity: include_bytes!("../../assets/widget/tree-KVWP55I2.js"),
+    gzip: include_bytes!("../../assets/widget/tree-KVWP55I2.js.gz"),
+    brotli: include_bytes!("../../assets/widget/tree-KVWP55I2.js.br"),
 },
 ];

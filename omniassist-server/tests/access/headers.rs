@@ -11,7 +11,7 @@ fn check(name: &str, answer: &Answer) {
     let is_stream = answer.header("content-type").is_some_and(|kind| {
         kind.starts_with("text/event-stream") || kind.contains("ndjson") || kind.starts_with("text/plain")
     }) && answer.header("x-accel-buffering").is_some();
-    let cache = if is_stream { "no-cache, no-transform" } else { "no-store" };
+    let cache = if is_stream { "no-cache, no-store, no-transform" } else { "no-store" };
     assert_eq!(answer.header("cache-control"), Some(cache), "{name}");
     assert_eq!(answer.header("x-accel-buffering"), is_stream.then_some("no"), "{name}");
     if answer.status != 204 {

@@ -287,7 +287,7 @@ async fn the_response_is_that_of_the_dialect() {
     assert_eq!(response.status(), StatusCode::OK);
     let headers = [
         ("content-type", "text/event-stream"),
-        ("cache-control", "no-cache, no-transform"),
+        ("cache-control", "no-cache, no-store, no-transform"),
         ("x-vercel-ai-ui-message-stream", "v1"),
         ("x-accel-buffering", "no"),
     ];

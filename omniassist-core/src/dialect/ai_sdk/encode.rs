@@ -10,7 +10,7 @@ use crate::event::BlockId;
 /// sets, and those that keep proxies from changing or buffering the stream.
 pub const HEADERS: &[(&str, &str)] = &[
     ("content-type", "text/event-stream"),
-    ("cache-control", "no-cache, no-transform"),
+    ("cache-control", "no-cache, no-store, no-transform"),
     ("x-vercel-ai-ui-message-stream", "v1"),
     ("x-accel-buffering", "no"),
 ];
@@ -18,7 +18,7 @@ pub const HEADERS: &[(&str, &str)] = &[
 /// Response headers of [`Framing::Ndjson`].
 pub const NDJSON_HEADERS: &[(&str, &str)] = &[
     ("content-type", "application/x-ndjson"),
-    ("cache-control", "no-cache, no-transform"),
+    ("cache-control", "no-cache, no-store, no-transform"),
     ("x-accel-buffering", "no"),
 ];
 

@@ -15,7 +15,7 @@ use crate::{JsonText, RunEvent, Text};
 /// Response headers of a streamed answer.
 pub const HEADERS: &[(&str, &str)] = &[
     ("content-type", "text/event-stream; charset=utf-8"),
-    ("cache-control", "no-cache, no-transform"),
+    ("cache-control", "no-cache, no-store, no-transform"),
     ("x-accel-buffering", "no"),
 ];
 

@@ -218,7 +218,7 @@ pub(crate) async fn every_answer_has_the_security_headers(on: Transport) {
         let answer = host.ask(&asked).await.whole().await;
         assert_eq!(answer.header("x-content-type-options"), Some("nosniff"), "{asked:?}");
         let streams = answer.header("x-accel-buffering").is_some();
-        let cache = if streams { "no-cache, no-transform" } else { "no-store" };
+        let cache = if streams { "no-cache, no-store, no-transform" } else { "no-store" };
         assert_eq!(answer.header("cache-control"), Some(cache), "{asked:?}");
     }
     // The backend's own answers are unchanged.

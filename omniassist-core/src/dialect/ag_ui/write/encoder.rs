@@ -12,7 +12,7 @@ use crate::message::ProviderMetadata;
 /// Response headers of an event stream, including those that keep proxies from changing or buffering it.
 pub const HEADERS: &[(&str, &str)] = &[
     ("content-type", "text/event-stream"),
-    ("cache-control", "no-cache, no-transform"),
+    ("cache-control", "no-cache, no-store, no-transform"),
     ("x-accel-buffering", "no"),
 ];
 
