@@ -267,13 +267,16 @@ test('a file of the user is sent as a data URL where no server keeps files', asy
 
 test('headers and credentials go with each request', async () => {
   let seen;
-  const server = await started((response, _, { headers }) => {
+  const turn = (response, _, { headers }) => {
     seen = headers;
     says('Hi')(response);
-  });
+  };
+  const server = await started(turn, turn);
   const chat = await opened(server, { headers: async () => ({ authorization: 'Bearer t' }) });
   await chat.sendMessage({ text: 'One' });
   assert.deepEqual([seen.authorization, seen['content-type']], ['Bearer t', 'application/json']);
+  await chat.fetch(chat.api, { method: 'POST', headers: { 'x-app': 'shop' }, body: '{}' });
+  assert.deepEqual([seen.authorization, seen['x-app']], ['Bearer t', 'shop']);
 });
 
 /** The locks of a browser, which its tabs share. */

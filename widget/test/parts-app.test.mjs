@@ -56,6 +56,19 @@ test('a message of an app that comes while the assistant answers is refused', as
   assert.deepEqual(await view.calls(), []);
 });
 
+test('an app calls a tool with the headers and credentials of the chat', async (view) => {
+  await opened(view, DONE);
+  await view.page.route('**/assistant/apps/shop/call', (route) => route.fulfill({ json: { output: '43' } }));
+  const frame = await (await view.root.locator('iframe').elementHandle()).contentFrame();
+  await frame.evaluate(() => {
+    addEventListener('message', ({ data }) => data.id === 7 && (window.answered = data));
+    parent.postMessage({ jsonrpc: '2.0', id: 7, method: 'tools/call', params: { name: 'count', arguments: {} } }, '*');
+  });
+  await frame.waitForFunction(() => window.answered);
+  assert.match(JSON.stringify(await frame.evaluate(() => window.answered)), /43/);
+  assert.deepEqual((await view.calls()).filter(([name]) => name === 'fetch').map(([, url]) => url), ['/assistant/apps/shop/call']);
+});
+
 test('an app begins with the theme of the chat, and learns of each change', async (view) => {
   const changed = async (next) => {
     const { theme, styles } = await next('host-context-changed');

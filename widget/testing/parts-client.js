@@ -51,6 +51,7 @@ function fakeChat({ messages = [], status = 'ready', threads = [], branches = {}
     state: (id) => states[id],
     setState: record('setState'),
     dispatch: record('dispatch'),
+    fetch: record('fetch', (url, init) => fetch(url, init)),
     registerContext: () => () => {},
     setChatId: record('setChatId', (id) => {
       window.chat.chatId = id;

@@ -181,7 +181,8 @@ fn tests() -> Command {
 /// Runs all tests in Rust, and prints their output at the end. A few programs with failed tests run again, once.
 fn rust_tests() -> Outcome<Repeated> {
     let log = target_folder()?.join("rust-tests.log");
-    let outcome = run_into(&log, tests().arg("--no-fail-fast"));
+    // Many tests wait for servers and programs.
+    let outcome = run_into(&log, tests().arg("--no-fail-fast").env("RUST_TEST_THREADS", "4"));
     let output = fs::read(&log).map_err(|error| format!("{}: {error}", log.display()))?;
     let output = String::from_utf8_lossy(&output);
     println!("{output}");

@@ -3,26 +3,26 @@
 use super::asset::Asset;
 
 /// The name of the folder of the modules, which changes with each of them.
-pub(super) const FOLDER: &str = "25744c2a7b0a";
+pub(super) const FOLDER: &str = "59a7eb883bad";
 
 /// The module that a page loads at once.
 pub(super) static ENTRY: Asset = Asset {
     name: "widget.js",
-    integrity: "sha384-NLzcoMYQxyuaH8qABNlO7mRxEpKtgunBsY3VNc3LaXniIKVDiQHSi/syxXqzuEYA",
-    identity: include_bytes!("../../assets/widget/widget-25744c2a7b0a.js"),
-    gzip: include_bytes!("../../assets/widget/widget-25744c2a7b0a.js.gz"),
-    brotli: include_bytes!("../../assets/widget/widget-25744c2a7b0a.js.br"),
+    integrity: "sha384-OECBzS5Vesw4CG0t2biY+CX2sWy1Fi3PZ+rSvL+wraLm3aU0MAgeOLwyq1iPh8z4",
+    identity: include_bytes!("../../assets/widget/widget-59a7eb883bad.js"),
+    gzip: include_bytes!("../../assets/widget/widget-59a7eb883bad.js.gz"),
+    brotli: include_bytes!("../../assets/widget/widget-59a7eb883bad.js.br"),
 };
 
 /// The modules that it loads when they are needed.
 #[rustfmt::skip]
 pub(super) static LAZY: &[Asset] = &[
 Asset {
-    name: "app-KXCKFZ2T.js",
-    integrity: "sha384-q0xPunujfqrHf4Sl9dmx3rF5QCmlTlj2OI6pspBjpRk1vog2iMhG7YSgFUoea9Kn",
-    identity: include_bytes!("../../assets/widget/app-KXCKFZ2T.js"),
-    gzip: include_bytes!("../../assets/widget/app-KXCKFZ2T.js.gz"),
-    brotli: include_bytes!("../../assets/widget/app-KXCKFZ2T.js.br"),
+    name: "app-NL6TR3J7.js",
+    integrity: "sha384-AVGIcXCRD/uH4VowJzJltw1FtesFe3o0kw2oEYCj3jP40ELVWctjO/iv+cUd5MXz",
+    identity: include_bytes!("../../assets/widget/app-NL6TR3J7.js"),
+    gzip: include_bytes!("../../assets/widget/app-NL6TR3J7.js.gz"),
+    brotli: include_bytes!("../../assets/widget/app-NL6TR3J7.js.br"),
 },
 Asset {
     name: "ar-NACLTZXD.js",
@@ -32,11 +32,11 @@ Asset {
     brotli: include_bytes!("../../assets/widget/ar-NACLTZXD.js.br"),
 },
 Asset {
-    name: "client-WYZ4642C.js",
-    integrity: "sha384-clUC44VH2G6QHwvx87hDKDrYLT2v5mEGjoTSYSSCV3ztWw3Tp3Tz8Cs49nI8R+hT",
-    identity: include_bytes!("../../assets/widget/client-WYZ4642C.js"),
-    gzip: include_bytes!("../../assets/widget/client-WYZ4642C.js.gz"),
-    brotli: include_bytes!("../../assets/widget/client-WYZ4642C.js.br"),
+    name: "client-BHJUEI54.js",
+    integrity: "sha384-TM4c9LE8u96sthBVb9ozp4kX4Zg7USpeXCYU+bbrvHqyLlZV05u9Zx3AWyVe9zM1",
+    identity: include_bytes!("../../assets/widget/client-BHJUEI54.js"),
+    gzip: include_bytes!("../../assets/widget/client-BHJUEI54.js.gz"),
+    brotli: include_bytes!("../../assets/widget/client-BHJUEI54.js.br"),
 },
 Asset {
     name: "component-5KOZHM66.js",
@@ -68,7 +68,7 @@ Asset {
 },
 Asset {
     name: "page-JNVTVPY6.js",
-    integrity: "sha384-XvJW9kj1v2YMXY4m05Jxk11/5B2htxaIunZujxl0d9jU05c/1/4sA/xp9gvF6zbn",
+    integrity: "sha384-Pm47NqhlDHfhH7Pt/5fzwI2pYBr/Oa9+RwKJHES/W88V0RfHWt7CwV1RD+aHvlnG",
     identity: include_bytes!("../../assets/widget/page-JNVTVPY6.js"),
     gzip: include_bytes!("../../assets/widget/page-JNVTVPY6.js.gz"),
     brotli: include_bytes!("../../assets/widget/page-JNVTVPY6.js.br"),

@@ -279,6 +279,10 @@ export class Client {
     this.#states.change(instanceId, change, this.isStored);
   }
 
+  fetch(url: string, init?: RequestInit): Promise<Response> {
+    return this.#server.fetch(url, init);
+  }
+
   async dispatch(instanceId: string, action: string, payload: unknown = {}): Promise<void> {
     await this.#states.kept;
     const conversation = this.#conversation;

@@ -89,6 +89,7 @@ export function createChat(options: ChatOptions = {}): Chat {
     renameThread: async (...words) => (await load()).renameThread(...words),
     deleteThread: async (id) => (await load()).deleteThread(id),
     dispatch: async (...words) => (await load()).dispatch(...words),
+    fetch: async (...words) => (await load()).fetch(...words),
     stop: () => client?.stop(),
     newChat: () => client?.newChat(),
     branches: (id) => client?.branches(id) ?? { count: 1, current: 0 },

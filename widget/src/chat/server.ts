@@ -19,21 +19,19 @@ export class Server {
     this.runs = options.agent === undefined ? this.api : `${this.api}/agents/${encodeURIComponent(options.agent)}`;
   }
 
-  /** Sends a request. A `body` that is no file is written as JSON. */
-  async send(url: string, { body, ...init }: Omit<RequestInit, 'body'> & { body?: unknown } = {}): Promise<Response> {
+  /** Sends a request with the headers and the credentials of the chat. */
+  async fetch(url: string, init: RequestInit = {}): Promise<Response> {
     const own = await valueOf(this.#options.headers);
     const credentials = valueOf(this.#options.credentials) ?? 'same-origin';
-    if (body === undefined) return fetch(url, { credentials, headers: own, ...init });
+    return fetch(url, { credentials, ...init, headers: { ...(init.headers as Record<string, string>), ...own } });
+  }
+
+  /** Sends a request. A `body` that is no file is written as JSON. */
+  send(url: string, { body, ...init }: Omit<RequestInit, 'body'> & { body?: unknown } = {}): Promise<Response> {
+    if (body === undefined) return this.fetch(url, init);
     const isFile = body instanceof Blob;
-    const type = isFile ? body.type || 'application/octet-stream' : 'application/json';
-    const written = isFile ? body : JSON.stringify(body);
-    return fetch(url, {
-      method: 'POST',
-      credentials,
-      ...init,
-      headers: { 'content-type': type, ...own },
-      body: written,
-    });
+    const headers = { 'content-type': isFile ? body.type || 'application/octet-stream' : 'application/json' };
+    return this.fetch(url, { method: 'POST', ...init, headers, body: isFile ? body : JSON.stringify(body) });
   }
 
   /** Returns `true` if the server has a store. One without a store has no stream of a chat in any position. */

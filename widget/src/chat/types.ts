@@ -263,6 +263,8 @@ export interface Chat {
   /** Answers the questions of {@link ToolRun.confirm}. Default: `false`. */
   onConfirm: ((question: string, signal: AbortSignal) => Promise<boolean>) | undefined;
 
+  /** Sends a request to the host's server with the headers and the credentials of this chat. */
+  fetch(url: string, init?: RequestInit): Promise<Response>;
   /** Ends timers, listeners and requests. A run that the server stores goes on. */
   close(): void;
 }

@@ -44,7 +44,7 @@ export interface Hooks {
   /** Is called when the app has ended by itself: it asked for it, or its frame shows another document. */
   closed?(): void;
   /** Sends requests to the assistant. Default: `fetch`. */
-  fetch?: typeof fetch;
+  fetch?: (url: string, init: RequestInit) => Promise<Response>;
 }
 
 export type Theme = 'light' | 'dark';
@@ -83,8 +83,7 @@ export class McpApp {
     if (url === undefined) throw new TypeError('the address of an app begins with ui://');
     this.#options = options;
     const signal = this.#ended.signal;
-    const send: typeof fetch = options.hooks.fetch ?? ((input, init) => fetch(input, init));
-    this.#server = appServer(options, options.chatId, send, signal);
+    this.#server = appServer(options, options.chatId, options.hooks.fetch ?? ((url, init) => fetch(url, init)), signal);
     const frame = this.#frame;
     frame.title = options.title;
     frame.setAttribute('sandbox', 'allow-scripts allow-forms');

@@ -60,7 +60,7 @@ export function appView(first: DataPart, context: ViewContext): PartView<DataPar
     if (isAnswering(chat)) throw new Error('The chat is busy.');
     return chat.sendMessage({ text });
   };
-  const hooks = { ask, updateContext, sendMessage };
+  const hooks = { ask, updateContext, sendMessage, fetch: chat.fetch };
 
   function open(call: ToolPart, title: string): void {
     const tool = { name: toolName(call), callId: call.toolCallId };
