@@ -7,7 +7,7 @@ use omniassist_core::Limits;
 
 use crate::access::AccessPolicy;
 use crate::endpoint::{McpEndpoint, ObjectEndpoint, OpenAiEndpoint};
-use crate::{Error, Result};
+use crate::{Error, PageManifest, Result};
 
 /// Access rules and endpoints of an assistant that is served over HTTP.
 #[derive(Clone, Default)]
@@ -17,6 +17,7 @@ pub(crate) struct HttpOptions {
     /// Sorted by name once they are checked.
     pub(crate) objects: Vec<ObjectEndpoint>,
     pub(crate) mcp: Option<Arc<dyn McpEndpoint>>,
+    pub(crate) pages: Option<Arc<PageManifest>>,
     /// `None` for the default.
     pub(crate) resume_window: Option<Duration>,
     /// `None` without a playground.

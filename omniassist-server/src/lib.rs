@@ -63,6 +63,7 @@ pub mod observe;
 mod one_line;
 #[cfg(feature = "outbound")]
 pub mod outbound;
+mod page_manifest;
 mod panics;
 #[cfg(feature = "playground")]
 pub mod playground;
@@ -105,6 +106,7 @@ pub use engine::{
 pub use error::{Error, ProviderErrorKind, Result};
 pub use omniassist_core as core;
 pub use omniassist_core::tree::{AgentBudget, TreeLimits};
+pub use page_manifest::PageManifest;
 pub use principal::Principal;
 #[cfg(feature = "anthropic")]
 pub use provider::AnthropicProvider;

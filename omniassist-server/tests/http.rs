@@ -12,7 +12,7 @@ use hyper_util::rt::TokioIo;
 use omniassist_server::core::Limits;
 use omniassist_server::http::{AssistantBody, AssistantService, strip_prefix};
 use omniassist_server::testing::{ScriptedProvider, Turn, call, text};
-use omniassist_server::{Assistant, CancellationToken, State, Tool, ToolError};
+use omniassist_server::{Assistant, CancellationToken, PageManifest, State, Tool, ToolError};
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
@@ -234,12 +234,15 @@ async fn nesting_is_bounded_to_the_level() {
 }
 
 /// Returns a service with one tool, `ping`.
-fn with_ping() -> AssistantService {
+fn ping() -> Tool {
     async fn ping() -> Result<&'static str, ToolError> {
         Ok("pong")
     }
-    let builder = Assistant::builder(answering()).allow_anonymous();
-    AssistantService::new(builder.tool(Tool::new("ping", "Ping", ping)).build().unwrap())
+    Tool::new("ping", "Ping", ping)
+}
+
+fn with_ping() -> AssistantService {
+    AssistantService::new(Assistant::builder(answering()).allow_anonymous().tool(ping()).build().unwrap())
 }
 
 #[tokio::test]
@@ -265,6 +268,35 @@ async fn the_manifest_lists_tools_with_their_schemas() {
     service.assistant().tools().unregister("ping");
     let manifest: Value = serde_json::from_str(&read(service.handle(request()).await).await).unwrap();
     assert_eq!(manifest["tools"], json!([]));
+}
+
+#[tokio::test]
+async fn contract_001_12_the_manifest_lists_the_pages_of_the_application() {
+    let listed = json!({
+        "version": 1,
+        "routes": [{ "path": "/orders/:id", "name": "order", "params": ["id"] }, { "path": "/" }],
+        "forms": [{ "form": "order", "schema": { "type": "object" } }],
+        "schemas": { "Order": { "type": "object", "properties": { "id": { "type": "number" } } } },
+    });
+    let pages = PageManifest::from_json(&listed.to_string()).unwrap();
+    let model = ScriptedProvider::new();
+    let assistant = Assistant::builder(model).allow_anonymous().tool(ping()).pages(pages).build().unwrap();
+    let request = Request::get("/manifest.json").body(Full::<Bytes>::default()).unwrap();
+    let manifest = read(AssistantService::new(assistant).handle(request).await).await;
+    let manifest: Value = serde_json::from_str(&manifest).unwrap();
+    assert_eq!((&manifest["pages"], &manifest["tools"][0]["name"]), (&listed, &json!("ping")));
+
+    for (text, path) in [
+        (r#"{"version": 1, "routes": [{"name": "order"}]}"#, "routes[0]"),
+        (r#"{"version": 1, "routes": [{"path": 7}]}"#, "routes[0].path"),
+        (r#"{"version": 1, "routes": [], "schemas": {"Order": []}}"#, "schemas.Order"),
+        (r#"{"version": 2, "routes": []}"#, "version"),
+        (r#"{"version": 1, "routes": []} {}"#, "."),
+        ("", "."),
+    ] {
+        let error = PageManifest::from_json(text).unwrap_err().to_string();
+        assert!(error.contains(&format!("`{path}`")), "{text}: {error}");
+    }
 }
 
 #[tokio::test(start_paused = true)]

@@ -40,7 +40,7 @@ use crate::provider::LlmProvider;
 use crate::seal::{InMemoryReplayGuard, ReplayGuard, SealKeys, SealVerifier};
 use crate::tool::source::AttachedSource;
 use crate::tool::{StateMap, Tool, Tools};
-use crate::{Error, Result, RunContext};
+use crate::{Error, PageManifest, Result, RunContext};
 
 /// Builds an [`Assistant`]. Every setting has a default; only the provider is required.
 #[must_use = "a builder does nothing until built"]
@@ -258,6 +258,26 @@ impl AssistantBuilder {
     /// Adds an object that the assistant can generate. Default: none.
     pub fn object(mut self, object: ObjectEndpoint) -> Self {
         self.config.http.objects.push(object);
+        self
+    }
+
+    /// Adds the pages, forms and schemas of the web application to `GET /manifest.json`, as the member `pages`. Default: none.
+    ///
+    /// Everybody who may use the assistant can read them. A page passes `pages.routes` to `page.tools`, so that the
+    /// assistant navigates to known pages only.
+    ///
+    /// ```
+    /// # use omniassist_server::{Assistant, PageManifest, testing::ScriptedProvider};
+    /// # fn main() -> omniassist_server::Result<()> {
+    /// # let provider = ScriptedProvider::new();
+    /// // Usually `include_str!("../web/routes.json")`, which the scanner of `omniassist-client` has written.
+    /// let routes = r#"{ "version": 1, "routes": [{ "path": "/orders/:id", "params": ["id"] }] }"#;
+    /// let assistant = Assistant::builder(provider).pages(PageManifest::from_json(routes)?).build()?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn pages(mut self, pages: PageManifest) -> Self {
+        self.config.http.pages = Some(Arc::new(pages));
         self
     }
 

@@ -93,8 +93,8 @@ impl<'a> ComponentEntry<'a> {
     }
 }
 
-/// Returns the document of `GET /manifest.json`: the tools, components and agents that the caller sees, and the dialects with their
-/// routes. The document of an agent has its name, and paths below it.
+/// Returns the document of `GET /manifest.json`: the tools, components and agents that the caller sees, the dialects with their
+/// routes, and the pages of the application. The document of an agent has its name, and paths below it.
 pub(super) async fn manifest(assistant: &Assistant, extensions: &Extensions) -> Value {
     let tools = assistant.visible_tools(extensions);
     let components: Vec<_> = tools.registered().filter_map(ComponentEntry::of).collect();
@@ -109,7 +109,7 @@ pub(super) async fn manifest(assistant: &Assistant, extensions: &Extensions) -> 
         .iter()
         .map(|source| json!({ "name": &*source.name, "state": source.state.as_str() }))
         .collect();
-    json!({
+    let mut manifest = json!({
         key: agents,
         "name": "omniassist",
         "version": env!("CARGO_PKG_VERSION"),
@@ -119,7 +119,11 @@ pub(super) async fn manifest(assistant: &Assistant, extensions: &Extensions) -> 
         "components": components,
         "toolSources": sources,
         "dialects": dialects(assistant),
-    })
+    });
+    if let (Some(pages), Some(members)) = (assistant.pages(), manifest.as_object_mut()) {
+        members.insert("pages".to_owned(), json!(pages));
+    }
+    manifest
 }
 
 /// Returns the dialects with the routes that begin a run.

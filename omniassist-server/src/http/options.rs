@@ -1,9 +1,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::Assistant;
 use crate::access::AccessPolicy;
 use crate::endpoint::{McpEndpoint, ObjectEndpoint, OpenAiEndpoint};
+use crate::{Assistant, PageManifest};
 
 /// The time after its end in which a run is replayed, unless the builder sets another one.
 const RESUME_WINDOW: Duration = Duration::from_secs(60);
@@ -36,5 +36,10 @@ impl Assistant {
     /// Returns the objects, in the order of their names.
     pub(super) fn objects(&self) -> &[ObjectEndpoint] {
         &self.http_options().objects
+    }
+
+    /// Returns the pages of the web application.
+    pub(super) fn pages(&self) -> Option<&PageManifest> {
+        self.http_options().pages.as_deref()
     }
 }
