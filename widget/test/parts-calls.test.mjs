@@ -409,3 +409,17 @@ test('a form without a usable schema can still be sent', async (view) => {
     assert.deepEqual(await view.calls(), [['addToolResult', { toolCallId: 'f1', output: {} }]]);
   }
 });
+
+test('an element of the page that shows a call leaves the question for the user', async (view) => {
+  await view.page.evaluate(() => {
+    const card = document.createElement('b');
+    card.slot = 'tool-refund_order';
+    card.textContent = 'CARD';
+    document.querySelector('#root').append(card);
+  });
+  await view.open({ ...call(ask), slots: ['tool-refund_order'] });
+  await view.page.getByText('CARD').waitFor();
+  assert.equal(await view.root.locator('summary').first().isVisible(), false);
+  await view.root.getByRole('button', { name: 'Approve' }).click();
+  assert.equal((await view.calls()).at(-1)[0], 'approve');
+});

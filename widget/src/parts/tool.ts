@@ -122,7 +122,9 @@ export function toolView(first: ToolPart, context: ViewContext): PartView<ToolPa
   const node = element('div', { part: 'tool', role: 'group', 'data-tool-name': name, 'data-tool-call-id': first.toolCallId });
   const place = context.slotted(`tool-${name}`) ? slotFor(`tool-${name}`, first.toolCallId, chat) : node;
   if (place !== node) node.append(place);
-  place.append(data, bar, note, error, undo, question.node, element('slot', { name: `call-${first.toolCallId}` }));
+  place.append(data, bar, note, error);
+  // An element of the page takes the place of what the call shows, and not of what the user can do.
+  node.append(undo, question.node, element('slot', { name: `call-${first.toolCallId}` }));
 
   let part = first;
   const drawData = () => {
