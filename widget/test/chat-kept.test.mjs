@@ -279,6 +279,50 @@ test('headers and credentials go with each request', async () => {
   assert.deepEqual([seen.authorization, seen['x-app']], ['Bearer t', 'shop']);
 });
 
+test('a file that cannot be read leaves the answer before it complete', async () => {
+  const server = await started(says('First.'));
+  const chat = await opened(server);
+  await chat.sendMessage({ text: 'One' });
+  const file = Object.assign(new File(['x'], 'a.txt'), { arrayBuffer: () => Promise.reject(new Error('gone')) });
+  await chat.sendMessage({ text: 'Two', files: [file] });
+  assert.deepEqual([chat.status, chat.isIncomplete(chat.messages.at(-1).id)], ['error', false]);
+  assert.deepEqual(chat.messages.map(({ role }) => role), ['user', 'assistant']);
+});
+
+/** Replaces `fetch` for addresses with `path`. Returns the addresses that were requested. */
+function intercepted(t, path, answer) {
+  const requested = [];
+  const real = globalThis.fetch;
+  t.mock.method(globalThis, 'fetch', (url, init) => {
+    if (!String(url).includes(path)) return real(url, init);
+    requested.push(`${init.method} ${url}`);
+    return answer(init);
+  });
+  return requested;
+}
+
+test('stop ends an upload that hangs', async (t) => {
+  const server = await started(says('First.'));
+  server.isStored = true;
+  const chat = await opened(server);
+  intercepted(t, '/files', ({ signal }) => new Promise((_, fail) => signal?.addEventListener('abort', () => fail(signal.reason))));
+  const sent = chat.sendMessage({ text: 'Read it', files: [new File(['x'], 'a.txt')] });
+  await until(chat, () => chat.status === 'submitted');
+  await new Promise((next) => setTimeout(next));
+  chat.stop();
+  await sent;
+  assert.deepEqual([chat.status, chat.messages.length, server.posts.length], ['ready', 0, 0]);
+});
+
+test('a chat that could not be deleted is not deleted later', async (t) => {
+  const server = await started();
+  server.isStored = true;
+  const chat = await opened(server);
+  const requested = intercepted(t, '/threads/', () => Promise.reject(new TypeError('offline')));
+  await assert.rejects(chat.deleteThread('c1'));
+  assert.equal(requested.filter((one) => one.startsWith('DELETE')).length, 1);
+});
+
 /** The locks of a browser, which its tabs share. */
 function locks() {
   const held = new Set();

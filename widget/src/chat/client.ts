@@ -13,7 +13,7 @@ import { Server } from './server.js';
 import { chunks } from './sse.js';
 import { InstanceStates } from './states.js';
 import { areaOf, ChatStorage } from './storage.js';
-import { type MessagePage, pathOf, StoredChats } from './stored.js';
+import { type MessagePage, StoredChats } from './stored.js';
 import { type TabMessage, Tabs } from './tabs.js';
 import { listKept, listStored } from './threads.js';
 import type * as types from './types.js';
@@ -129,11 +129,10 @@ export class Client {
       return this.#runner.run();
     }
     return this.#runner.run(async (signal) => {
-      const store = (file: File): Promise<Response> => once(() => this.#server.upload(file));
-      const parts = await uploaded(files, this.isStored ? store : undefined);
-      // The user may have stopped the upload, and opened another chat.
-      signal.throwIfAborted();
-      push(parts);
+      this.#runner.isUploading = true;
+      const store = (file: File): Promise<Response> => once(() => this.#server.upload(file, signal));
+      push(await uploaded(files, this.isStored ? store : undefined, signal));
+      this.#runner.isUploading = false;
       return this.#runner.post()(signal);
     });
   }
@@ -241,7 +240,7 @@ export class Client {
   async deleteThread(chatId: string): Promise<void> {
     await this.#detect();
     const isKept = this.#storage.index.some(({ id }) => id === chatId);
-    if (!isKept) await this.#stored?.request(pathOf(chatId), { method: 'DELETE' });
+    if (!isKept) await this.#stored?.delete(chatId);
     this.#tabs.post({ type: 'deleted', chatId });
     this.#forget(chatId);
   }

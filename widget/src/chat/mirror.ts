@@ -49,7 +49,10 @@ export class Mirror {
       if (status !== 'submitted' && !runner.isBusy) void runner.run(runner.sync(false), true);
       return;
     }
-    this.#conversation.messages.splice(from, this.#conversation.messages.length, ...(messages ?? []));
+    // A message stays the same object, so that its view, with an edit that was begun, stays too.
+    const known = new Map(this.#conversation.messages.map((message) => [message.id, message]));
+    const next = (messages ?? []).map((message) => Object.assign(known.get(message.id) ?? {}, message));
+    this.#conversation.messages.splice(from, this.#conversation.messages.length, ...next);
     this.#conversation.cut = new Set(cut);
     runner.mirror(status);
     if (runner.isBusy) this.#silence = setTimeout(() => runner.mirror('ready'), SILENT_MS);

@@ -17,7 +17,7 @@ export class Registry {
   }
 
   /** Registers a tool. A later one with the same name replaces an earlier one. Returns a function that removes it. */
-  registerTool(tool: ToolDescriptor, handler = tool.execute): () => void {
+  registerTool(tool: ToolDescriptor, handler = tool.execute?.bind(tool)): () => void {
     if (!handler) throw new TypeError(`The tool ${tool.name} has neither a handler nor \`execute\`.`);
     const entry = { tool, handler };
     this.#tools.set(tool.name, entry);

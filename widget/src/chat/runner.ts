@@ -39,6 +39,8 @@ export type RunRequest = (signal: AbortSignal) => Promise<Promise<void>[]>;
 /** Sends requests until an answer is complete, or waits for the user. */
 export class Runner {
   status: ChatStatus = 'ready';
+  /** `true` while the files of a question are uploaded. The conversation does not have the question yet. */
+  isUploading = false;
   error: ChatFailure | undefined;
   /** `true` if the run belongs to another tab. */
   isMirror = false;
@@ -110,6 +112,7 @@ export class Runner {
     const { signal } = abort;
     this.#abort = abort;
     this.isMirror = isMirror;
+    this.isUploading = false;
     this.#set('submitted');
     let request = first;
     let losses = 0;
@@ -139,7 +142,7 @@ export class Runner {
       if (this.#abort !== abort) return;
       this.#isSync = this.#syncs.has(request);
       const { last, cut } = this.#conversation;
-      if (last?.role === 'assistant') cut.add(last.id);
+      if (last?.role === 'assistant' && !this.isUploading) cut.add(last.id);
       if (signal.aborted) this.#set('ready');
       else this.#set('error', failureOf(error));
     }

@@ -54,8 +54,8 @@ export class Server {
     return this.send(`${this.runs}/${encodeURIComponent(chat)}/stop`, { method: 'POST', signal });
   }
 
-  upload(file: File): Promise<Response> {
-    return this.send(`${this.api}/files?filename=${encodeURIComponent(file.name)}`, { body: file });
+  upload(file: File, signal: AbortSignal): Promise<Response> {
+    return this.send(`${this.api}/files?filename=${encodeURIComponent(file.name)}`, { body: file, signal });
   }
 
   /** Stores the state of an instance of a component, also while the page is closed. */

@@ -36,15 +36,14 @@ export class StoredChats {
     await this.request(pathOf(chat), { method: 'PATCH', body: change });
   }
 
+  /** Deletes a chat. It is not tried again later: the user may have thought better of it. */
+  async delete(chat: string): Promise<void> {
+    await once(() => this.#server.send(`${this.#server.api}/threads${pathOf(chat)}`, { method: 'DELETE' })).catch(ignoreMissing);
+  }
+
   /** Returns a chat. `undefined` if there is none with this id. */
   async find(chat: string, signal: AbortSignal): Promise<Thread | undefined> {
-    try {
-      return await this.#load<Thread>(pathOf(chat), signal);
-    } catch (error) {
-      const { status } = error as ChatFailure;
-      if (status === 404 || status === 410) return undefined;
-      throw error;
-    }
+    return this.#load<Thread>(pathOf(chat), signal).catch(ignoreMissing);
   }
 
   /** Returns the newest messages, or those before one. */
@@ -59,4 +58,8 @@ export class StoredChats {
   }
 }
 
-export const pathOf = (chat: string): string => `/${encodeURIComponent(chat)}`;
+function ignoreMissing(error: ChatFailure): undefined {
+  if (error.status !== 404 && error.status !== 410) throw error;
+}
+
+const pathOf = (chat: string): string => `/${encodeURIComponent(chat)}`;

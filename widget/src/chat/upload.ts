@@ -7,11 +7,13 @@ const PIECE = 0x6000;
 export type Store = (file: File) => Promise<Response>;
 
 /** Uploads the files of a message. Without a server that stores files, `data:` URLs have their content. */
-export async function uploaded(files: Attachment[], store: Store | undefined): Promise<Part[]> {
+export async function uploaded(files: Attachment[], store: Store | undefined, signal: AbortSignal): Promise<Part[]> {
   const parts: Part[] = [];
   for (const file of files) {
     const isPart = !(file instanceof Blob);
     parts.push(isPart ? file : ((store && (await stored(file, store))) ?? (await inline(file))));
+    // The user may have stopped the upload, and opened another chat.
+    signal.throwIfAborted();
   }
   return parts;
 }
