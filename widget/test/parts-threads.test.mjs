@@ -60,7 +60,7 @@ test('a chat is renamed in place; Escape keeps its title', async (view) => {
   await row(view, 'c1').getByRole('button', { name: /^Rename/ }).click();
   await field.fill('Lost');
   await field.press('Enter');
-  await view.page.waitForFunction(() => window.announced.length);
+  await view.root.getByText('The chats could not be loaded.').waitFor();
   assert.equal((await titles(view))[0], 'Money back', 'a title that the server refused does not stay');
 });
 

@@ -7,6 +7,8 @@ import { type ThreadRow, threadRow } from './thread-row.js';
 
 /** The pause after a key before the list is searched. */
 const SEARCH_MS = 250;
+/** The time after which the state of a chat that is answering is asked for again. */
+const RUNNING_MS = 5_000;
 
 /** The list of the stored chats in `node`. */
 export function listIn(node: HTMLElement, context: ViewContext): View & { load(): Promise<void> } {
@@ -49,6 +51,10 @@ export function listIn(node: HTMLElement, context: ViewContext): View & { load()
     void load();
   }
 
+  function failed(): void {
+    setText(note, texts.threadsFailed);
+  }
+
   function show(threads: readonly Thread[]): void {
     const ids = new Set(threads.map(({ id }) => id));
     for (const [id, row] of rows) {
@@ -59,7 +65,7 @@ export function listIn(node: HTMLElement, context: ViewContext): View & { load()
     }
     let place = list.firstChild;
     for (const thread of threads) {
-      const row = rows.get(thread.id) ?? threadRow(thread.id, context, { opened, deleted });
+      const row = rows.get(thread.id) ?? threadRow(thread.id, context, { opened, deleted, failed });
       rows.set(thread.id, row);
       row.show(thread);
       if (row.node === place) place = place.nextSibling;
@@ -88,6 +94,9 @@ export function listIn(node: HTMLElement, context: ViewContext): View & { load()
       return;
     }
     show(threads);
+    clearTimeout(timer);
+    if (threads.some(({ id, run }) => id !== chat.chatId && run?.state === 'running'))
+      timer = setTimeout(() => node.checkVisibility() && void load(), RUNNING_MS);
     again.hidden = true;
     more.hidden = cursor === null;
     setText(note, threads.length ? '' : query ? texts.threadNotFound : texts.threadNone);

@@ -16,10 +16,12 @@ export interface ThreadRow {
 interface Done {
   opened(id: string): void;
   deleted(id: string): void;
+  /** The server has not changed the chat. */
+  failed(): void;
 }
 
 /** A chat in the list: its title, its day and state, and buttons that rename and delete it in place. */
-export function threadRow(id: string, { chat, texts, locale, announce }: ViewContext, done: Done): ThreadRow {
+export function threadRow(id: string, { chat, texts, locale }: ViewContext, done: Done): ThreadRow {
   const title = element('span', { part: 'thread-title' });
   const time = element('time', { part: 'thread-time' });
   const badge = element('span', { part: 'badge', hidden: true });
@@ -46,7 +48,7 @@ export function threadRow(id: string, { chat, texts, locale, announce }: ViewCon
       await request;
       return true;
     } catch {
-      announce(texts.threadsFailed);
+      done.failed();
       return false;
     }
   }
@@ -69,6 +71,8 @@ export function threadRow(id: string, { chat, texts, locale, announce }: ViewCon
     form.addEventListener('keydown', (event) => {
       // The first Escape ends the composition of a character.
       if (event.key !== 'Escape' || event.isComposing) return;
+      // A window that covers a phone would close too.
+      event.preventDefault();
       event.stopPropagation();
       close();
     });
@@ -79,7 +83,7 @@ export function threadRow(id: string, { chat, texts, locale, announce }: ViewCon
     const cancel = button(texts.cancel, '', () => close());
     const yes = button(texts.delete, 'danger', async () => {
       if (yes.disabled) return;
-      yes.disabled = true;
+      cancel.disabled = yes.disabled = true;
       if (await attempt(chat.deleteThread(id))) done.deleted(id);
       else close();
     });
@@ -89,6 +93,7 @@ export function threadRow(id: string, { chat, texts, locale, announce }: ViewCon
     const close = instead(remove, card);
     card.addEventListener('keydown', (event) => {
       if (event.key !== 'Escape') return;
+      event.preventDefault();
       event.stopPropagation();
       close();
     });

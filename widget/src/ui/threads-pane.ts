@@ -1,3 +1,4 @@
+import { isAnswering } from '../chat/part.js';
 import { element } from './dom.js';
 import { threadList } from '../parts/index.js';
 import type { View, ViewContext } from './view.js';
@@ -13,6 +14,8 @@ export class ThreadsPane implements View {
   readonly #window: HTMLElement;
   #list: ReturnType<typeof threadList> | undefined;
   #chatId = '';
+  /** What the list depends on: the open chat, and whether it has messages and is answering. */
+  #listed = '';
 
   constructor(context: ViewContext, window: HTMLElement, button: HTMLButtonElement) {
     this.#context = context;
@@ -47,11 +50,16 @@ export class ThreadsPane implements View {
   }
 
   update(): void {
-    const { chatId } = this.#context.chat;
+    const { chatId, messages } = this.#context.chat;
     // A chat that is still being loaded has no id.
     if (this.#chatId && chatId !== this.#chatId && !this.#isWide) this.toggle(false);
     this.#chatId = chatId;
-    if (this.isOpen) this.#list?.update();
+    const listed = `${chatId} ${messages.length > 0} ${isAnswering(this.#context.chat)}`;
+    const isNew = listed !== this.#listed;
+    this.#listed = listed;
+    if (!this.isOpen) return;
+    this.#list?.update();
+    if (isNew) void this.#list?.load();
   }
 
   remove(): void {
