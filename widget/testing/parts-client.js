@@ -6,6 +6,7 @@ import { directionOf, textsFor, translationFor } from '../src/i18n/index.ts';
 import { named } from '../src/i18n/named.ts';
 import { messageView, threadList } from '../src/parts/index.ts';
 import { ENGLISH as AGENTS } from '../src/tree/texts.ts';
+import { Drafts } from '../src/ui/drafts.ts';
 import { sheet } from '../src/ui/style/index.ts';
 
 const host = document.querySelector('#root');
@@ -81,6 +82,7 @@ window.open = async (options = {}) => {
   window.chat = fakeChat(options);
   window.context = {
     chat: window.chat,
+    drafts: new Drafts(false),
     texts: await textsFor(locale),
     locale,
     imageOrigins,

@@ -19,11 +19,17 @@ const LANGUAGES: Record<string, () => Promise<Translation>> = {
 
 const RIGHT_TO_LEFT = new Set(['ar', 'arc', 'ckb', 'dv', 'fa', 'he', 'ps', 'sd', 'ug', 'ur', 'yi']);
 
-/** Returns the locale of an element: that of its attribute, of the page, or of the browser. */
-export const localeOf = (host: Element | null): string =>
-  host?.getAttribute('locale') || document.documentElement.lang || navigator.language;
+/** Returns the locale of an element: that of its attribute, of the page, or of the browser. One that is not valid is English. */
+export function localeOf(host: Element | null): string {
+  const locale = host?.getAttribute('locale') || document.documentElement.lang || navigator.language;
+  try {
+    return Intl.getCanonicalLocales(locale.replaceAll('_', '-'))[0] ?? 'en';
+  } catch {
+    return 'en';
+  }
+}
 
-const languageOf = (locale: string): string => locale.toLowerCase().split(/[-_]/)[0] ?? '';
+const languageOf = (locale: string): string => locale.toLowerCase().split('-')[0] ?? '';
 
 /** Returns the texts in the language of `locale`, or none, which stands for English. It never rejects. */
 export async function translationFor(locale: string): Promise<Partial<Translation>> {

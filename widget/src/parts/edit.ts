@@ -8,26 +8,34 @@ import { isAnswering, textOf } from './kinds.js';
 
 /** A field with the text of a message of the user. `close` is called after Save and Cancel. */
 export function editor(message: Message, context: ViewContext, close: () => void): HTMLElement {
-  const { chat, texts } = context;
+  const { chat, drafts, texts } = context;
   const field = element('textarea', { part: 'input', rows: '1', dir: 'auto', 'aria-label': texts.editMessage });
-  field.value = textOf(message);
+  field.value = drafts.read(message.id) || textOf(message);
   const grow = () => {
     field.style.height = 'auto';
     field.style.height = `${field.scrollHeight + 2}px`;
   };
+  const end = () => {
+    drafts.write(message.id, '');
+    close();
+  };
   const save = () => {
     const text = field.value.trim();
-    if (!text || isAnswering(chat)) return;
-    close();
+    if (!text) return;
+    if (isAnswering(chat)) return context.announce(texts.answering);
+    end();
     if (text !== textOf(message)) void chat.edit(message.id, text);
   };
-  const buttons = element('div', { part: 'buttons' }, button(texts.cancel, '', close), button(texts.save, 'primary', save));
+  const buttons = element('div', { part: 'buttons' }, button(texts.cancel, '', end), button(texts.save, 'primary', save));
   const node = element('div', { part: 'editor' }, field, limited(field, context), buttons);
-  field.addEventListener('input', grow);
+  field.addEventListener('input', () => {
+    grow();
+    drafts.write(message.id, field.value);
+  });
   field.addEventListener('keydown', (event) => {
     // The key that ends the composition of a character is none of the form.
     if (event.isComposing || event.keyCode === 229) return;
-    if (event.key === 'Escape') close();
+    if (event.key === 'Escape') end();
     else if (event.key === 'Enter' && !event.shiftKey) save();
     else return;
     event.preventDefault();
@@ -36,12 +44,13 @@ export function editor(message: Message, context: ViewContext, close: () => void
   return node;
 }
 
-/** Gives the field the focus once it is in the page. Its style is loaded then; what the user types is not lost meanwhile. */
-export function begin(node: HTMLElement): void {
+/** Shows the field, with the focus if it `isWanted`. Its style is loaded then; what the user types is not lost meanwhile. */
+export function begin(node: HTMLElement, isWanted: boolean): void {
   const field = node.querySelector('textarea');
   const grow = () => field?.dispatchEvent(new Event('input'));
   void import('./rare.js').then(({ style }) => (adopt(node, style), grow())).catch(() => {});
   grow();
+  if (!isWanted) return;
   field?.focus();
   // The browser brings the position into view with the next key only.
   field?.setSelectionRange(field.value.length, field.value.length);

@@ -64,7 +64,7 @@ export function messageView(message: Message, context: ViewContext): View {
   const views = new Map<string, PartView<Entry['shown']>>();
   const incomplete = incompleteView(message, context);
   let editing: HTMLElement | undefined;
-  const actions = actionsView(message, context, () => {
+  const edit = (): void => {
     if (editing) return;
     editing = editor(message, context, () => {
       editing?.remove();
@@ -75,7 +75,10 @@ export function messageView(message: Message, context: ViewContext): View {
     });
     content.hidden = actions.node.hidden = true;
     content.after(editing);
-    begin(editing);
+  };
+  const actions = actionsView(message, context, () => {
+    edit();
+    if (editing) begin(editing, true);
   });
 
   const node = element(
@@ -85,6 +88,12 @@ export function messageView(message: Message, context: ViewContext): View {
     incomplete.node,
     actions.node,
   );
+
+  // The user has begun to edit it, and has opened another chat meanwhile.
+  if (isUser && context.drafts.read(message.id)) {
+    edit();
+    if (editing) begin(editing, false);
+  }
 
   function update(): void {
     const busy = isGrowing(chat, message);

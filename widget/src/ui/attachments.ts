@@ -12,7 +12,7 @@ export class Attachments {
   readonly #accept: string;
   readonly #changed: (refusal: string) => void;
   readonly #input: HTMLInputElement;
-  #files: { file: Promise<File>; row: HTMLElement; url: string | undefined }[] = [];
+  #files: { chosen: File; file: Promise<File>; row: HTMLElement; url: string | undefined }[] = [];
 
   constructor(context: ViewContext, accept: string, changed: (refusal: string) => void) {
     this.#context = context;
@@ -28,6 +28,11 @@ export class Attachments {
 
   get count(): number {
     return this.#files.length;
+  }
+
+  /** The files as the user has chosen them. */
+  get chosen(): File[] {
+    return this.#files.map(({ chosen }) => chosen);
   }
 
   /** Takes files into the next message. Without the attribute `attachments` there are none. */
@@ -67,7 +72,7 @@ export class Attachments {
     });
     const preview = url ? element('img', { src: url, alt: '' }) : icon('file');
     const row = element('li', { part: 'file' }, preview, element('span', {}, file.name), remove);
-    this.#files.push({ file: smallImage(file), row, url });
+    this.#files.push({ chosen: file, file: smallImage(file), row, url });
     this.node.append(row);
   }
 

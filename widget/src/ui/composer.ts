@@ -2,7 +2,6 @@ import { isAnswering, lastQuestion, textOf } from '../chat/part.js';
 import { Attachments } from './attachments.js';
 import { iconButton } from './button.js';
 import { element, setHidden, setText } from './dom.js';
-import type { Drafts } from './drafts.js';
 import { icon } from './icon.js';
 import { limited } from './limit.js';
 import type { View, ViewContext } from './view.js';
@@ -10,7 +9,6 @@ import type { View, ViewContext } from './view.js';
 interface Options {
   /** The kinds of files, as in `accept`. `undefined`: no files. */
   accept: string | undefined;
-  drafts: Drafts;
   /** Edits the last message of the user. */
   editLast(): void;
 }
@@ -57,6 +55,13 @@ export class Composer implements View {
       event.preventDefault();
       this.#files.add(files);
     });
+    this.#files?.add(context.drafts.files);
+    context.drafts.files = [];
+  }
+
+  /** Keeps the files for the composer that takes the place of this one. */
+  remove(): void {
+    if (this.#files) this.#context.drafts.files = this.#files.chosen;
   }
 
   /** Takes files of the user, such as dropped ones. */
@@ -83,7 +88,7 @@ export class Composer implements View {
 
   /** Shows the text that was begun in a chat. What the user has written before the first chat is loaded stays. */
   #open(chatId: string): void {
-    const { drafts } = this.#options;
+    const { drafts } = this.#context;
     const isFirst = this.#chatId === '';
     this.#chatId = chatId;
     setHidden(this.#refusal, true);
@@ -121,7 +126,13 @@ export class Composer implements View {
     this.#isSending = true;
     this.#shown();
     const { chat } = this.#context;
+    const { chatId } = chat;
     const files = (await this.#files?.all()) ?? [];
+    // Images are made smaller meanwhile. A chat that is still being loaded has no id.
+    if (chatId && chat.chatId !== chatId) {
+      this.#isSending = false;
+      return this.#shown();
+    }
     const before = lastQuestion(chat.messages);
     const taken = (): void => {
       const last = lastQuestion(chat.messages);
@@ -131,7 +142,7 @@ export class Composer implements View {
       if (this.input.value.trim() !== text) return;
       this.#write('');
       // The text that was typed before the first chat was shown may be the draft of either.
-      for (const id of [this.#chatId, chat.chatId]) this.#options.drafts.write(id, '');
+      for (const id of [this.#chatId, chat.chatId]) this.#context.drafts.write(id, '');
     };
     const end = chat.subscribe(taken);
     const sent = chat.sendMessage(files.length ? { text, files } : { text });
@@ -151,7 +162,7 @@ export class Composer implements View {
 
   #typed(): void {
     // The next frame may show another chat.
-    this.#options.drafts.write(this.#context.chat.chatId, this.input.value);
+    this.#context.drafts.write(this.#context.chat.chatId, this.input.value);
     this.#shown();
     this.#grow();
   }

@@ -13,27 +13,31 @@ export class Questions {
     this.#context = context;
   }
 
-  ask(question: string, signal: AbortSignal): Promise<boolean> {
-    const answer = this.#last.then(() => !signal.aborted && !this.#end.signal.aborted && this.#show(question, signal));
+  /** Resolves with the answer of the user, with `false` if `signal` ends the question, and without one after `remove`. */
+  ask(question: string, signal: AbortSignal): Promise<boolean | undefined> {
+    const answer = this.#last.then(() => {
+      if (this.#end.signal.aborted) return undefined;
+      return !signal.aborted && this.#show(question, signal);
+    });
     this.#last = answer;
     return answer;
   }
 
-  /** Refuses what is asked. */
+  /** Ends the questions without answers. */
   remove(): void {
     this.#end.abort();
   }
 
-  #show(question: string, signal: AbortSignal): Promise<boolean> {
+  #show(question: string, signal: AbortSignal): Promise<boolean | undefined> {
     const { announce, texts } = this.#context;
     const ends = [signal, this.#end.signal];
     return new Promise((resolve) => {
-      const settle = (isAllowed: boolean): void => {
+      const settle = (isAllowed: boolean | undefined): void => {
         card.remove();
         for (const end of ends) end.removeEventListener('abort', stopped);
         resolve(isAllowed);
       };
-      const stopped = (): void => settle(false);
+      const stopped = (): void => settle(signal.aborted ? false : undefined);
       const refuse = textButton('refuse', texts.deny, () => settle(false));
       const allow = textButton('primary allow', texts.approve, () => {});
       // No script, and no tool that clicks, agrees for the user.

@@ -1,5 +1,7 @@
-/** The texts that were begun and not sent, for each chat. They last as long as the tab. */
+/** What was begun and not sent: the texts for each chat and edited message, and files. Texts last as long as the tab. */
 export class Drafts {
+  /** The files of a composer that was removed. */
+  files: File[] = [];
   readonly #store: Storage | undefined;
   readonly #here = new Map<string, string>();
 
@@ -12,20 +14,20 @@ export class Drafts {
     }
   }
 
-  read(chatId: string): string {
-    return this.#here.get(chatId) ?? this.#store?.getItem(key(chatId)) ?? '';
+  read(id: string): string {
+    return this.#here.get(id) ?? this.#store?.getItem(key(id)) ?? '';
   }
 
-  write(chatId: string, text: string): void {
-    if (text) this.#here.set(chatId, text);
-    else this.#here.delete(chatId);
+  write(id: string, text: string): void {
+    if (text) this.#here.set(id, text);
+    else this.#here.delete(id);
     try {
-      if (text) this.#store?.setItem(key(chatId), text);
-      else this.#store?.removeItem(key(chatId));
+      if (text) this.#store?.setItem(key(id), text);
+      else this.#store?.removeItem(key(id));
     } catch {
       // The store is full.
     }
   }
 }
 
-const key = (chatId: string): string => `omniassist:draft:${chatId}`;
+const key = (id: string): string => `omniassist:draft:${id}`;

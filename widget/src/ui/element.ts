@@ -1,4 +1,5 @@
 import { early } from './early.js';
+import { Drafts } from './drafts.js';
 import { ChatEvents } from './events.js';
 import { CHAT_ATTRIBUTES, LIVE_ATTRIBUTES, SHELL_ATTRIBUTES, settingsOf } from './settings.js';
 import { Shell } from './shell.js';
@@ -37,6 +38,7 @@ export class OmniAssistChat extends HTMLElement {
 
   #texts: Partial<Texts> = early(this, 'texts') ?? {};
   #chat: Chat | undefined;
+  #drafts: Drafts | undefined;
   #window: ChatWindow | undefined;
   #shell: Shell | undefined;
   #drawing = 0;
@@ -135,6 +137,7 @@ export class OmniAssistChat extends HTMLElement {
       fill: (window) => {
         this.#shell = new Shell({
           chat: this.chat,
+          drafts: (this.#drafts ??= new Drafts(settings.isKept)),
           window,
           texts,
           settings,
@@ -148,12 +151,16 @@ export class OmniAssistChat extends HTMLElement {
     this.#window = window;
     for (const node of window.nodes) {
       node.lang = settings.locale;
-      if (directionOf(settings.locale) === 'rtl' && !this.hasAttribute('dir')) node.dir = 'rtl';
+      if (!this.hasAttribute('dir') && (this.hasAttribute('locale') || !this.closest('[dir]'))) node.dir = directionOf(settings.locale);
     }
     this.shadowRoot?.append(...window.nodes);
     window.start();
     if (this.#chat) window.fill();
     if (this.hasAttribute('open')) this.#opened();
+    else if (this.#focusNext && window.isOpen) {
+      this.#focusNext = false;
+      this.#shell?.focus();
+    }
     this.#shell?.update();
   }
 
@@ -192,6 +199,7 @@ export class OmniAssistChat extends HTMLElement {
   #closeChat(): void {
     this.#chat?.close();
     this.#chat = undefined;
+    this.#drafts = undefined;
   }
 
   #removeShell(): void {

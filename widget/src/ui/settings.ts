@@ -3,10 +3,10 @@ import { suggestionsOf } from './empty.js';
 import { MODES, type Mode } from './window.js';
 
 /** The attributes of the element that need the shell to be made anew. */
-export const SHELL_ATTRIBUTES = ['mode', 'locale', 'attachments', 'image-origins', 'follow', 'suggestions', 'heading'];
+export const SHELL_ATTRIBUTES = ['mode', 'locale', 'attachments', 'image-origins', 'follow', 'suggestions', 'heading', 'dir'];
 /** The attributes that need another chat. */
 export const CHAT_ATTRIBUTES = ['agent', 'api', 'persist'];
-/** The other attributes. `theme`, `density` and `dir` are read by the style sheet alone. */
+/** The other attributes. `theme` and `density` are read by the style sheet alone. */
 export const LIVE_ATTRIBUTES = ['chat', 'open'];
 
 export interface Settings {
@@ -27,7 +27,10 @@ export function settingsOf(host: HTMLElement): Settings {
     locale: localeOf(host),
     heading: read('heading'),
     accept: read('attachments'),
-    imageOrigins: (read('image-origins') ?? '').split(/[\s,]+/).filter(Boolean),
+    imageOrigins: (read('image-origins') ?? '')
+      .split(/[\s,]+/)
+      .filter((url) => URL.canParse(url))
+      .map((url) => new URL(url).origin),
     follow: read('follow') ?? 'end',
     suggestions: suggestionsOf(read('suggestions')),
     isKept: read('persist') !== 'none',

@@ -4,7 +4,7 @@ import { iconButton } from './button.js';
 import { Composer } from './composer.js';
 import { Questions } from './confirm.js';
 import { element, filled } from './dom.js';
-import { Drafts } from './drafts.js';
+import type { Drafts } from './drafts.js';
 import { takeDrops } from './drop.js';
 import { Empty } from './empty.js';
 import { perFrame } from './frame.js';
@@ -20,6 +20,7 @@ import type { Chat } from '../chat/types.js';
 
 interface Host {
   chat: Chat;
+  drafts: Drafts;
   window: ChatWindow;
   texts: Texts;
   settings: Settings;
@@ -47,12 +48,15 @@ export class Shell {
   /** The answers that the user has not seen, because the window is closed or shows an earlier place. */
   #answers: number;
   #news = 0;
+  /** `true` once the chat of the browser or the server is loaded. Its answers are not new. */
+  #isReady = false;
 
-  constructor({ chat, window, texts, settings, setOpen, fire, slotted }: Host) {
+  constructor({ chat, drafts, window, texts, settings, setOpen, fire, slotted }: Host) {
     const { mode, locale, imageOrigins } = settings;
     const announcer = new Announcer(chat, texts);
     const context: ViewContext = {
       chat,
+      drafts,
       texts,
       locale,
       imageOrigins,
@@ -84,7 +88,6 @@ export class Shell {
     this.#log = new Log(context, empty.node, settings.follow, () => this.#frame.request());
     this.#composer = new Composer(context, {
       accept: settings.accept,
-      drafts: new Drafts(settings.isKept),
       editLast: () => this.#editLast(),
     });
     const status = new Status(context, () => {
@@ -92,7 +95,9 @@ export class Shell {
       this.#composer.input.focus();
     });
     this.#questions = new Questions(context);
-    chat.onConfirm = (question, signal) => this.#questions.ask(question, signal);
+    // A shell that takes the place of this one asks what is open. Without one, the answer is no.
+    chat.onConfirm = async (...question) =>
+      (await this.#questions.ask(...question)) ?? (await chat.onConfirm?.(...question)) ?? false;
     this.#toEnd = iconButton('to-end', 'down', texts.toEnd, () => {
       this.#log.scroll.toEnd();
       this.#composer.input.focus();
@@ -123,7 +128,10 @@ export class Shell {
       this.#frame.request(isStreaming && wasStreaming ? STREAM_MS : 0);
       wasStreaming = isStreaming;
     });
-    void chat.ready.then(() => this.#frame.request());
+    void chat.ready.then(() => {
+      this.#draw();
+      this.#isReady = true;
+    });
   }
 
   focus(): void {
@@ -151,7 +159,7 @@ export class Shell {
       this.#announcer.update();
     }
     const sees = isOpen && this.#log.scroll.isAtEnd;
-    if (sees || answers < this.#answers) this.#news = 0;
+    if (sees || !this.#isReady || answers < this.#answers) this.#news = 0;
     else this.#news += answers - this.#answers;
     this.#answers = answers;
     this.#window.count(isOpen ? 0 : this.#news);

@@ -1,4 +1,5 @@
 import type { Chat } from '../chat/types.js';
+import type { Drafts } from './drafts.js';
 import type { Texts } from './texts.js';
 
 /** A part of the page that is made once and updated. */
@@ -13,6 +14,7 @@ export interface View {
 /** The settings and functions that views share. */
 export interface ViewContext {
   readonly chat: Chat;
+  readonly drafts: Drafts;
   readonly texts: Texts;
   /** The language of numbers and dates, such as `de`. */
   readonly locale: string;

@@ -1,0 +1,128 @@
+// What the user has begun stays, whatever changes around it.
+
+import assert from 'node:assert/strict';
+import { widgetSuite } from '../testing/widget-page.mjs';
+
+const test = widgetSuite();
+
+const QUESTION = { id: 'u1', role: 'user', parts: [{ type: 'text', text: 'Where is it?' }] };
+const paste = (view, name, type) =>
+  view.input.evaluate(
+    (input, [name, type]) => {
+      const clipboardData = new DataTransfer();
+      clipboardData.items.add(new File(['content'], name, { type }));
+      input.dispatchEvent(new ClipboardEvent('paste', { clipboardData, bubbles: true, cancelable: true }));
+    },
+    [name, type],
+  );
+const set = (view, change) => view.page.locator('omniassist-chat').evaluate(change);
+
+test(
+  'new texts keep the draft, the files, the edit, the question and the focus',
+  { attributes: 'mode="panel" attachments persist="none"' },
+  async (view) => {
+    await view.change({ messages: [QUESTION] });
+    await view.page.evaluate(() => {
+      window.answer = window.chat.onConfirm('Sure?', new AbortController().signal);
+    });
+    await view.part('edit').click();
+    const editor = view.part('editor').locator('textarea');
+    await editor.fill('Where is my order?');
+    await view.input.fill('a draft');
+    await paste(view, 'a.txt', 'text/plain');
+    await set(view, (chat) => (chat.texts = { placeholder: 'MINE' }));
+    await view.page.waitForFunction(() => document.querySelector('omniassist-chat').shadowRoot.querySelector('[placeholder=MINE]'));
+    assert.equal(await view.input.inputValue(), 'a draft');
+    assert.equal(await view.input.evaluate((input) => input.matches(':focus')), true);
+    assert.equal(await view.part('file').count(), 1);
+    assert.equal(await editor.inputValue(), 'Where is my order?');
+    await view.part('allow').click();
+    assert.equal(await view.page.evaluate(() => window.answer), true);
+  },
+);
+
+test('an edit that was begun is there again after another chat', { attributes: 'mode="panel"' }, async (view) => {
+  await view.change({ messages: [QUESTION] });
+  await view.part('edit').click();
+  const editor = view.part('editor').locator('textarea');
+  await editor.fill('Where is my order?');
+  await view.change({ chatId: 'chat-2', messages: [] });
+  assert.equal(await editor.count(), 0);
+  await view.change({ chatId: 'chat-1', messages: [{ ...QUESTION }] });
+  assert.equal(await editor.inputValue(), 'Where is my order?');
+  await editor.press('Escape');
+  await view.change({ chatId: 'chat-2', messages: [] });
+  await view.change({ chatId: 'chat-1', messages: [{ ...QUESTION }] });
+  assert.equal(await editor.count(), 0);
+});
+
+const SLOW = {
+  attributes: 'mode="panel" attachments',
+  prepare: (page) =>
+    page.addInitScript(() => {
+      window.createImageBitmap = () => new Promise((_, fail) => (window.fail = () => fail(new Error('no image'))));
+    }),
+};
+
+test('a message whose picture is made smaller is not sent to another chat', SLOW, async (view) => {
+  await paste(view, 'a.png', 'image/png');
+  await view.input.fill('for the first chat');
+  await view.input.press('Enter');
+  await view.page.waitForFunction(() => window.fail);
+  await view.change({ chatId: 'chat-2', messages: [] });
+  await view.page.evaluate(() => window.fail());
+  await view.frame();
+  assert.deepEqual((await view.calls()).filter(([name]) => name === 'sendMessage'), []);
+  await view.change({ chatId: 'chat-1', messages: [] });
+  assert.equal(await view.input.inputValue(), 'for the first chat');
+});
+
+test('the list beside the conversation shows a new chat', { attributes: 'mode="panel"', width: 1280 }, async (view) => {
+  await view.part('threads-button').click();
+  await view.part('thread').first().waitFor();
+  await view.page.evaluate(() => (window.chat.list = [{ id: 'chat-2', title: 'A new chat' }, ...window.chat.list]));
+  await view.change({ chatId: 'chat-2', messages: [QUESTION] });
+  await view.part('thread').filter({ hasText: 'A new chat' }).waitFor();
+});
+
+test('Escape ends a rename and keeps the window of a phone open', { attributes: 'mode="popup"', width: 400, height: 700 }, async (view) => {
+  await view.page.getByRole('button', { name: 'Open the chat' }).click();
+  await view.part('threads-button').click();
+  await view.part('thread').first().waitFor();
+  for (const name of [/^Rename/, /^Delete/]) {
+    await view.part('thread-row').first().getByRole('button', { name }).click();
+    await view.part('thread-form').waitFor();
+    await view.page.keyboard.press('Escape');
+    assert.equal(await view.part('thread-form').count(), 0);
+    assert.equal(await set(view, (chat) => chat.isOpen), true, String(name));
+  }
+});
+
+test('a hidden element shows nothing', { attributes: 'mode="panel"' }, async (view) => {
+  assert.equal(await view.input.isVisible(), true);
+  await set(view, (chat) => (chat.hidden = true));
+  assert.equal(await view.input.isVisible(), false);
+});
+
+test('a panel has the width and the height of its element', { attributes: 'mode="panel"', width: 400 }, async (view) => {
+  const sizes = await set(view, (chat) =>
+    [chat, chat.shadowRoot.querySelector('section')].map((one) => [one.getBoundingClientRect().width, one.getBoundingClientRect().height]),
+  );
+  assert.deepEqual(sizes[1], sizes[0]);
+  assert.equal(await view.page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), true);
+});
+
+test('the direction is that of `dir`, else that of `locale`', { attributes: 'mode="panel" locale="ar"' }, async (view) => {
+  const direction = () => view.input.evaluate((input) => getComputedStyle(input).direction);
+  assert.equal(await direction(), 'rtl');
+  await set(view, (chat) => (chat.dir = 'ltr'));
+  await view.page.waitForFunction(
+    () => getComputedStyle(document.querySelector('omniassist-chat').shadowRoot.querySelector('textarea')).direction === 'ltr',
+  );
+});
+
+test('a locale with an underscore is that of its language', { attributes: 'mode="panel" locale="de_DE"' }, async (view) => {
+  const source = { type: 'source-url', sourceId: 's1', url: 'https://example.com/', title: 'One' };
+  await view.change({ messages: [QUESTION, { id: 'a1', role: 'assistant', parts: [{ type: 'text', text: 'Here.' }, source] }] });
+  await view.page.getByText('1 Quelle').waitFor();
+});
