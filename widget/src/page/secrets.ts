@@ -1,15 +1,31 @@
 // The fields and parameters whose values never leave the page.
 
-/** The server has the longer list, and removes what is left from the context. */
-const SECRET =
-  /passw|pass ?(?:phrase|code)|kennwort|secret|token|(?:api|app|access|private|master|signing) ?key|credential|(?:credit|debit) ?card|card ?(?:num|code|exp|cv)|(?:security|one ?time|sms|mfa|auth|backup|recovery) ?code|(?:seed|recovery) ?phrase|session ?id|\b(?:auth|authori[sz]ation|bearer|cookies?|csc|csrf|cv[cnv]|jwt|otp|pass|pins?|pincode|pwd|sid|ssn|tan|totp|xsrf)\b|^cc /i;
+/** The names that the server counts as secret too (`omniassist-core/src/secret/name.rs`), and words of labels. */
+const SECRET = new RegExp(
+  [
+    /passw(?:or[dt]|d)|pass ?(?:phrase|code)|contrase[nñ]a|kennwort|mot ?de ?passe|wachtwoord|пароль|密[码碼]|パスワード|비밀번호/,
+    /secret(?!ar)|token(?!i[sz])|(?:api|app|access|private|master|signing|encryption|session) ?key|credential|mnemonic/,
+    /(?:credit|debit) ?card|card ?(?:num|no\b|code|exp|cv)|kartennummer|\bcc ?(?:num|no\b|exp|csc|cv|name|type|\w+ ?name)|^cc /,
+    /(?:security|one ?time|sms|mfa|2 ?fa|auth|authenticator|verification|backup|recovery) ?code|^code \d$|\bdigit \d/,
+    /(?:seed|recovery) ?phrase|session ?id|phpsessid|social ?security/,
+    /\b(?:auth|authori[sz]ation|bearer|cookies?|csc|csrf|cv[cnv]|iban|jwt|otp|pan|parola|pass|pins?|pincode|psw|pwd)\b/,
+    /\b(?:senhas?|sid|ssn|tan|totp|xsrf)\b/,
+  ]
+    .map(({ source }) => source)
+    .join('|'),
+  'im',
+);
+const WORD_STARTS =
+  /[^\p{L}\p{N}]+|(?<=\p{Ll})(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll})|(?<=\p{L})(?=\p{N})|(?<=\p{N})(?=\p{L})/gu;
 const SECRET_PARAMETER = /^(?:code|key|sig|signature|ticket)$/i;
 const AUTOCOMPLETE = /(?:^|\s)(?:cc-|one-time-code|current-password|new-password)/i;
 const TYPES = /^(?:password|hidden|file)$/;
 
 /** Returns `true` if a field with this name, identifier or label contains a secret. */
-export const isSecretName = (name: string): boolean =>
-  SECRET.test(name.replace(/([a-z\d])([A-Z])/g, '$1 $2').replace(/[^\p{L}\p{N}]+/gu, ' '));
+export function isSecretName(name: string): boolean {
+  const words = name.normalize('NFKC').replace(WORD_STARTS, ' ').trim();
+  return SECRET.test(`${words}\n${words.replaceAll(' ', '')}`);
+}
 
 /** Returns `true` if the field declares its value as secret, or its names do. */
 export function isSecretField(field: HTMLElement, label: string): boolean {
