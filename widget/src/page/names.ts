@@ -10,7 +10,7 @@ export const oneLine = (text: string | null | undefined, limit = 80): string => 
 };
 
 /** Returns the text of an element without the contents of its fields. */
-function textOf(element: Element): string {
+export function textOf(element: Element): string {
   let text = '';
   for (const node of element.childNodes) {
     if (node instanceof Text) text += node.data;

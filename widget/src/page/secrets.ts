@@ -1,5 +1,8 @@
 // The fields and parameters whose values never leave the page.
 
+import { listen } from './listen.js';
+import { textOf } from './names.js';
+
 /** The names that the server counts as secret too (`omniassist-core/src/secret/name.rs`), and words of labels. */
 const SECRET = new RegExp(
   [
@@ -19,7 +22,7 @@ const WORD_STARTS =
   /[^\p{L}\p{N}]+|(?<=\p{Ll})(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll})|(?<=\p{L})(?=\p{N})|(?<=\p{N})(?=\p{L})/gu;
 const SECRET_PARAMETER = /^(?:code|key|sig|signature|ticket)$/i;
 const AUTOCOMPLETE = /(?:^|\s)(?:cc-|one-time-code|current-password|new-password)/i;
-const TYPES = /^(?:password|hidden|file)$/;
+const TYPES = /^(?:hidden|file)$/;
 
 /** Returns `true` if a field with this name, identifier or label contains a secret. */
 export function isSecretName(name: string): boolean {
@@ -27,17 +30,43 @@ export function isSecretName(name: string): boolean {
   return SECRET.test(`${words}\n${words.replaceAll(' ', '')}`);
 }
 
-/** Returns `true` if the field declares its value as secret, or its names do. */
-export function isSecretField(field: HTMLElement, label: string): boolean {
+/** The fields that had dots instead of characters once. A button that shows the password makes it a field for text. */
+const masked = new WeakSet<Element>();
+
+/** Remembers the fields for passwords, before a click shows one. Returns a function that ends that. */
+export function watchPasswords(): () => void {
+  const look = (): void => document.querySelectorAll('[type=password]').forEach((field) => masked.add(field));
+  look();
+  return listen(['focusin', 'input', 'click'], look);
+}
+
+/** Returns `true` if the field declares its value as secret, or one of its names and descriptions does. */
+export function isSecretField(field: HTMLElement): boolean {
   const { type } = field as HTMLInputElement;
-  if (TYPES.test(type) || AUTOCOMPLETE.test(field.getAttribute('autocomplete') ?? '')) return true;
-  // A button that shows the password makes it a field for text, and style sheets can mask a field.
+  // Style sheets can mask a field too.
   const masking = getComputedStyle(field).getPropertyValue('-webkit-text-security');
-  if (masking && masking !== 'none') return true;
-  const names = [field.getAttribute('name'), field.id];
+  if (type === 'password' || (masking && masking !== 'none')) masked.add(field);
+  if (masked.has(field) || TYPES.test(type) || AUTOCOMPLETE.test(field.getAttribute('autocomplete') ?? '')) return true;
+  const names = [field.getAttribute('name') ?? '', field.id];
   // The label of a check box is a sentence, and its state reveals nothing.
-  if (type !== 'checkbox' && type !== 'radio') names.push(label, field.getAttribute('placeholder'));
-  return names.some((name) => name && isSecretName(name));
+  return [...names, ...(/^(?:checkbox|radio)$/.test(type) ? [] : textsAbout(field))].some(isSecretName);
+}
+
+/** Returns all texts that say what a field is for, of which its name is only the first. */
+function textsAbout(field: HTMLElement): string[] {
+  const attribute = (name: string): string => field.getAttribute(name) ?? '';
+  const referred = ['aria-labelledby', 'aria-describedby'].map((name) => attribute(name).split(/\s+/));
+  const elements = [
+    ...referred.map((ids) => ids.map((id) => document.getElementById(id))),
+    [field.closest('fieldset')?.querySelector(':scope > legend')],
+    ...[...((field as HTMLInputElement).labels ?? []), field.closest('label')].map((label) => [label]),
+    // Only controls have `labels`.
+    ...[...document.querySelectorAll(`label[for="${CSS.escape(field.id)}"]`)].map((label) => [label]),
+  ];
+  return [
+    ...['aria-label', 'placeholder', 'title'].map(attribute),
+    ...elements.map((parts) => parts.map((part) => (part ? textOf(part) : '')).join(' ')),
+  ];
 }
 
 function decoded(text: string): string {

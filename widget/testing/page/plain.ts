@@ -145,5 +145,5 @@ document
     button('far', { 'data-assistant-click': true }, 'Far away'),
   );
 
-Object.assign(window, { clicks, hasSubmitted, ready: true });
+Object.assign(window, { make, clicks, hasSubmitted, ready: true });
 export { page };

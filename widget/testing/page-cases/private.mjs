@@ -1,0 +1,53 @@
+// What the assistant neither reads nor fills.
+
+import assert from 'node:assert/strict';
+import { add, suite } from '../page-tools.mjs';
+
+const start = (view, options = { fill: true, discover: true, point: true }) =>
+  view.page.evaluate(async (options) => void (await window.page.tools(options)), options);
+const said = async (view) => JSON.stringify(await view.call('discover_page', { whole_page: true }));
+const planted = async (view) => (await said(view)).match(/planted-\d+/g) ?? [];
+const field = (name, attributes = {}) => ['input', { name, ...attributes }];
+
+suite('plain', (test) => {
+  test('a secret that only one of several texts of a field tells is not read', async (view) => {
+    await start(view);
+    const long = 'x'.repeat(90);
+    await add(
+      view,
+      field('a1', { 'aria-label': 'Value', title: 'Your PIN', value: 'planted-1' }),
+      field('a2', { title: 'Value', placeholder: `${long} password`, value: 'planted-2' }),
+      ['label', { for: 'a3' }, 'Value'],
+      ['label', { for: 'a3' }, 'CVV2'],
+      field('a3', { id: 'a3', value: 'planted-3' }),
+      ['p', { id: 'hint' }, 'Enter the verification code'],
+      field('a4', { 'aria-label': 'Value', 'aria-describedby': 'hint', value: 'planted-4' }),
+      [
+        'fieldset',
+        {},
+        ['legend', {}, 'One-time code'],
+        field('a5', { 'aria-label': 'First', value: 'planted-5' }),
+      ],
+      ['label', { for: 'a6' }, 'Recovery phrase'],
+      ['div', { contenteditable: 'true', id: 'a6', 'aria-label': 'Words' }, 'planted-6'],
+      ['span', { id: 'n1' }, 'Card'],
+      ['span', { id: 'n2' }, 'number'],
+      field('a7', { 'aria-labelledby': 'n1 n2', value: 'planted-7' }),
+      ['label', {}, `${long} password`, field('a8', { value: 'planted-8' })],
+      ['label', {}, 'Reason ', ['select', { name: 'reason' }, ['option', {}, 'Password reset']]],
+    );
+    assert.deepEqual(await planted(view), []);
+    assert.match(await said(view), /"field":"reason","value":"Password reset"/, 'the choices are no names of a field');
+  });
+
+  test('a password stays private after a button has shown it', async (view) => {
+    await start(view);
+    await add(view, field('word', { type: 'password', value: 'planted-1' }), ['button', { type: 'button', id: 'show' }, 'Show']);
+    await view.page.evaluate(() => {
+      document.querySelector('#show').onclick = () => void (document.querySelector('[name=word]').type = 'text');
+    });
+    await view.page.locator('#show').click();
+    assert.deepEqual(await planted(view), []);
+    assert.match((await view.call('fill_form', { fields: { word: 'x' } })).error, /Only the user fills this field/);
+  });
+});
