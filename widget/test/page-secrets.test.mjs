@@ -13,7 +13,7 @@ const { outputFiles } = await build({
   format: 'esm',
   write: false,
 });
-const { isSecretName } = await import(`data:text/javascript,${encodeURIComponent(outputFiles[0].text)}`);
+const { isSecretName, pathOf } = await import(`data:text/javascript,${encodeURIComponent(outputFiles[0].text)}`);
 
 /** The names in a test of the server. */
 function namesOf(test) {
@@ -42,4 +42,28 @@ test('labels and names of codes and cards are secret', () => {
     ...['pin1', 'cardNo', 'payment_cc_number', 'iban', 'pan', 'Digit 1 of your code', 'code-1', 'contrasen\u0303a'],
   ];
   assert.deepEqual(names.filter((name) => !isSecretName(name)), []);
+});
+
+test('a secret in an address is redacted, also within another parameter', () => {
+  const clean = (path) => pathOf(new URL(path, 'http://localhost'));
+  for (const path of [
+    '/?redirect=/x?token=canary',
+    '/?next=%2Flogin%3Ftoken%3Dcanary',
+    '/?next=%252Flogin%253Ftoken%253Dcanary',
+    '/?a=1&next=%2Flogin%3Fb%3D2%26token%3Dcanary',
+    '/?next=%2Flogin%3Fb%3D100%25%26token%3Dcanary',
+    '/?url=https://user:canary@h/',
+    '/?url=https%3A%2F%2Fuser%3Acanary%40h%2F',
+    '/?SAMLResponse=canary',
+    '/?assertion=canary',
+    '/?X-Amz-Signature=canary',
+    '/?hmac=canary',
+    '/orders;jsessionid=canary',
+    '/#/orders?token=canary',
+    '/?a=b=c=d=e=token=canary',
+  ])
+    assert.doesNotMatch(clean(path), /canary/, path);
+  const plain = '/orders;v=2?next=%2Forders%3Fpage%3D2&at=12:30&q=a%20b=c#/list?view=all';
+  assert.equal(clean(plain), plain);
+  assert.equal(clean('/?a=1&next=/x?token=abc&b=2'), '/?a=1&next=[redacted]&b=2');
 });

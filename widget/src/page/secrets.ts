@@ -20,7 +20,7 @@ const SECRET = new RegExp(
 );
 const WORD_STARTS =
   /[^\p{L}\p{N}]+|(?<=\p{Ll})(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll})|(?<=\p{L})(?=\p{N})|(?<=\p{N})(?=\p{L})/gu;
-const SECRET_PARAMETER = /^(?:code|key|sig|signature|ticket)$/i;
+const SECRET_PARAMETER = /^(?:code|key|sig|(?:.+-)?signature|ticket|assertion|saml(?:request|response)|hmac)$/i;
 const AUTOCOMPLETE = /(?:^|\s)(?:cc-|one-time-code|current-password|new-password)/i;
 const TYPES = /^(?:hidden|file)$/;
 
@@ -69,23 +69,30 @@ function textsAbout(field: HTMLElement): string[] {
   ];
 }
 
+/** Decodes a text, also one that is encoded within another address. */
 function decoded(text: string): string {
+  let plain = text.replaceAll('+', ' ');
   try {
-    return decodeURIComponent(text.replaceAll('+', ' '));
+    for (let depth = 0; depth < 4; depth += 1) plain = decodeURIComponent(plain);
   } catch {
-    return text;
+    // A percent sign that encodes nothing ends it.
   }
+  return plain;
 }
 
-const withoutSecrets = (parameters: string): string =>
-  parameters.replace(/([?&#;])([^=&#?;]*)=[^&#;]+/g, (all, before: string, name: string) => {
+const withoutSecrets = (address: string, depth = 4): string =>
+  address.replace(/([?&#;])([^=&#?;]*)=([^&#;]+)/g, (all, before: string, name: string, value: string) => {
     const plain = decoded(name);
-    return isSecretName(plain) || SECRET_PARAMETER.test(plain) ? `${before}${name}=[redacted]` : all;
+    const isSecret = isSecretName(plain) || SECRET_PARAMETER.test(plain) || hasSecret(decoded(value), depth - 1);
+    return isSecret ? `${before}${name}=[redacted]` : all;
   });
 
+/** Returns `true` if a parameter is an address or a query with a secret. */
+const hasSecret = (value: string, depth: number): boolean =>
+  /\/\/[^/?#]*:[^/?#]*@/.test(value) || depth < 0 || withoutSecrets(`?${value}`, depth) !== `?${value}`;
+
 /** Returns the path, the query and the fragment of an address without secrets. */
-export const pathOf = ({ pathname, search, hash }: URL | Location): string =>
-  pathname + withoutSecrets(search) + withoutSecrets(hash);
+export const pathOf = ({ pathname, search, hash }: URL | Location): string => withoutSecrets(pathname + search + hash);
 
 /** Returns the path and the title of the open page. */
 export const here = (): { path: string; title: string } => ({
