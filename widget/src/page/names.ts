@@ -22,6 +22,10 @@ export function textOf(element: Element): string {
   return text;
 }
 
+/** Returns the text of a label that the page does not keep from the assistant. */
+const sayable = (label: Element | null): string =>
+  label && !label.matches(NO_TEXT) && !label.closest('[data-assistant-ignore], [contenteditable]') ? textOf(label) : '';
+
 const isField = (element: Element): boolean => element.matches('input, textarea, select, [contenteditable]');
 
 /** Returns the name that a screen reader says. The value of a field is never part of it. */
@@ -37,9 +41,9 @@ export function nameOf(element: Element): string {
       ? ''
       : textOf(element);
   const names = [
-    labelled.map((label) => (label && !label.matches(NO_TEXT) ? textOf(label) : '')).join(' '),
+    labelled.map((label) => sayable(label)).join(' '),
     attribute('aria-label'),
-    [...(labels ?? [])].map(textOf).join(' '),
+    [...(labels ?? [])].map(sayable).join(' '),
     own,
     ...['alt', 'title', 'placeholder'].map(attribute),
   ];

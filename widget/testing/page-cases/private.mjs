@@ -50,4 +50,18 @@ suite('plain', (test) => {
     assert.deepEqual(await planted(view), []);
     assert.match((await view.call('fill_form', { fields: { word: 'x' } })).error, /Only the user fills this field/);
   });
+
+  test('a label in an ignored part of the page is not said', async (view) => {
+    await start(view);
+    const ignored = { 'data-assistant-ignore': true };
+    await add(
+      view,
+      ['div', ignored, ['p', { id: 'name' }, 'planted-1'], ['label', { for: 'b2' }, 'planted-2']],
+      field('b1', { 'aria-labelledby': 'name' }),
+      field('b2', { id: 'b2' }),
+      ['label', ignored, 'planted-3', field('b3')],
+    );
+    assert.deepEqual(await planted(view), []);
+    assert.match(await said(view), /"field":"b2"/);
+  });
 });
