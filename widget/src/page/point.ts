@@ -1,6 +1,7 @@
 // Points at an element: scrolls to it, rings it and moves a visible pointer there.
 
 import { elementOf, isReference } from './references.js';
+import { isIgnored } from './fields.js';
 import { operables } from './discover.js';
 import { nameOf } from './names.js';
 import { addStyle } from './style.js';
@@ -59,7 +60,9 @@ function allowClick(element: HTMLElement): void {
     const { type, form } = (control ?? {}) as { type?: string; form?: unknown };
     return form && /^(?:submit|image|reset)$/.test(type ?? '');
   });
+  const isShown = element.isConnected && element.checkVisibility({ visibilityProperty: true }) && !isIgnored(element);
   const reason =
+    (!isShown && 'it is hidden') ||
     (!element.hasAttribute('data-assistant-click') && 'the page did not allow it') ||
     (submits && 'it submits or resets a form') ||
     (controls.some((control) => control?.matches(':disabled, [aria-disabled=true]')) && 'it is disabled');
