@@ -14,7 +14,7 @@ export interface Field {
 }
 
 const IGNORED = '[data-assistant-ignore], [inert], omniassist-chat';
-export const EDITABLE = '[contenteditable]:not([contenteditable="false"])';
+export const EDITABLE = '[contenteditable]:not([contenteditable="false" i])';
 const CONTROLS = `input:not([type=submit], [type=reset], [type=button], [type=image]), textarea, select, ${EDITABLE}`;
 const LOCKED = ':disabled, [readonly], [aria-readonly=true], [aria-disabled=true]';
 
@@ -29,7 +29,13 @@ export const isIgnored = (element: Element): boolean => element.closest(IGNORED)
 
 /** Returns `true` if the assistant neither reads nor fills this control. */
 export const isClosed = (control: HTMLElement): boolean =>
-  isIgnored(control) || control.matches(LOCKED) || isSecretField(control);
+  isIgnored(control) || control.matches(LOCKED) || isHidden(control) || isSecretField(control);
+
+/** Returns `true` if the page hides a field. Check boxes and radio buttons are often hidden, and drawn by their label. */
+const isHidden = (control: HTMLElement): boolean =>
+  ![control, ...(isTick(control) ? ((control as HTMLInputElement).labels ?? []) : [])].some((element) =>
+    element.checkVisibility({ visibilityProperty: true }),
+  );
 
 /** Returns the open forms. */
 export const formsOf = (selector: string): HTMLElement[] =>

@@ -64,4 +64,47 @@ suite('plain', (test) => {
     assert.deepEqual(await planted(view), []);
     assert.match(await said(view), /"field":"b2"/);
   });
+
+  test('a field that the page hides is neither read nor filled', async (view) => {
+    await start(view);
+    await view.page.evaluate(() => void window.page.capture({ forms: true, delay: 0 }));
+    await add(
+      view,
+      field('c1', { hidden: true, value: 'planted-1' }),
+      ['div', { 'data-style': 'display: none' }, ['textarea', { name: 'c2' }, 'planted-2']],
+      field('c3', { 'data-style': 'visibility: hidden', value: 'planted-3' }),
+      ['label', {}, 'Drawn ', field('c4', { type: 'checkbox', 'data-style': 'display: none' })],
+      ['label', { hidden: true }, 'Gone ', field('c5', { type: 'checkbox' })],
+      ['div', { contenteditable: 'FALSE', id: 'c6', 'data-style': 'height: 1em' }, 'planted-6'],
+    );
+    await view.page.evaluate(() => {
+      // The policy of the page forbids styles in attributes.
+      for (const element of document.querySelectorAll('[data-style]')) element.style.cssText = element.dataset.style;
+    });
+    await view.page.getByLabel('Subject').fill('typed');
+    assert.doesNotMatch(JSON.stringify([await view.context(), await said(view)]), /planted/);
+    for (const name of ['c1', 'c2', 'c3', 'c5'])
+      assert.match((await view.call('fill_form', { fields: { [name]: '1' } })).error, /Only the user fills this field/, name);
+    assert.match((await view.call('fill_form', { fields: { c6: 'x' } })).error, /There is no such field/);
+    assert.deepEqual((await view.call('fill_form', { fields: { c4: 'true' } })).filled, { c4: true });
+  });
+
+  test('an element that is hidden, inert or ignored by the time of a click is not clicked', async (view) => {
+    await start(view);
+    const clicked = (how, back) =>
+      view.page.evaluate(
+        async ([how, back]) => {
+          const element = document.querySelector('#open-details');
+          const answer = window.call('point_at', { target: 'open-details', click: true });
+          setTimeout(() => element.setAttribute(how, back), 20);
+          const { error } = await answer;
+          element.removeAttribute(how);
+          return error;
+        },
+        [how, back],
+      );
+    for (const how of ['hidden', 'inert', 'data-assistant-ignore'])
+      assert.match((await clicked(how, '')) ?? '', /Only the user clicks this element: it is hidden/, how);
+    assert.deepEqual(await view.page.evaluate(() => window.clicks), []);
+  });
 });
