@@ -29,6 +29,8 @@ interface Change {
   field: Field;
   /** The marks before the change. */
   marks: Marks;
+  /** The value after the change, which the page may replace later. */
+  filled?: string;
   make(): unknown;
   /** Restores the earlier value, if there is a way to do that. */
   undo?(): unknown;
@@ -82,6 +84,8 @@ export async function fill(
     await make();
     mark(field, field.controls.map((control) => (control.type === 'radio' && !control.checked ? null : number)));
   });
+  // The page may have written the values in another form.
+  for (const change of changes) change.filled = contentOf(change.field);
   return {
     filled: Object.fromEntries(changes.map(({ field }) => [field.name, valueOf(field)])),
     submitted: false,
@@ -92,11 +96,14 @@ export async function fill(
 /** Restores what the last call of {@link fill} changed that is not undone. Fields that the user has edited since then stay. */
 export const undo = async (): Promise<Undone> => (await [...undoable].at(-1)?.undo()) ?? { restored: [], kept: [] };
 
-/** Restores the values and marks before a call, in fields that still have its mark. */
+const contentOf = (field: Field): string => JSON.stringify(valueOf(field));
+
+/** Restores the values and marks before a call, in fields that still have its mark and value. */
 async function restore(changes: Change[], number: string): Promise<Undone> {
   const undone: Undone = { restored: [], kept: [] };
-  await withoutSubmit(changes.reverse(), async ({ field, marks, undo }) => {
-    const isOwn = field.controls.some((control) => control.isConnected && control.getAttribute(MARK) === number);
+  await withoutSubmit(changes.reverse(), async ({ field, marks, filled, undo }) => {
+    const isMarked = field.controls.some((control) => control.isConnected && control.getAttribute(MARK) === number);
+    const isOwn = isMarked && contentOf(field) === filled;
     if (isOwn) {
       await undo?.();
       mark(field, marks);
@@ -112,7 +119,8 @@ export function watchEdits(): () => void {
     if (!isTrusted || !(target instanceof Element)) return;
     // The button that the user picks is another one of the group than the filled one.
     const name = isTick(target as Control) && target.getAttribute('name');
-    const group = name && document.getElementsByName(name);
+    const group =
+      name && [...document.getElementsByName(name)].filter((field: Control) => field.form === (target as Control).form);
     const fields = type === 'reset' ? target.querySelectorAll(`[${MARK}]`) : group || [target.closest(`[${MARK}]`)];
     for (const field of fields) field?.removeAttribute(MARK);
   };

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { suite } from '../page-tools.mjs';
+import { add, suite } from '../page-tools.mjs';
 
 const start = (view, options) =>
   view.page.evaluate(
@@ -205,5 +205,30 @@ suite('plain', (test) => {
     await view.page.evaluate(() => window.remove());
     assert.deepEqual(await view.context(), []);
     assert.match((await view.call('fill_form', { fields: { nickname: 'x' } })).error, /no tool/);
+  });
+
+  const option = (label, value) => ['option', { value }, label];
+  const fillOne = async (view, name, value) => {
+    const { filled, error } = await view.call('fill_form', { fields: [{ field: name, value }] });
+    return error ?? filled[name];
+  };
+
+  test('a value that the page sets later stays at undo', async (view) => {
+    await start(view);
+    await view.call('fill_form', { fields: { subject: 'A', due: '2026-03-04', details: 'B' } });
+    await view.page.evaluate(() => void (document.querySelector('[name=due]').value = '2026-05-06'));
+    assert.deepEqual(await view.call('undo_fill', {}), { restored: ['details', 'subject'], kept: ['due'] });
+    assert.equal(await view.page.getByLabel('Due').inputValue(), '2026-05-06');
+  });
+
+  test('an edit in another form leaves the marks of check boxes with the same name', async (view) => {
+    await start(view);
+    await view.page.evaluate(() => {
+      const box = window.make('input', { type: 'checkbox', name: 'urgent', 'aria-label': 'Other urgent' });
+      document.querySelector('#other').append(box);
+    });
+    await view.call('fill_form', { fields: { urgent: true } });
+    await view.page.getByLabel('Other urgent').check();
+    assert.deepEqual(await view.call('undo_fill', {}), { restored: ['urgent'], kept: [] });
   });
 });
