@@ -207,27 +207,45 @@ function choiceChange(field: Field, control: Control, value: unknown): Omit<Chan
   return { field, make: () => write(after), ...undo };
 }
 
-/** Returns the elements of the choices that are named by value or label. */
+/** Returns the elements of the choices that are named by label or value. */
 function chosenOf(field: Field, value: unknown, isList: boolean): Choice['element'][] {
   const choices = choicesOf(field);
-  const word = String(value).trim().toLowerCase();
-  if (!choices) {
-    if (/^(?:true|on|yes|1)$/.test(word)) return field.controls;
-    if (/^(?:false|off|no|0)$/.test(word)) return [];
-    throw new Error('The value must be true or false.');
-  }
-  let items = Array.isArray(value) ? value : [value];
-  if (isList && /^\[.*\]$/s.test(word)) items = JSON.parse(String(value)) as unknown[];
+  let items = Array.isArray(value) ? (value as unknown[]) : [value];
+  if (isList && typeof value === 'string' && /^\s*\[.*\]\s*$/s.test(value)) items = JSON.parse(value) as unknown[];
+  if (!choices) return isTicked(field, items) ? field.controls : [];
   if (!isList && items.length !== 1) throw new Error('The field takes one choice.');
   return items.map((item) => {
-    const wanted = String(item).trim().toLowerCase();
-    const choice =
-      choices.find((choice) => choice.value === item) ??
-      choices.find((choice) => [choice.value, choice.label].some((text) => text.trim().toLowerCase() === wanted));
+    const byLabel = choicesWith(choices, 'label', item);
+    const byValue = choicesWith(choices, 'value', item);
+    const [choice] = byLabel.length === 1 ? byLabel : byValue;
     if (choice) return choice.element;
+    if (byLabel.length > 1) {
+      const values = byLabel.map((choice) => choice.value).join(', ');
+      throw new Error(`Several choices are called ${JSON.stringify(item)}. Give a value: ${values}.`);
+    }
     const labels = choices.slice(0, 30).map((choice) => choice.label || choice.value);
     throw new Error(`${JSON.stringify(item)} is no choice. Choices: ${labels.join(', ')}.`);
   });
+}
+
+const same = (item: unknown): ((text: string) => boolean) => {
+  const wanted = String(item).trim().toLowerCase();
+  return (text) => text.trim().toLowerCase() === wanted;
+};
+
+/** Returns the choices with this text, in this case if there are such. */
+function choicesWith(choices: Choice[], key: 'label' | 'value', item: unknown): Choice[] {
+  const exact = choices.filter((choice) => choice[key] === item);
+  return exact.length > 0 ? exact : choices.filter((choice) => same(item)(choice[key]));
+}
+
+/** Returns `true` if the only check box of its name is wanted: by a Boolean, or by its own value or label. */
+function isTicked({ controls, label }: Field, items: unknown[]): boolean {
+  const isItem = same(items[0]);
+  const isOne = items.length === 1;
+  if (items.length === 0 || (isOne && ['false', 'off', 'no', '0'].some(isItem))) return false;
+  if (isOne && ['true', 'on', 'yes', '1', label, controls[0]?.value].some((text) => text && isItem(text))) return true;
+  throw new Error('The value must be true or false.');
 }
 
 function fire(control: Control, data: string | null = null): void {

@@ -213,6 +213,36 @@ suite('plain', (test) => {
     return error ?? filled[name];
   };
 
+  test('a choice is the one whose label the model sees, and an ambiguous label is refused', async (view) => {
+    await start(view);
+    await add(view, [
+      'select',
+      { name: 'size' },
+      option('None', '0'),
+      option('2', '1'),
+      option('1', '2'),
+      ['optgroup', { label: 'Men' }, option('Large', 'ml')],
+      ['optgroup', { label: 'Women' }, option('Large', 'wl')],
+    ]);
+    const chosen = () => view.page.evaluate(() => document.querySelector('[name=size]').value);
+    assert.equal(await fillOne(view, 'size', '1'), '1');
+    assert.equal(await chosen(), '2');
+    assert.match(await fillOne(view, 'size', 'large'), /Several choices are called "large"\. Give a value: ml, wl\./);
+    assert.equal(await fillOne(view, 'size', 'wl'), 'Large');
+    assert.equal(await chosen(), 'wl');
+  });
+
+  test('a check box is ticked by its value, its label and a list of them', async (view) => {
+    await start(view);
+    await add(view, ['label', {}, 'Gift wrap ', ['input', { type: 'checkbox', name: 'extra', value: 'wrap' }]]);
+    for (const value of ['wrap', 'gift wrap', '["wrap"]', ['Gift wrap'], true]) {
+      assert.equal(await fillOne(view, 'extra', false), false);
+      assert.equal(await fillOne(view, 'extra', value), true, JSON.stringify(value));
+    }
+    assert.equal(await fillOne(view, 'extra', []), false);
+    assert.match(await fillOne(view, 'extra', 'ribbon'), /The value must be true or false/);
+  });
+
   test('a value that the page sets later stays at undo', async (view) => {
     await start(view);
     await view.call('fill_form', { fields: { subject: 'A', due: '2026-03-04', details: 'B' } });
