@@ -169,6 +169,11 @@ function checkText(control: HTMLInputElement | HTMLTextAreaElement, text: string
   copy.value = text;
   const { validity, validationMessage, maxLength } = copy;
   if (text && !copy.value) throw new Error(`The value must be a ${control.type}.`);
+  const isReplaced =
+    (control.type === 'range' && text && +copy.value !== +text) ||
+    (control.type === 'color' && copy.value !== text.trim().toLowerCase()) ||
+    (control.localName === 'input' && /[\r\n]/.test(text.trim()));
+  if (isReplaced) throw new Error(`The browser would replace the value by ${copy.value}.`);
   if (maxLength >= 0 && copy.value.length > maxLength) throw new Error(`At most ${maxLength} characters are allowed.`);
   if (!validity.valid && !validity.valueMissing) throw new Error(validationMessage);
 }

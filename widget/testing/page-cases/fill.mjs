@@ -261,4 +261,23 @@ suite('plain', (test) => {
     await view.page.getByLabel('Other urgent').check();
     assert.deepEqual(await view.call('undo_fill', {}), { restored: ['urgent'], kept: [] });
   });
+
+  test('a value that the browser would replace is refused', async (view) => {
+    await start(view);
+    await add(
+      view,
+      ['input', { type: 'range', name: 'volume', min: '0', max: '10', value: '3' }],
+      ['input', { type: 'color', name: 'paint', value: '#112233' }],
+    );
+    for (const [name, value] of [
+      ['volume', 'loud'],
+      ['volume', '11'],
+      ['paint', 'dark blue'],
+      ['subject', 'Two\nlines'],
+    ])
+      assert.match(await fillOne(view, name, value), new RegExp(`^Nothing was filled\\. ${name}: The browser would replace`));
+    assert.equal(await fillOne(view, 'volume', 7), '7');
+    assert.equal(await fillOne(view, 'paint', '#AABBCC'), '#aabbcc');
+    assert.equal(await fillOne(view, 'subject', 'One line\n'), 'One line');
+  });
 });
