@@ -70,15 +70,25 @@ function parsed(path: string): URL {
   throw new Error(`${JSON.stringify(path)} is no path of a page.`);
 }
 
-/** Returns `true` if a path fits a pattern such as `/orders/:id?` or `/files/*`. */
+/** Decodes a path, but no slash within a part of it. */
+function plainOf(path: string): string {
+  try {
+    return decodeURI(path);
+  } catch {
+    return path;
+  }
+}
+
+/** Returns `true` if a path fits a pattern such as `/orders/:id?` or `/files/*`. The routers ignore the case too. */
 const fits = (pattern: string, path: string): boolean =>
   new RegExp(
-    `^${pattern
+    `^${plainOf(pattern)
       .replace(/[.+^${}()|[\]\\]/g, '\\$&')
-      .replace(/\/(?::\w+)?\*/g, '(/.*)?')
-      .replace(/\/(:\w+|\w+)\?/g, '(/$1)?')
-      .replace(/:\w+(\\\+)?/g, (_, many) => (many ? '.+' : '[^/]+'))}/?$`,
-  ).test(path);
+      .replace(/\/(?::[\w-]+)?\*/g, '(/.*)?')
+      .replace(/\/(:?[\w-]+)\?/g, '(/$1)?')
+      .replace(/:[\w-]+(\\\+)?/g, (_, many) => (many ? '.+' : '[^/]+'))}/?$`,
+    'i',
+  ).test(plainOf(path));
 
 /** Watches the page. `quiet` resolves when the page no longer changes: `true` if it has changed. `end` ends the watch before that. */
 function watchPage(): { quiet(signal: AbortSignal, patience: number): Promise<boolean>; end(): void } {

@@ -91,6 +91,22 @@ suite('plain', (test) => {
     assert.equal((await view.call('navigate', { path: '/orders/7' })).path, '/orders/7');
   });
 
+  test('a list of routes fits paths as the routers do: names with hyphens, other letters, any case', async (view) => {
+    const routes = [{ path: '/orders/:order-id' }, { path: '/orders/by-day/:from-:to' }, { path: '/orders/für/über' }];
+    await start(view, { routes });
+    for (const [path, opened] of [
+      ['/orders/7'],
+      ['/orders/by-day/1-2'],
+      ['/orders/für/über', '/orders/f%C3%BCr/%C3%BCber'],
+      ['/orders/f%C3%BCr/%C3%BCber'],
+      ['/orders/By-Day/1-2'],
+      ['/orders/a%2Fb'],
+    ])
+      assert.equal((await view.call('navigate', { path })).path, opened ?? path);
+    for (const path of ['/orders', '/orders/7/8', '/orders/%E0%A4%A'])
+      assert.match((await view.call('navigate', { path: `${path}/no/page` })).error, /There is no page/);
+  });
+
   test('a function of the page navigates, and its exception is the error', async (view) => {
     await view.page.evaluate(() => {
       window.page.tools({
