@@ -55,13 +55,14 @@ export function isSecretField(field: HTMLElement): boolean {
 /** Returns all texts that say what a field is for, of which its name is only the first. */
 function textsAbout(field: HTMLElement): string[] {
   const attribute = (name: string): string => field.getAttribute(name) ?? '';
+  // Only controls have `labels`. A search in the document for each of them would be slow.
+  const labels =
+    (field as HTMLInputElement).labels ?? document.querySelectorAll(`label[for="${CSS.escape(field.id)}"]`);
   const referred = ['aria-labelledby', 'aria-describedby'].map((name) => attribute(name).split(/\s+/));
   const elements = [
     ...referred.map((ids) => ids.map((id) => document.getElementById(id))),
     [field.closest('fieldset')?.querySelector(':scope > legend')],
-    ...[...((field as HTMLInputElement).labels ?? []), field.closest('label')].map((label) => [label]),
-    // Only controls have `labels`.
-    ...[...document.querySelectorAll(`label[for="${CSS.escape(field.id)}"]`)].map((label) => [label]),
+    ...[...labels, field.closest('label')].map((label) => [label]),
   ];
   return [
     ...['aria-label', 'placeholder', 'title'].map(attribute),
