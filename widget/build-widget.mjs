@@ -12,7 +12,7 @@ const ENTRY = 'src/widget.ts';
 /** The name of the entry in the folder of the modules at the server. */
 const NAME = 'widget.js';
 /** The limits of the modules that a page loads at once, and of all others together: bytes after gzip. */
-const LIMITS = { eager: 40 * 1024, lazy: 62 * 1024 };
+const LIMITS = { eager: 40 * 1024, lazy: 64 * 1024 };
 
 const CODINGS = {
   // A gzip file like others, which takes longer to make and is 3 % smaller.

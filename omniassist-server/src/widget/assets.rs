@@ -3,26 +3,26 @@
 use super::asset::Asset;
 
 /// The name of the folder of the modules, which changes with each of them.
-pub(super) const FOLDER: &str = "59a7eb883bad";
+pub(super) const FOLDER: &str = "3cd5489f0632";
 
 /// The module that a page loads at once.
 pub(super) static ENTRY: Asset = Asset {
     name: "widget.js",
-    integrity: "sha384-OECBzS5Vesw4CG0t2biY+CX2sWy1Fi3PZ+rSvL+wraLm3aU0MAgeOLwyq1iPh8z4",
-    identity: include_bytes!("../../assets/widget/widget-59a7eb883bad.js"),
-    gzip: include_bytes!("../../assets/widget/widget-59a7eb883bad.js.gz"),
-    brotli: include_bytes!("../../assets/widget/widget-59a7eb883bad.js.br"),
+    integrity: "sha384-t8353NF4DXg7YZnTTsLCZlynHBv85dH2cHb46djwPZLKYHsspO2VKPXEz674enAv",
+    identity: include_bytes!("../../assets/widget/widget-3cd5489f0632.js"),
+    gzip: include_bytes!("../../assets/widget/widget-3cd5489f0632.js.gz"),
+    brotli: include_bytes!("../../assets/widget/widget-3cd5489f0632.js.br"),
 };
 
 /// The modules that it loads when they are needed.
 #[rustfmt::skip]
 pub(super) static LAZY: &[Asset] = &[
 Asset {
-    name: "app-NL6TR3J7.js",
-    integrity: "sha384-AVGIcXCRD/uH4VowJzJltw1FtesFe3o0kw2oEYCj3jP40ELVWctjO/iv+cUd5MXz",
-    identity: include_bytes!("../../assets/widget/app-NL6TR3J7.js"),
-    gzip: include_bytes!("../../assets/widget/app-NL6TR3J7.js.gz"),
-    brotli: include_bytes!("../../assets/widget/app-NL6TR3J7.js.br"),
+    name: "app-QB4CPJRI.js",
+    integrity: "sha384-Lt0a52K+OJ1WhO5/m/FZhWSr6f8y85s43cRRsSMOeTSyI0XWy6327j0FlqicD9ww",
+    identity: include_bytes!("../../assets/widget/app-QB4CPJRI.js"),
+    gzip: include_bytes!("../../assets/widget/app-QB4CPJRI.js.gz"),
+    brotli: include_bytes!("../../assets/widget/app-QB4CPJRI.js.br"),
 },
 Asset {
     name: "ar-NACLTZXD.js",
@@ -32,18 +32,18 @@ Asset {
     brotli: include_bytes!("../../assets/widget/ar-NACLTZXD.js.br"),
 },
 Asset {
-    name: "client-BHJUEI54.js",
-    integrity: "sha384-TM4c9LE8u96sthBVb9ozp4kX4Zg7USpeXCYU+bbrvHqyLlZV05u9Zx3AWyVe9zM1",
-    identity: include_bytes!("../../assets/widget/client-BHJUEI54.js"),
-    gzip: include_bytes!("../../assets/widget/client-BHJUEI54.js.gz"),
-    brotli: include_bytes!("../../assets/widget/client-BHJUEI54.js.br"),
+    name: "client-O7UVEXXW.js",
+    integrity: "sha384-WJ2k0b1nnAM9B28w+qpoUxn01urT/7UyRO7U3r8Y6DOQLpU/3mgx/5WjDtHQYGn2",
+    identity: include_bytes!("../../assets/widget/client-O7UVEXXW.js"),
+    gzip: include_bytes!("../../assets/widget/client-O7UVEXXW.js.gz"),
+    brotli: include_bytes!("../../assets/widget/client-O7UVEXXW.js.br"),
 },
 Asset {
-    name: "component-5KOZHM66.js",
+    name: "component-NIHNYAR4.js",
     integrity: "sha384-C0tc+Y3qeEGveoq0yLfvftxTjToAiQK+0lIF281JX51OruLcbTCQICShO90O3mqu",
-    identity: include_bytes!("../../assets/widget/component-5KOZHM66.js"),
-    gzip: include_bytes!("../../assets/widget/component-5KOZHM66.js.gz"),
-    brotli: include_bytes!("../../assets/widget/component-5KOZHM66.js.br"),
+    identity: include_bytes!("../../assets/widget/component-NIHNYAR4.js"),
+    gzip: include_bytes!("../../assets/widget/component-NIHNYAR4.js.gz"),
+    brotli: include_bytes!("../../assets/widget/component-NIHNYAR4.js.br"),
 },
 Asset {
     name: "de-2OQIYARY.js",
@@ -67,24 +67,24 @@ Asset {
     brotli: include_bytes!("../../assets/widget/highlight-M73TANYB.js.br"),
 },
 Asset {
-    name: "page-JNVTVPY6.js",
-    integrity: "sha384-Pm47NqhlDHfhH7Pt/5fzwI2pYBr/Oa9+RwKJHES/W88V0RfHWt7CwV1RD+aHvlnG",
-    identity: include_bytes!("../../assets/widget/page-JNVTVPY6.js"),
-    gzip: include_bytes!("../../assets/widget/page-JNVTVPY6.js.gz"),
-    brotli: include_bytes!("../../assets/widget/page-JNVTVPY6.js.br"),
+    name: "page-OJAZM2JC.js",
+    integrity: "sha384-FpelpTnujt+ZIWGVhfMtlzVkXb7b6HvJC6tkFPGBK2UT+vHeeOy4aOJ4GsGIcKvw",
+    identity: include_bytes!("../../assets/widget/page-OJAZM2JC.js"),
+    gzip: include_bytes!("../../assets/widget/page-OJAZM2JC.js.gz"),
+    brotli: include_bytes!("../../assets/widget/page-OJAZM2JC.js.br"),
 },
 Asset {
-    name: "rare-V5F55FZQ.js",
-    integrity: "sha384-ctHmeVHLF/cIM8lrLGPzzZeOeZ60u+VQKmBWCDEPxyEmGCjiZuAphjF8X04oYVzW",
-    identity: include_bytes!("../../assets/widget/rare-V5F55FZQ.js"),
-    gzip: include_bytes!("../../assets/widget/rare-V5F55FZQ.js.gz"),
-    brotli: include_bytes!("../../assets/widget/rare-V5F55FZQ.js.br"),
+    name: "rare-3KJU3JBV.js",
+    integrity: "sha384-k+qbYoPVgeRQJfMQ3neU6d0NcvCVILTd7tKTTD2B2K8pRMbSUizP0cl3JNjRh1Ma",
+    identity: include_bytes!("../../assets/widget/rare-3KJU3JBV.js"),
+    gzip: include_bytes!("../../assets/widget/rare-3KJU3JBV.js.gz"),
+    brotli: include_bytes!("../../assets/widget/rare-3KJU3JBV.js.br"),
 },
 Asset {
-    name: "tree-KVWP55I2.js",
-    integrity: "sha384-btUc88w4abSoSWVq4YhzJ8c0F8AtFRu+8I2B/iiDL8SrFwnasvvPn52cXgYNqZri",
-    identity: include_bytes!("../../assets/widget/tree-KVWP55I2.js"),
-    gzip: include_bytes!("../../assets/widget/tree-KVWP55I2.js.gz"),
-    brotli: include_bytes!("../../assets/widget/tree-KVWP55I2.js.br"),
+    name: "tree-34DHTKMV.js",
+    integrity: "sha384-tS7OEt3pxwpcoV6KmxTbb8oCYm9VcYtex6gP/V8ox0FK95kx7jFWvNQHfYW9/ZI4",
+    identity: include_bytes!("../../assets/widget/tree-34DHTKMV.js"),
+    gzip: include_bytes!("../../assets/widget/tree-34DHTKMV.js.gz"),
+    brotli: include_bytes!("../../assets/widget/tree-34DHTKMV.js.br"),
 },
 ];

@@ -93,7 +93,7 @@ export async function fill(
   };
 }
 
-/** Restores what the last call of {@link fill} changed that is not undone. Fields that the user has edited since then stay. */
+/** Restores what the last call of {@link fill} changed that is not undone. Fields that were changed since then stay. */
 export const undo = async (): Promise<Undone> => (await [...undoable].at(-1)?.undo()) ?? { restored: [], kept: [] };
 
 const contentOf = (field: Field): string => JSON.stringify(valueOf(field));

@@ -102,7 +102,7 @@ async function tools(options: PageToolsOptions): Promise<() => void> {
     );
     add(
       'undo_fill',
-      'Restores what the last fill_form that is not undone replaced, except fields that the user has edited since then.',
+      'Restores what the last fill_form that is not undone replaced, except fields that were changed since then.',
       object({}),
       undo,
     );
