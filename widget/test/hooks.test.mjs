@@ -85,8 +85,17 @@ const REACT = `
     agent: () => h(StrictMode, null, h(HsafaProvider, settings, h(Agent), h(States))),
     chat: () => h(HsafaProvider, settings, h(HsafaChat, { mode: 'panel', HsafaTools: tools, HsafaUI: components }), h(States)),
   };
+  const Agents = ({ count }) => Array.from({ length: count }, (_, key) => h(Other, { key }));
+  const Other = () => (useHsafaAgent({ agentId: 'handbook' }), null);
+  pages.switch = () => h(Switch);
+  function Switch() {
+    const [state, setState] = useState({ chatId: 'c1', count: 0 });
+    window.setState = (change) => setState((last) => ({ ...last, ...change }));
+    const { count, ...chat } = state;
+    return h(HsafaProvider, settings, h(HsafaChat, chat), h(Agents, { count }), h(States));
+  }
   const page = pages[location.search.slice(1)];
-  if (location.search === '?chat') await import('./ui/element.js').then(({ define }) => define());
+  if (['?chat', '?switch'].includes(location.search)) await import('./ui/element.js').then(({ define }) => define());
   createRoot(document.querySelector('#root')).render(page());`;
 
 const VUE = `
@@ -250,6 +259,18 @@ test('contract_000_01_02_03_04 HsafaChat is the widget, with the settings, the t
   await page.waitForFunction(() => window.chats.assistant?.streaming === false);
   await chat.evaluate((node) => node.setAttribute('open', ''));
   await page.waitForFunction(() => window.chats.assistant?.open === true);
+  await close();
+});
+
+test('HsafaChat opens the chat that chatId names, and another one after a change', async () => {
+  const { page, close } = await open('react', 'switch');
+  const chat = page.locator('omniassist-chat');
+  await chat.waitFor({ state: 'attached' });
+  await page.waitForFunction(() => document.querySelector('omniassist-chat').chat.chatId === 'c1');
+  await page.evaluate(() => window.setState({ chatId: 'c2' }));
+  await page.waitForFunction(() => document.querySelector('omniassist-chat').chat.chatId === 'c2');
+  await page.evaluate(() => window.setState({ chatId: undefined }));
+  await page.waitForFunction(() => !document.querySelector('omniassist-chat').hasAttribute('chat'));
   await close();
 });
 

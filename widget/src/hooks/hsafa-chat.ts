@@ -1,4 +1,4 @@
-import { createElement, type ReactNode, useEffect, useRef, useState } from 'react';
+import { createElement, type ReactNode, useEffect, useLayoutEffect, useRef, useState } from 'react';
 
 import type { Chat } from '../chat/types.js';
 import { useHsafa, useHsafaChatState } from './hsafa-provider.js';
@@ -33,6 +33,12 @@ export function HsafaChat(props: HsafaChatProps): ReactNode {
   useHsafaChatState(agentId ?? 'assistant', state);
   const storage = useChatStorage(agentId ?? 'assistant');
   const api = rest.baseUrl ?? provider.baseUrl;
+
+  // React sets the property of a custom element instead of the attribute, and the property `chat` is the conversation.
+  useLayoutEffect(() => {
+    if (chatId === undefined) host.current?.removeAttribute('chat');
+    else host.current?.setAttribute('chat', chatId);
+  }, [chatId]);
 
   useEffect(() => {
     const node = host.current;
@@ -70,7 +76,6 @@ export function HsafaChat(props: HsafaChatProps): ReactNode {
     ref: host,
     api,
     agent: agentId,
-    chat: chatId,
     mode: rest.mode,
     locale: rest.locale,
     heading: rest.heading,
