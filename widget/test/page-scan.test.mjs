@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { EventEmitter, once } from 'node:events';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -99,6 +99,30 @@ function tree(files) {
   }
   return root;
 }
+
+/** Scans sources, which `prepare` can change first. */
+function scanned(files, { prepare = () => {}, ...options } = {}) {
+  const root = tree(files);
+  try {
+    prepare(root);
+    return scan(root, options);
+  } finally {
+    rmSync(root, { recursive: true });
+  }
+}
+
+const pathsOf = (...args) => scanned(...args).manifest.routes.map(({ path }) => path);
+
+test('lock files of editors are left out, and files that cannot be read are warnings', () => {
+  const prepare = (root) => {
+    symlinkSync('someone@host.1', join(root, '.#main.tsx'));
+    symlinkSync('deleted', join(root, 'gone.tsx'));
+  };
+  const { manifest, warnings } = scanned({ 'main.tsx': `createBrowserRouter([{ path: '/a', element: <p /> }]);` }, { prepare });
+  assert.deepEqual(manifest.routes, [{ path: '/a' }]);
+  assert.equal(warnings.length, 1);
+  assert.match(warnings[0], /gone\.tsx: .*ENOENT/);
+});
 
 test('routes of file names are found if the sources declare none', () => {
   const paths = (...names) => {

@@ -5,7 +5,7 @@ import { createRequire } from 'node:module';
 import { dirname, extname, join, resolve } from 'node:path';
 import ts from 'typescript';
 
-const SKIPPED = /^(?:node_modules|dist|build|out|coverage|\..*)$/;
+const SKIPPED = /^(?:node_modules|dist|build|out|coverage)$/;
 const SOURCE = /\.(?:[cm]?[jt]sx?|vue)$/;
 const NO_SOURCE = /\.(?:d|test|spec|stories)\.[cm]?[jt]sx?$/;
 const ENDINGS = [
@@ -23,14 +23,26 @@ const ENDINGS = [
   '/index.jsx',
 ];
 
-/** Returns the paths of all files below a folder, sorted. */
-export function filesBelow(folder) {
-  return readdirSync(folder, { withFileTypes: true })
+/** Returns the value of `read`. An error, as of a file that was deleted meanwhile, becomes a warning. */
+function attempt(path, warnings, read) {
+  try {
+    return read();
+  } catch (error) {
+    warnings.push(`${path}: ${error.message}`);
+    return undefined;
+  }
+}
+
+/** Returns the paths of all files below a folder, sorted. Names that begin with a dot are left out. */
+function filesBelow(folder, warnings) {
+  const entries = attempt(folder, warnings, () => readdirSync(folder, { withFileTypes: true })) ?? [];
+  return entries
+    .filter(({ name }) => !name.startsWith('.'))
     .sort((a, b) => (a.name < b.name ? -1 : 1))
     .flatMap((entry) => {
       const path = join(folder, entry.name);
       if (!entry.isDirectory()) return [path];
-      return SKIPPED.test(entry.name) ? [] : filesBelow(path);
+      return SKIPPED.test(entry.name) ? [] : filesBelow(path, warnings);
     });
 }
 
@@ -44,8 +56,12 @@ export class Sources {
 
   constructor(root) {
     this.#root = resolve(root);
-    this.paths = filesBelow(this.#root);
-    for (const path of this.paths) if (SOURCE.test(path) && !NO_SOURCE.test(path)) this.#read(path);
+    this.paths = filesBelow(this.#root, this.warnings);
+    for (const path of this.paths) {
+      if (!SOURCE.test(path) || NO_SOURCE.test(path)) continue;
+      const text = attempt(path, this.warnings, () => readFileSync(path, 'utf8'));
+      if (text !== undefined) this.#read(path, text);
+    }
   }
 
   /** The files: `{ path, source, template? }`. `source` is the syntax tree of TypeScript. */
@@ -53,8 +69,7 @@ export class Sources {
     return [...this.#files.values()];
   }
 
-  #read(path) {
-    let text = readFileSync(path, 'utf8');
+  #read(path, text) {
     let template;
     let kind =
       { '.tsx': ts.ScriptKind.TSX, '.jsx': ts.ScriptKind.JSX, '.js': ts.ScriptKind.JSX }[extname(path)] ??
