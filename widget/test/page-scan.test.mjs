@@ -57,7 +57,7 @@ test('contract_001_12 the routes, the form and the schema of a React application
         order: { type: 'integer', exclusiveMinimum: 0 },
         tags: { type: 'array', items: { type: 'string' }, maxItems: 5 },
         email: { type: 'string', format: 'email' },
-        notes: { type: 'string', description: 'Anything else' },
+        notes: { anyOf: [{ type: 'string', description: 'Anything else' }, { type: 'null' }] },
       },
       required: ['subject', 'tags', 'email'],
       additionalProperties: false,
@@ -122,6 +122,67 @@ test('lock files of editors are left out, and files that cannot be read are warn
   assert.deepEqual(manifest.routes, [{ path: '/a' }]);
   assert.equal(warnings.length, 1);
   assert.match(warnings[0], /gone\.tsx: .*ENOENT/);
+});
+
+/** Returns the schema of `const It = …`, below other constants. */
+const schemaOf = (it, before = '') => {
+  const text = `import { z } from 'zod'; ${before}; export const It = ${it};`;
+  return scanned({ 'schemas.ts': text }).manifest.schemas.It;
+};
+const memberOf = (it) => schemaOf(`z.object({ a: ${it} })`);
+
+test('a member of a Zod object takes the values that Zod takes', () => {
+  const string = { type: 'string' };
+  const orNull = { anyOf: [string, { type: 'null' }] };
+  const cases = [
+    ['z.string().trim().refine(ok)', string, true],
+    ['z.string().nullable()', orNull, true],
+    ['z.string().nullish()', orNull, false],
+    ['z.nullish(z.string())', orNull, false],
+    ['z.optional(z.string())', string, false],
+    ["z.string().catch('')", string, false],
+    ["z.string().prefault('x')", { ...string, default: 'x' }, false],
+    ['z.number().default(now())', { type: 'number' }, false],
+    ['z.iso.date()', { ...string, format: 'date' }, true],
+    ['z.string().or(z.number())', { anyOf: [string, { type: 'number' }] }, true],
+    ['z.string().and(other)', {}, true],
+    ['z.string().novel(1)', {}, false],
+    ['z.number().negative()', { type: 'number', exclusiveMaximum: 0 }, true],
+    ["z.enum([A, 'b'])", {}, true],
+    ['somewhere', {}, false],
+  ];
+  for (const [text, member, isRequired] of cases) {
+    const { properties, required } = memberOf(text);
+    assert.deepEqual([properties.a, required], [member, isRequired ? ['a'] : undefined], text);
+  }
+});
+
+test('an object that is made of another Zod object has the right members', () => {
+  const before = 'const Base = z.object({ a: z.string(), b: z.number().optional(), d: z.string().default(x()) })';
+  const cases = [
+    ["Base.pick({ a: true })", 'a', 'a', false],
+    ["Base.omit({ a: true })", 'b d', '', false],
+    ["Base.partial()", 'a b d', '', false],
+    ["Base.partial({ b: true })", 'a b d', 'a', false],
+    ["Base.required()", 'a b d', 'a b', false],
+    ["Base.required({ d: true })", 'a b d', 'a', false],
+    ["Base.extend({ a: z.string().optional(), c: z.string() })", 'a b d c', 'c', false],
+    ["Base.merge(z.looseObject({ c: z.string() }))", 'a b d c', 'a c', true],
+    ["Base.passthrough()", 'a b d', 'a', true],
+    ["Base.catchall(z.string())", 'a b d', 'a', true],
+    ["z.looseObject({ a: z.string() })", 'a', 'a', true],
+    ["z.object({ ...Base.shape, c: z.string() })", 'a b d c', 'a c', false],
+    ["z.object({ ...shape, c: z.string() })", 'c', 'c', true],
+    ["z.object({ [key]: z.string() })", '', '', true],
+  ];
+  for (const [text, names, needed, isOpen] of cases) {
+    const { properties, required = [], additionalProperties } = schemaOf(text, before);
+    const found = [Object.keys(properties).join(' '), required.join(' '), additionalProperties !== false];
+    assert.deepEqual(found, [names, needed, isOpen], text);
+  }
+  for (const text of ['Base.keyof()', 'Base.parse(input)', 'Base.novel()', 'Base.pick(keys)', 'Base.and(Base)', 'Base.extend(more)']) {
+    assert.equal(schemaOf(text, before), undefined, text);
+  }
 });
 
 test('routes of file names are found if the sources declare none', () => {

@@ -23,7 +23,7 @@ export function scan(root, { files = false } = {}) {
     version: 1,
     routes: named.length > 0 ? merged([...named, ...declared]) : declared,
     forms: formsOf(sources).map(({ form, schema }) => ({ form, schema: withoutMarks(schema) })),
-    schemas: schemasOf(sources),
+    schemas: withoutMarks(schemasOf(sources)),
   };
   return { manifest, warnings: sources.warnings };
 }
