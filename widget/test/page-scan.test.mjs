@@ -185,6 +185,27 @@ test('an object that is made of another Zod object has the right members', () =>
   }
 });
 
+test('a form takes every value that its fields can have', () => {
+  const formOf = (fields) => scanned({ 'form.tsx': `<form data-assistant="f">${fields}</form>;` }).manifest.forms[0].schema;
+  const cases = [
+    ['<input name="a" disabled={busy} />', { type: 'string' }],
+    ['<input name="a" disabled />', undefined],
+    ['<input name="a" autoComplete="CC-Number" />', undefined],
+    ['<select name="a"><option value="x">X</option><option value={more}>More</option></select>', { type: 'string' }],
+    ['<select name="a"><option value="">Choose</option><option value="x">X</option><option value={1}>One</option></select>', { type: 'string', enum: ['x', '1'] }],
+    ['<select name="a" multiple={false}><option>X</option></select>', { type: 'string', enum: ['X'] }],
+    ['<input type="radio" name="a" value={some} /><input type="radio" name="a" value="x" />', { type: 'string' }],
+  ];
+  for (const [fields, member] of cases) assert.deepEqual(formOf(fields).properties.a, member, fields);
+  assert.equal(formOf('<input name="a" required={isNeeded} />').required, undefined);
+  for (const field of ['<input name={`item.${i}`} />', '<input {...register("a")} />']) {
+    assert.equal('additionalProperties' in formOf(`${field}<input name="b" />`), false, field);
+  }
+  const template = '<template><form data-assistant><input name="a" :disabled="busy"><input :name="b" :required="false"></form></template>';
+  const [{ schema }] = scanned({ 'Form.vue': template }).manifest.forms;
+  assert.deepEqual(schema, { type: 'object', properties: { a: { type: 'string' } } });
+});
+
 test('routes of file names are found if the sources declare none', () => {
   const paths = (...names) => {
     const root = tree(Object.fromEntries(names.map((name) => [name, 'export default () => null;\n'])));

@@ -5,8 +5,8 @@ import { literal, walk } from './sources.mjs';
 
 const FORMATS = { date: 'date', email: 'email', time: 'time', url: 'uri' };
 const NO_FIELD = /^(?:password|hidden|file|submit|reset|button|image)$/;
-const PRIVATE = /(?:^|\s)(?:cc-|one-time-code|current-password|new-password)/;
-const LOCKED = ['disabled', 'readonly', 'readOnly', 'data-assistant-ignore'];
+const PRIVATE = /(?:^|\s)(?:cc-|one-time-code|current-password|new-password)/i;
+const LOCKED = ['disabled', 'readonly', 'readOnly'];
 
 /** Returns the forms: `{ form, schema }`. */
 export function formsOf(sources) {
@@ -33,7 +33,11 @@ function ofJsx(node) {
   const opening = ts.isJsxElement(node) ? node.openingElement : node;
   const attributes = {};
   for (const attribute of opening.attributes.properties) {
-    if (!ts.isJsxAttribute(attribute)) continue;
+    if (!ts.isJsxAttribute(attribute)) {
+      // `{...register('city')}` can have the name.
+      attributes.name ??= null;
+      continue;
+    }
     const { initializer } = attribute;
     const value = initializer && ts.isJsxExpression(initializer) ? initializer.expression : initializer;
     attributes[attribute.name.getText()] = value ? (literal(value) ?? null) : true;
@@ -65,14 +69,20 @@ function ofVue(node) {
   return { tag: node.tag ?? '', attributes, children, text: oneLine(text.join(' ')) };
 }
 
-const quoted = (expression) =>
-  /^'([^']*)'$/.exec(expression ?? '')?.[1] ?? (Number.isFinite(Number(expression)) ? Number(expression) : null);
+function quoted(expression) {
+  if (/^(?:true|false)$/.test(expression)) return expression === 'true';
+  return /^'([^']*)'$/.exec(expression ?? '')?.[1] ?? (Number.isFinite(Number(expression)) ? Number(expression) : null);
+}
+
+/** Returns `true` if the element has an attribute such as `disabled` in every case. */
+const isOn = (attributes, name) => ![undefined, null, false].includes(attributes[name]);
 const oneLine = (text) => text.replace(/\s+/g, ' ').trim();
 
 function schemaOf(form) {
   const properties = {};
   const required = new Set();
   const labels = new Map();
+  let isOpen = false;
   const within = (element, visit, label) => {
     if ('data-assistant-ignore' in element.attributes) return;
     const own = element.tag === 'label' ? element.text : label;
@@ -88,24 +98,19 @@ function schemaOf(form) {
     const { name, type } = attributes;
     // A component of the application with a name is most likely a field.
     const isField = ['input', 'select', 'textarea'].includes(tag) || /^[A-Z]/.test(tag);
-    const isLocked = LOCKED.some((key) => key in attributes && attributes[key] !== false);
-    if (
-      !isField ||
-      typeof name !== 'string' ||
-      isLocked ||
-      NO_FIELD.test(type) ||
-      PRIVATE.test(attributes.autocomplete ?? attributes.autoComplete ?? '')
-    )
-      return;
+    const isPrivate = PRIVATE.test(attributes.autocomplete ?? attributes.autoComplete ?? '');
+    if (!isField || isPrivate || NO_FIELD.test(type) || LOCKED.some((key) => isOn(attributes, key))) return;
+    isOpen ||= name === null;
+    if (typeof name !== 'string') return;
     const title = labels.get(attributes.id) ?? label ?? attributes.label ?? attributes['aria-label'];
     properties[name] = fieldSchema(element, properties[name], typeof title === 'string' ? title : undefined);
-    if ('required' in attributes && attributes.required !== false) required.add(name);
+    if (isOn(attributes, 'required')) required.add(name);
   });
   return {
     type: 'object',
     properties,
     ...(required.size > 0 && { required: [...required] }),
-    additionalProperties: false,
+    ...(!isOpen && { additionalProperties: false }),
   };
 }
 
@@ -113,7 +118,8 @@ function fieldSchema({ tag, attributes, children }, known, title) {
   const { type, value } = attributes;
   const named = title ? { title } : {};
   if (type === 'radio') {
-    return typeof value === 'string' ? { type: 'string', enum: [...(known?.enum ?? []), value] } : { type: 'string' };
+    const before = known ? known.enum : [];
+    return before && typeof value === 'string' ? { type: 'string', enum: [...before, value] } : { type: 'string' };
   }
   if (type === 'checkbox') {
     // Check boxes with the same name and different values are one list.
@@ -129,10 +135,11 @@ function fieldSchema({ tag, attributes, children }, known, title) {
       .flatMap((child) => (child.tag === 'optgroup' ? child.children : [child]))
       .filter(({ tag }) => tag === 'option');
     const values = options
-      .map((option) => option.attributes.value ?? option.text)
-      .filter((item) => typeof item === 'string' && item);
-    const choice = { type: 'string', ...(values.length === options.length && values.length > 0 && { enum: values }) };
-    return 'multiple' in attributes ? { ...named, type: 'array', items: choice } : { ...named, ...choice };
+      .map((option) => ('value' in option.attributes ? option.attributes.value : option.text || null))
+      .filter((item) => item !== '');
+    const isChoice = values.length > 0 && !values.includes(null);
+    const choice = { type: 'string', ...(isChoice && { enum: values.map(String) }) };
+    return isOn(attributes, 'multiple') ? { ...named, type: 'array', items: choice } : { ...named, ...choice };
   }
   const number = (name) =>
     attributes[name] !== undefined && attributes[name] !== null && Number.isFinite(Number(attributes[name]))
