@@ -207,14 +207,7 @@ test('a form takes every value that its fields can have', () => {
 });
 
 test('routes of file names are found if the sources declare none', () => {
-  const paths = (...names) => {
-    const root = tree(Object.fromEntries(names.map((name) => [name, 'export default () => null;\n'])));
-    try {
-      return scan(root).manifest.routes.map(({ path }) => path);
-    } finally {
-      rmSync(root, { recursive: true });
-    }
-  };
+  const paths = (...names) => pathsOf(Object.fromEntries(names.map((name) => [name, 'export default () => null;\n'])));
   assert.deepEqual(
     paths(
       'app/page.tsx',
@@ -223,8 +216,14 @@ test('routes of file names are found if the sources declare none', () => {
       'app/@modal/photo/page.tsx',
       'app/_lib/page.tsx',
       'app/orders/layout.tsx',
+      'app/guide/page.mdx',
+      'app/posts/[post-id]/page.tsx',
+      'app/@modal/(.)secret/page.tsx',
+      'app/feed/(..)secret/[id]/page.tsx',
+      'app/feed/(..)(..)secret/page.tsx',
+      'app/feed/(...)secret/page.tsx',
     ),
-    ['/', '/docs/:slug*', '/orders/:id', '/photo'],
+    ['/', '/docs/:slug*', '/guide', '/orders/:id', '/photo', '/posts/:post_id'],
   );
   assert.deepEqual(
     paths(
@@ -243,8 +242,11 @@ test('routes of file names are found if the sources declare none', () => {
       'routes/(app)/orders/[id=number]/+page.svelte',
       'routes/[[lang]]/about/+page.svelte',
       'routes/+layout.svelte',
+      'routes/reset/+page@.svelte',
+      'routes/admin/+page@(app).svelte',
+      'routes/files/[...path=file]/+page.svelte',
     ),
-    ['/', '/:lang?/about', '/orders/:id'],
+    ['/', '/:lang?/about', '/admin', '/files/:path*', '/orders/:id', '/reset'],
   );
   assert.deepEqual(
     paths(

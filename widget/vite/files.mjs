@@ -11,8 +11,8 @@ export function routesOfFiles(root, paths) {
     const parts = name.split('/');
     const file = parts.pop();
     const after = (folder) => (parts.includes(folder) ? parts.slice(parts.indexOf(folder) + 1) : undefined);
-    if (/^page\.[jt]sx?$/.test(file) && after('app')) return pathOf(after('app'));
-    if (/^\+page\.svelte$/.test(file) && after('routes')) return pathOf(after('routes'));
+    if (/^page\.(?:mdx?|[jt]sx?)$/.test(file) && after('app')) return pathOf(after('app'));
+    if (/^\+page(?:@.*)?\.svelte$/.test(file) && after('routes')) return pathOf(after('routes'));
     const [, base] = /^(.+)\.(?:vue|svelte|[jt]sx)$/.exec(file) ?? [];
     if (!base) return [];
     const pages = after('pages');
@@ -28,18 +28,21 @@ export function routesOfFiles(root, paths) {
 }
 
 function pathOf(parts) {
-  if (parts.some((part) => part.startsWith('_'))) return [];
+  // `(.)photo` of Next.js shows a page that has its own file.
+  if (parts.some((part) => /^(?:_|\(\.{1,3}\))/.test(part))) return [];
   const segments = parts
     .filter((part) => !/^(?:\(.*\)|@.*)$/.test(part))
     .map((part) =>
       part
-        .replace(/^\[\[\.{3}(\w+)\]\]$/, ':$1*')
-        .replace(/^\[\.{3}(\w+)\]$/, ':$1*')
-        .replace(/^\[\[(\w+)(?:=\w+)?\]\]$/, ':$1?')
-        .replace(/\[(\w+)(?:=\w+)?\]/g, ':$1'),
+        .replace(/^\[?\[\.{3}([\w-]+)(?:=\w+)?\]\]?$/, (_, name) => `${parameter(name)}*`)
+        .replace(/^\[\[([\w-]+)(?:=\w+)?\]\]$/, (_, name) => `${parameter(name)}?`)
+        .replace(/\[([\w-]+)(?:=\w+)?\]/g, (_, name) => parameter(name)),
     );
   return [`/${segments.join('/')}`];
 }
+
+/** The name of a parameter has no hyphen, which would end it. */
+const parameter = (name) => `:${name.replaceAll('-', '_')}`;
 
 function flatPath(base) {
   const segments = base
