@@ -192,7 +192,7 @@ test('a form takes every value that its fields can have', () => {
     ['<input name="a" disabled />', undefined],
     ['<input name="a" autoComplete="CC-Number" />', undefined],
     ['<select name="a"><option value="x">X</option><option value={more}>More</option></select>', { type: 'string' }],
-    ['<select name="a"><option value="">Choose</option><option value="x">X</option><option value={1}>One</option></select>', { type: 'string', enum: ['x', '1'] }],
+    ['<select name="a"><option value="">-</option><option value={1}>X</option></select>', { type: 'string', enum: ['1'] }],
     ['<select name="a" multiple={false}><option>X</option></select>', { type: 'string', enum: ['X'] }],
     ['<input type="radio" name="a" value={some} /><input type="radio" name="a" value="x" />', { type: 'string' }],
   ];
@@ -277,6 +277,58 @@ test('a list of routes for a framework, and functions of React Router, are read'
   } finally {
     rmSync(root, { recursive: true });
   }
+});
+
+test('paths that are made of constants are read, and routes of other paths are left out with a warning', () => {
+  const { manifest, warnings } = scanned({
+    'paths.ts': `export const PATHS = { orders: '/orders', deep: { a: 'a' } } as const; export const HELP = 'help';`,
+    'main.tsx': `import { PATHS } from './paths'; import * as P from './paths'; const BASE = '/shop';
+      const App = () => <Routes><Route path={PATHS.orders} element={<A />}><Route path={P.HELP} element={<A />} /></Route></Routes>;
+      createBrowserRouter([
+        { path: \`\${BASE}/items/\${PATHS.deep.a}\`, element: <A /> },
+        { path: BASE + '/all', Component: A },
+        { path: made(), element: <A />, children: [{ path: 'child', element: <A /> }] },
+      ]);`,
+  });
+  assert.deepEqual(
+    manifest.routes.map(({ path }) => path),
+    ['/orders', '/orders/help', '/shop/all', '/shop/items/a'],
+  );
+  assert.equal(warnings.length, 1);
+  assert.match(warnings[0], /main\.tsx: .*made\(\)/);
+});
+
+test('routes that a condition adds to a list are found', () => {
+  const text = `createBrowserRouter([
+    isNew && { path: '/a', element: <A /> },
+    isNew ? { path: '/b', element: <A /> } : { path: '/c', element: <A /> },
+    ...(isNew ? [{ path: '/d', element: <A /> }] : []),
+  ].filter(Boolean)); const loop = isNew && loop; useRoutes(loop);
+    const self = { children: self }; useRoutes([self]); const child: RouteObject = { path: 'child', element: <A /> };`;
+  assert.deepEqual(pathsOf({ 'main.tsx': text }), ['/a', '/b', '/c', '/d']);
+});
+
+test('an alias of Vue is a page, and a record that redirects is none', () => {
+  const text = `createRouter({ routes: [
+    { path: '/', name: 'home', component: A, alias: ['/home', '/start'] },
+    { path: '/users', component: A, children: [{ path: ':id', alias: 'one/:id', component: A }] },
+    { path: '/old', redirect: '/users', component: A, children: [{ path: 'kept', component: A }] },
+  ] });`;
+  assert.deepEqual(pathsOf({ 'router.ts': text }), ['/', '/home', '/old/kept', '/start', '/users', '/users/:id', '/users/one/:id']);
+});
+
+test('routes below a splat are left out, because their file does not say where they are', () => {
+  const { manifest, warnings } = scanned({
+    'App.tsx': `export const App = () => <Routes><Route path="about" element={<A />} />
+      <Route path="files/*" element={<Guard><Files /></Guard>} /></Routes>;`,
+    'Files.tsx': `export const Files = () => <Routes><Route index element={<A />} /><Route path="upload" element={<A />} /></Routes>;`,
+  });
+  assert.deepEqual(
+    manifest.routes.map(({ path }) => path),
+    ['/about', '/files/*'],
+  );
+  assert.equal(warnings.length, 1);
+  assert.match(warnings[0], /Files\.tsx/);
 });
 
 test('the command writes the manifest, the same bytes each time', () => {

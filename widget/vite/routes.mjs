@@ -11,7 +11,7 @@ const VIEWS = ['element', 'Component', 'component', 'components', 'lazy'];
 export function routesOf(sources) {
   const found = [];
   const seen = new Set();
-  const state = { sources, found, seen };
+  const state = { sources, found, seen, active: new Set() };
   const add = (node, file) => routesOfList(node, file, '', state);
   for (const file of sources.files) {
     walk(file.source, (node) => {
@@ -24,18 +24,24 @@ export function routesOf(sources) {
         add(membersOf(options.node).get('routes'), options.file);
     });
   }
+  const splats = splatViews(sources);
   // Routes that no router takes directly: elements, and lists that a framework collects.
   for (const file of sources.files) {
     walk(file.source, (node) => {
       // Nested elements belong to the outermost one.
       if (tagOf(node) === 'Route') {
-        routesOfElement(node, '', state);
+        routesOfElement(node, file, '', state);
+        return true;
+      }
+      if (tagOf(node) === 'Routes' && splats.has(componentOf(node))) {
+        sources.warnings.push(`${file.path}: the routes of ${componentOf(node)} are below another route, and are left out`);
         return true;
       }
       const type = node.type ?? (ts.isVariableDeclaration(node) && node.initializer?.type);
-      const isList = ts.isVariableDeclaration(node) && type && TYPES.test(type.getText(file.source));
+      const isList = ts.isVariableDeclaration(node) && node.initializer && type && TYPES.test(type.getText(file.source));
       const isConfig = ts.isExportAssignment(node) && TYPES.test(node.expression.type?.getText(file.source) ?? '');
-      if (isList) add(node.initializer, file);
+      // One record alone is most likely a child in another list.
+      if (isList && !ts.isObjectLiteralExpression(unwrapped(node.initializer))) add(node.initializer, file);
       if (isConfig) add(node.expression, file);
       return false;
     });
@@ -43,37 +49,82 @@ export function routesOf(sources) {
   return merged(found);
 }
 
-function routesOfList(node, file, parent, state) {
-  const list = state.sources.follow(node, file);
-  if (!list.node || state.seen.has(list.node)) return;
-  if (ts.isCallExpression(list.node)) return routesOfCall(list.node, list.file, parent, state);
-  if (!ts.isArrayLiteralExpression(list.node)) return;
-  state.seen.add(list.node);
-  for (const item of list.node.elements) {
-    if (ts.isSpreadElement(item)) {
-      routesOfList(item.expression, list.file, parent, state);
-      continue;
-    }
-    const route = state.sources.follow(item, list.file);
-    if (route.node && ts.isObjectLiteralExpression(route.node)) routesOfObject(route.node, route.file, parent, state);
-    else if (route.node && ts.isCallExpression(route.node)) routesOfCall(route.node, route.file, parent, state);
+/** Returns the names of the components that a route such as `files/*` shows. They can have routes of their own. */
+function splatViews(sources) {
+  const names = new Set();
+  const add = (path, view, file) => {
+    if (!/[^/*].*\/\*$/.test(sources.value(path, file) ?? '') || !view) return;
+    if (ts.isIdentifier(view)) names.add(view.text);
+    walk(view, (node) => void (tagOf(node) && names.add(tagOf(node))));
+  };
+  for (const file of sources.files) {
+    walk(file.source, (node) => {
+      const isObject = ts.isObjectLiteralExpression(node);
+      const members = isObject ? membersOf(node) : tagOf(node) === 'Route' ? attributesOf(node) : undefined;
+      if (members) for (const view of VIEWS) add(members.get('path'), members.get(view), file);
+    });
   }
+  return names;
+}
+
+/** Returns the name of the function or the constant that a node is in. */
+function componentOf(node) {
+  let at = node.parent;
+  while (at && !ts.isFunctionDeclaration(at) && !ts.isVariableDeclaration(at)) at = at.parent;
+  return at?.name?.getText();
+}
+
+/** Returns what an expression can be: both sides of `a ? b : c`, and `b` of `a && b`. */
+function branchesOf(node) {
+  if (ts.isConditionalExpression(node)) return [node.whenTrue, node.whenFalse];
+  const isAnd = ts.isBinaryExpression(node) && node.operatorToken.kind === ts.SyntaxKind.AmpersandAmpersandToken;
+  return isAnd ? [node.right] : undefined;
+}
+
+/** Reads a list of routes, one route, or a call that returns them. */
+function routesOfList(node, file, parent, state) {
+  const { node: found, file: from } = state.sources.follow(node, file);
+  if (!found || state.seen.has(found) || state.active.has(found)) return;
+  state.active.add(found);
+  routesOfFound(found, from, parent, state);
+  state.active.delete(found);
+}
+
+function routesOfFound(found, from, parent, state) {
+  if (ts.isCallExpression(found)) return routesOfCall(found, from, parent, state);
+  if (ts.isObjectLiteralExpression(found)) return routesOfObject(found, from, parent, state);
+  const items = ts.isArrayLiteralExpression(found) ? found.elements : branchesOf(found);
+  if (!items) return;
+  state.seen.add(found);
+  for (const item of items) routesOfList(ts.isSpreadElement(item) ? item.expression : item, from, parent, state);
+}
+
+/** Returns the path below `parent`. A path that is unknown is a warning, and `undefined`. */
+function pathBelow(parent, node, file, { sources }) {
+  if (!node) return parent;
+  const own = sources.value(node, file);
+  if (typeof own === 'string') return joined(parent, own);
+  sources.warnings.push(`${file.path}: the path ${node.getText()} is no constant, and the route is left out`);
+  return undefined;
 }
 
 function routesOfObject(node, file, parent, state) {
   const members = membersOf(node);
-  const own = literal(state.sources.follow(members.get('path'), file).node);
-  const path = typeof own === 'string' ? joined(parent, own) : parent;
-  const hasView = VIEWS.some((name) => members.has(name)) && !isRedirect(members.get('element'));
+  const path = pathBelow(parent, members.get('path'), file, state);
+  if (path === undefined) return;
+  const isMoved = members.has('redirect') || isRedirect(members.get('element'));
   // `lazy`, `loader` and the like alone make no page, but an index or a path with a view does.
-  if (hasView && (typeof own === 'string' || literal(members.get('index')) === true)) {
+  const isPage = members.has('path') || literal(members.get('index')) === true;
+  if (isPage && !isMoved && VIEWS.some((name) => members.has(name))) {
     const titles = ['handle', 'meta'].map((name) => state.sources.follow(members.get(name), file).node);
-    const title = titles.find((node) => node && ts.isObjectLiteralExpression(node));
-    state.found.push({
-      path,
-      name: literal(members.get('name')) ?? literal(members.get('id')),
-      title: literal(members.get('title')) ?? (title && literal(membersOf(title).get('title'))),
-    });
+    const meta = titles.find((node) => node && ts.isObjectLiteralExpression(node));
+    const title = literal(members.get('title')) ?? (meta && literal(membersOf(meta).get('title')));
+    state.found.push({ path, name: literal(members.get('name')) ?? literal(members.get('id')), title });
+    const { node: alias } = state.sources.follow(members.get('alias'), file);
+    for (const one of alias && ts.isArrayLiteralExpression(alias) ? alias.elements : [alias]) {
+      const other = one && pathBelow(parent, one, file, state);
+      if (other) state.found.push({ path: other, title });
+    }
   }
   if (members.has('children')) routesOfList(members.get('children'), file, path, state);
 }
@@ -82,9 +133,11 @@ function routesOfObject(node, file, parent, state) {
 function routesOfCall(node, file, parent, state) {
   const name = node.expression.getText(file.source);
   const [first, second, third] = node.arguments;
-  const path = joined(parent, literal(first) ?? '');
-  if (/^createRoutesFrom(?:Elements|Children)$/.test(name)) routesOfElement(unwrapped(first), parent, state);
-  else if (name === 'index') state.found.push({ path: parent });
+  const path = /^(?:route|prefix)$/.test(name) ? pathBelow(parent, first, file, state) : parent;
+  if (path === undefined) return;
+  if (/^createRoutesFrom(?:Elements|Children)$/.test(name)) routesOfElement(unwrapped(first), file, parent, state);
+  else if (/\.filter$/.test(name)) routesOfList(node.expression.expression, file, parent, state);
+  else if (name === 'index') state.found.push({ path });
   else if (name === 'layout') routesOfList(node.arguments.at(-1), file, parent, state);
   else if (name === 'prefix') routesOfList(second, file, path, state);
   else if (name === 'route') {
@@ -99,32 +152,36 @@ function tagOf(node) {
   return ts.isJsxElement(node) || ts.isJsxSelfClosingElement(node) ? opening.tagName.getText() : undefined;
 }
 
-function routesOfElement(node, parent, state) {
-  if (tagOf(node) !== 'Route') {
-    ts.forEachChild(node, (child) => routesOfElement(child, parent, state));
-    return;
-  }
-  if (state.seen.has(node)) return;
-  state.seen.add(node);
+/** Returns the expressions of the attributes by name. */
+function attributesOf(node) {
   const opening = ts.isJsxElement(node) ? node.openingElement : node;
   const attributes = new Map();
   for (const attribute of opening.attributes.properties) {
     if (!ts.isJsxAttribute(attribute)) continue;
     const { initializer } = attribute;
-    attributes.set(
-      attribute.name.getText(),
-      initializer && ts.isJsxExpression(initializer) ? initializer.expression : initializer,
-    );
+    const isExpression = initializer && ts.isJsxExpression(initializer);
+    attributes.set(attribute.name.getText(), isExpression ? initializer.expression : initializer);
   }
-  const own = literal(attributes.get('path'));
-  const path = typeof own === 'string' ? joined(parent, own) : parent;
+  return attributes;
+}
+
+function routesOfElement(node, file, parent, state) {
+  if (tagOf(node) !== 'Route') {
+    ts.forEachChild(node, (child) => routesOfElement(child, file, parent, state));
+    return;
+  }
+  if (state.seen.has(node)) return;
+  state.seen.add(node);
+  const attributes = attributesOf(node);
+  const path = pathBelow(parent, attributes.get('path'), file, state);
+  if (path === undefined) return;
   const hasView = VIEWS.some((name) => attributes.has(name)) && !isRedirect(attributes.get('element'));
-  if (hasView && (typeof own === 'string' || attributes.has('index'))) {
+  if (hasView && (attributes.has('path') || attributes.has('index'))) {
     const handle = unwrapped(attributes.get('handle'));
     const title = handle && ts.isObjectLiteralExpression(handle) ? literal(membersOf(handle).get('title')) : undefined;
     state.found.push({ path, name: literal(attributes.get('id')), title });
   }
-  if (ts.isJsxElement(node)) for (const child of node.children) routesOfElement(child, path, state);
+  if (ts.isJsxElement(node)) for (const child of node.children) routesOfElement(child, file, path, state);
 }
 
 const isRedirect = (node) => tagOf(unwrapped(node) ?? ts.factory.createNull()) === 'Navigate';

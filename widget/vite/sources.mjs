@@ -104,16 +104,43 @@ export class Sources {
     return this.#vue;
   }
 
-  /** Returns the value of an expression and its file. Constants and imports are followed. */
+  /** Returns the value of an expression and its file. Constants, their members and imports are followed. */
   follow(node, file, depth = 0) {
     const plain = unwrapped(node);
-    if (!plain || !ts.isIdentifier(plain) || depth > 10) return { node: plain, file };
+    const unknown = { node: plain, file };
+    if (!plain || depth > 10) return unknown;
+    if (ts.isPropertyAccessExpression(plain)) return this.#member(plain, file, depth) ?? unknown;
+    if (!ts.isIdentifier(plain)) return unknown;
     const own = file.constants.get(plain.text);
     if (own) return this.follow(own, file, depth + 1);
     const imported = file.imports.get(plain.text);
-    const target = imported && this.#imported(file.path, imported.from);
-    const found = target?.exported.get(imported.name);
-    return found ? this.follow(found, target, depth + 1) : { node: plain, file };
+    return (imported && this.#exported(imported.name, imported.from, file, depth)) ?? unknown;
+  }
+
+  /** Follows `PATHS.orders`, with a constant or the names of a module. */
+  #member({ expression, name }, file, depth) {
+    const imported = ts.isIdentifier(expression) && file.imports.get(expression.text);
+    if (imported && imported.name === '*') return this.#exported(name.text, imported.from, file, depth);
+    const owner = this.follow(expression, file, depth + 1);
+    const member = owner.node && ts.isObjectLiteralExpression(owner.node) && membersOf(owner.node).get(name.text);
+    return member ? this.follow(member, owner.file, depth + 1) : undefined;
+  }
+
+  #exported(name, from, file, depth) {
+    const target = this.#imported(file.path, from);
+    const found = target?.exported.get(name);
+    return found && this.follow(found, target, depth + 1);
+  }
+
+  /** Returns the value of a constant, a template or a sum of them, or `undefined`. */
+  value(node, file, depth = 0) {
+    const found = this.follow(node, file);
+    const own = literal(found.node);
+    if (own !== undefined || !found.node || depth > 10) return own;
+    const parts = partsOf(found.node)?.map((part) =>
+      typeof part === 'string' ? part : this.value(part, found.file, depth + 1),
+    );
+    return parts && !parts.includes(undefined) ? parts.join('') : undefined;
   }
 
   #imported(path, from) {
@@ -144,6 +171,15 @@ export function unwrapped(node) {
     node = node.expression;
   }
   return node;
+}
+
+/** Returns the texts and the expressions of a template or a sum. */
+function partsOf(node) {
+  if (ts.isTemplateExpression(node)) {
+    return [node.head.text, ...node.templateSpans.flatMap(({ expression, literal: { text } }) => [expression, text])];
+  }
+  const isSum = ts.isBinaryExpression(node) && node.operatorToken.kind === ts.SyntaxKind.PlusToken;
+  return isSum ? [node.left, node.right] : undefined;
 }
 
 /** Returns the value of a literal, or `undefined` for other expressions. */
@@ -196,6 +232,7 @@ function declarations(source) {
       const from = statement.moduleSpecifier.text;
       const { name, namedBindings } = statement.importClause;
       if (name) imports.set(name.text, { from, name: 'default' });
+      if (namedBindings && ts.isNamespaceImport(namedBindings)) imports.set(namedBindings.name.text, { from, name: '*' });
       if (namedBindings && ts.isNamedImports(namedBindings)) {
         for (const element of namedBindings.elements) {
           imports.set(element.name.text, { from, name: (element.propertyName ?? element.name).text });
