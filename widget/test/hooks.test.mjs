@@ -274,6 +274,20 @@ test('HsafaChat opens the chat that chatId names, and another one after a change
   await close();
 });
 
+test('the provider knows an agent until its last user is gone', async () => {
+  const { page, close } = await open('react', 'switch');
+  const known = (value) => page.waitForFunction((value) => Boolean(window.chats?.handbook) === value, value);
+  await page.waitForFunction(() => window.setState);
+  await page.evaluate(() => window.setState({ count: 2 }));
+  await known(true);
+  await page.evaluate(() => window.setState({ count: 1 }));
+  await page.waitForTimeout(100);
+  await known(true);
+  await page.evaluate(() => window.setState({ count: 0 }));
+  await known(false);
+  await close();
+});
+
 test('contract_000_07_08 the transport of the AI SDK posts to the agent with the chat id, and the storage has the four keys', async () => {
   const { page, close } = await open('hsafa');
   assert.deepEqual(await page.evaluate(() => window.talk()), ['Answer to: Hello', 'chat-9']);

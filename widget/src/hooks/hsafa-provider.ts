@@ -1,4 +1,4 @@
-import { createContext, createElement, type ReactNode, useCallback, useContext, useEffect, useMemo, useState } from 'react';
+import { createContext, createElement, type ReactNode, useCallback, useContext, useEffect, useId, useMemo, useState } from 'react';
 
 export interface HsafaSettings {
   /** The URL of the assistant. Default: that of the module. */
@@ -17,8 +17,14 @@ export interface Hsafa extends HsafaSettings {
   readonly chats: Readonly<Record<string, ChatState>>;
   isStreaming(key: string): boolean;
   isOpen(key: string): boolean;
-  /** Changes the state of a chat. `undefined` forgets it. */
-  setChatState(key: string, change: Partial<ChatState> | undefined): void;
+  /** Changes the state of a chat. `undefined` forgets it. `user` is the component that reports, if a chat has several. */
+  setChatState(key: string, change: Partial<ChatState> | undefined, user?: string): void;
+}
+
+/** What one component reports about a chat. */
+interface Report extends ChatState {
+  key: string;
+  user: string;
 }
 
 export interface HsafaProviderProps extends HsafaSettings {
@@ -30,12 +36,15 @@ const Context = createContext<Hsafa>(NONE);
 
 /** Gives its settings to all chats in it, and knows which of them are open and which receive an answer. */
 export function HsafaProvider({ baseUrl, dir, theme, children }: HsafaProviderProps): ReactNode {
-  const [chats, setChats] = useState<Record<string, ChatState>>({});
-  const setChatState = useCallback((key: string, change: Partial<ChatState> | undefined) => {
-    setChats(({ [key]: known = { streaming: false, open: false }, ...others }) =>
-      change ? { ...others, [key]: { ...known, ...change } } : others,
-    );
+  const [reports, setReports] = useState<readonly Report[]>([]);
+  const setChatState = useCallback((key: string, change: Partial<ChatState> | undefined, user = '') => {
+    setReports((all) => {
+      const known = all.find((one) => one.key === key && one.user === user);
+      const others = all.filter((one) => one !== known);
+      return change ? [...others, { key, user, streaming: false, open: false, ...known, ...change }] : others;
+    });
   }, []);
+  const chats = useMemo(() => chatsOf(reports), [reports]);
   const value = useMemo<Hsafa>(
     () => ({
       baseUrl,
@@ -51,15 +60,26 @@ export function HsafaProvider({ baseUrl, dir, theme, children }: HsafaProviderPr
   return createElement(Context.Provider, { value }, children);
 }
 
+/** A chat receives an answer, or is open, if one of its components says so. */
+function chatsOf(reports: readonly Report[]): Record<string, ChatState> {
+  const chats: Record<string, ChatState> = {};
+  for (const { key, streaming, open } of reports) {
+    const known = chats[key];
+    chats[key] = { streaming: streaming || !!known?.streaming, open: open || !!known?.open };
+  }
+  return chats;
+}
+
 /** Returns the settings and the chats of the provider. */
 export const useHsafa = (): Hsafa => useContext(Context);
 
 /** Reports the state of a chat to the provider, as long as the component is there. */
 export function useHsafaChatState(key: string, state: Partial<ChatState>): void {
   const { setChatState } = useHsafa();
+  const user = useId();
   const { streaming, open } = state;
   useEffect(() => {
-    setChatState(key, { ...(streaming !== undefined && { streaming }), ...(open !== undefined && { open }) });
-  }, [key, setChatState, streaming, open]);
-  useEffect(() => () => setChatState(key, undefined), [key, setChatState]);
+    setChatState(key, { ...(streaming !== undefined && { streaming }), ...(open !== undefined && { open }) }, user);
+  }, [key, user, setChatState, streaming, open]);
+  useEffect(() => () => setChatState(key, undefined, user), [key, user, setChatState]);
 }
