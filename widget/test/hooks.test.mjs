@@ -274,6 +274,20 @@ test('HsafaChat opens the chat that chatId names, and another one after a change
   await close();
 });
 
+test('the window of another agent is closed, and that of the first one is open again', async () => {
+  const { page, close } = await open('react', 'switch');
+  const isOpen = (value) => page.waitForFunction((value) => document.querySelector('omniassist-chat').isOpen === value, value);
+  await page.locator('omniassist-chat').waitFor({ state: 'attached' });
+  await page.evaluate(() => document.querySelector('omniassist-chat').open());
+  await page.waitForFunction(() => window.chats.assistant?.open === true);
+  await page.evaluate(() => window.setState({ agentId: 'handbook' }));
+  await isOpen(false);
+  await page.waitForFunction(() => window.chats.handbook?.open === false);
+  await page.evaluate(() => window.setState({ agentId: undefined }));
+  await isOpen(true);
+  await close();
+});
+
 test('the provider knows an agent until its last user is gone', async () => {
   const { page, close } = await open('react', 'switch');
   const known = (value) => page.waitForFunction((value) => Boolean(window.chats?.handbook) === value, value);

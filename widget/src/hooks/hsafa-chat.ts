@@ -40,6 +40,11 @@ export function HsafaChat(props: HsafaChatProps): ReactNode {
     else host.current?.setAttribute('chat', chatId);
   }, [chatId]);
 
+  // The window of each agent is as the user left it.
+  useEffect(() => {
+    host.current?.toggleAttribute('open', storage.isShown);
+  }, [storage]);
+
   useEffect(() => {
     const node = host.current;
     let isOver = false;
@@ -53,7 +58,6 @@ export function HsafaChat(props: HsafaChatProps): ReactNode {
         setState((last) => (last.streaming === now.streaming && last.open === now.open ? last : now));
       };
       const unsubscribe = chat.subscribe(look);
-      if (storage.isShown) node.setAttribute('open', '');
       const watch = new MutationObserver(() => {
         storage.isShown = node.hasAttribute('open');
         look();
