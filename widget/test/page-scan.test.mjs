@@ -331,6 +331,15 @@ test('routes below a splat are left out, because their file does not say where t
   assert.match(warnings[0], /Files\.tsx/);
 });
 
+test('routes that may be below a splat are left out, and other ones are kept', () => {
+  const app = `export const App = () => <Routes><Route path="about" element={<A />} /><Route path="files/*" element={<Page />} /></Routes>;`;
+  const inner = `export const Inner = () => <Routes><Route path="upload" element={<A />} /></Routes>;`;
+  const outer = `export const Outer = () => <Routes><Route path="/login" element={<A />} /></Routes>;`;
+  assert.deepEqual(pathsOf({ 'App.tsx': app, 'Inner.tsx': inner, 'Outer.tsx': outer }), ['/about', '/files/*', '/login']);
+  const page = `export const Page = () => <Routes><Route path="new" element={<A />} /></Routes>;`;
+  assert.deepEqual(pathsOf({ 'App.tsx': app, 'Inner.tsx': inner, 'Page.tsx': page }), ['/about', '/files/*', '/upload']);
+});
+
 test('the command writes the manifest, the same bytes each time', () => {
   const out = join(mkdtempSync(join(tmpdir(), 'omniassist-scan-')), 'routes.json');
   const command = (...args) =>

@@ -24,7 +24,7 @@ export function routesOf(sources) {
         add(membersOf(options.node).get('routes'), options.file);
     });
   }
-  const splats = splatViews(sources);
+  const below = groupsBelow(sources);
   // Routes that no router takes directly: elements, and lists that a framework collects.
   for (const file of sources.files) {
     walk(file.source, (node) => {
@@ -33,8 +33,9 @@ export function routesOf(sources) {
         routesOfElement(node, file, '', state);
         return true;
       }
-      if (tagOf(node) === 'Routes' && splats.has(componentOf(node))) {
-        sources.warnings.push(`${file.path}: the routes of ${componentOf(node)} are below another route, and are left out`);
+      if (below.has(node)) {
+        const name = componentOf(node) ?? 'a component';
+        sources.warnings.push(`${file.path}: the routes of ${name} are below a route that is not known, and are left out`);
         return true;
       }
       const type = node.type ?? (ts.isVariableDeclaration(node) && node.initializer?.type);
@@ -49,22 +50,53 @@ export function routesOf(sources) {
   return merged(found);
 }
 
-/** Returns the names of the components that a route such as `files/*` shows. They can have routes of their own. */
-function splatViews(sources) {
-  const names = new Set();
-  const add = (path, view, file) => {
-    if (!/[^/*].*\/\*$/.test(sources.value(path, file) ?? '') || !view) return;
-    if (ts.isIdentifier(view)) names.add(view.text);
-    walk(view, (node) => void (tagOf(node) && names.add(tagOf(node))));
-  };
+/**
+ * Returns the elements `<Routes>` that a route such as `files/*` shows, or can show if its component has no routes itself.
+ * Their paths are relative to that route.
+ */
+function groupsBelow(sources) {
+  const groups = [];
+  const splats = [];
   for (const file of sources.files) {
     walk(file.source, (node) => {
+      if (tagOf(node) === 'Routes') groups.push({ node, file, component: componentOf(node) });
       const isObject = ts.isObjectLiteralExpression(node);
-      const members = isObject ? membersOf(node) : tagOf(node) === 'Route' ? attributesOf(node) : undefined;
-      if (members) for (const view of VIEWS) add(members.get('path'), members.get(view), file);
+      const members = isObject ? membersOf(node) : tagOf(node) === 'Route' ? attributesOf(node) : new Map();
+      const path = sources.value(members.get('path'), file);
+      if (/[^/*].*\/\*$/.test(path ?? '')) splats.push({ node, names: viewsOf(members) });
     });
   }
+  const isUnclear = splats.some(({ names }) => !groups.some(({ component }) => names.has(component)));
+  const isBelow = ({ node, file, component }) =>
+    splats.some(({ names }) => names.has(component)) ||
+    (isUnclear && !splats.some((splat) => isWithin(splat.node, node)) && isRelative(node, file, sources));
+  return new Set(groups.filter(isBelow).map(({ node }) => node));
+}
+
+/** Returns the names of the components that a route shows. */
+function viewsOf(members) {
+  const names = new Set();
+  for (const view of VIEWS.map((name) => members.get(name)).filter(Boolean)) {
+    if (ts.isIdentifier(view)) names.add(view.text);
+    walk(view, (node) => void (tagOf(node) && names.add(tagOf(node))));
+  }
   return names;
+}
+
+function isWithin(node, group) {
+  while (node && node !== group) node = node.parent;
+  return node === group;
+}
+
+/** Returns `true` if one of the outermost paths does not begin with a slash. */
+function isRelative(group, file, sources) {
+  let isFound = false;
+  walk(group, (node) => {
+    const path = tagOf(node) === 'Route' && attributesOf(node).get('path');
+    if (path) isFound ||= !String(sources.value(path, file)).startsWith('/');
+    return Boolean(path);
+  });
+  return isFound;
 }
 
 /** Returns the name of the function or the constant that a node is in. */
