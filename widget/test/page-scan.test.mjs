@@ -164,8 +164,8 @@ test('an object that is made of another Zod object has the right members', () =>
     ["Base.omit({ a: true })", 'b d', '', false],
     ["Base.partial()", 'a b d', '', false],
     ["Base.partial({ b: true })", 'a b d', 'a', false],
-    ["Base.required()", 'a b d', 'a b', false],
-    ["Base.required({ d: true })", 'a b d', 'a', false],
+    ["Base.required()", 'a b d', 'a b d', false],
+    ["Base.required({ d: true })", 'a b d', 'a d', false],
     ["Base.extend({ a: z.string().optional(), c: z.string() })", 'a b d c', 'c', false],
     ["Base.merge(z.looseObject({ c: z.string() }))", 'a b d c', 'a c', true],
     ["Base.passthrough()", 'a b d', 'a', true],
@@ -180,6 +180,8 @@ test('an object that is made of another Zod object has the right members', () =>
     const found = [Object.keys(properties).join(' '), required.join(' '), additionalProperties !== false];
     assert.deepEqual(found, [names, needed, isOpen], text);
   }
+  const rest = schemaOf('Base.catchall(z.number())', before).additionalProperties;
+  assert.deepEqual(rest, { type: 'number' });
   for (const text of ['Base.keyof()', 'Base.parse(input)', 'Base.novel()', 'Base.pick(keys)', 'Base.and(Base)', 'Base.extend(more)']) {
     assert.equal(schemaOf(text, before), undefined, text);
   }

@@ -136,12 +136,10 @@ function modified(result, { name, args: [first] }, read) {
   const set = (members) => ({ schema: { ...schema, ...members }, isOptional });
   const limits = LIMITS[schema.type === 'integer' ? 'number' : schema.type]?.[name];
   if (limits) return value === undefined ? result : set(Object.fromEntries(limits.map((limit) => [limit, value])));
-  if (name === 'optional') return { schema, isOptional: true };
+  if (name === 'optional' || name === 'catch') return { schema, isOptional: true };
   if (name === 'nullable') return eitherOf([result, { schema: { type: 'null' } }]);
   if (name === 'nullish') return { ...modified(result, { name: 'nullable', args: [] }, read), isOptional: true };
   if (name === 'default' || name === 'prefault') return { schema: { ...schema, default: value }, isOptional: true };
-  // The member stays optional after `required()`.
-  if (name === 'catch') return { schema: { ...schema, default: undefined }, isOptional: true };
   if (name === 'describe' && typeof value === 'string') return set({ description: value });
   if (name === 'array') return { schema: { type: 'array', items: schema }, isOptional: false };
   if (name === 'or') return eitherOf([result, read(first)]);
@@ -161,7 +159,8 @@ const OWN = {
   integer: ({ name }) => NUMBERS[name],
   array: ({ name }) => name === 'nonempty' && { minItems: 1 },
   object: ({ schema, name, first, read }) => {
-    if (/^(?:passthrough|loose|catchall)$/.test(name)) return { additionalProperties: undefined };
+    if (/^(?:passthrough|loose)$/.test(name)) return { additionalProperties: undefined };
+    if (name === 'catchall') return { additionalProperties: read(first).schema };
     if (/^(?:strict|strip)$/.test(name)) return { additionalProperties: false };
     if (name === 'merge') return ofObject(read(first).schema, (other) => merged(schema, other));
     if (/^(?:extend|safeExtend)$/.test(name)) {
@@ -182,8 +181,7 @@ function chosen({ properties, required = [] }, name, first) {
   const only = (list, isNamed) => list.filter((one) => names.includes(one) === isNamed);
   if (name === 'partial') return { required: someOf(only(required, false)) };
   if (name === 'required') {
-    const isNeeded = (one) => required.includes(one) || (names.includes(one) && !('default' in properties[one]));
-    return { required: someOf(all.filter(isNeeded)) };
+    return { required: someOf(all.filter((one) => required.includes(one) || names.includes(one))) };
   }
   if (name !== 'pick' && name !== 'omit') return undefined;
   const isPick = name === 'pick';
