@@ -3,15 +3,15 @@
 use super::asset::Asset;
 
 /// The name of the folder of the modules, which changes with each of them.
-pub(super) const FOLDER: &str = "3cd5489f0632";
+pub(super) const FOLDER: &str = "60602f652cff";
 
 /// The module that a page loads at once.
 pub(super) static ENTRY: Asset = Asset {
     name: "widget.js",
-    integrity: "sha384-t8353NF4DXg7YZnTTsLCZlynHBv85dH2cHb46djwPZLKYHsspO2VKPXEz674enAv",
-    identity: include_bytes!("../../assets/widget/widget-3cd5489f0632.js"),
-    gzip: include_bytes!("../../assets/widget/widget-3cd5489f0632.js.gz"),
-    brotli: include_bytes!("../../assets/widget/widget-3cd5489f0632.js.br"),
+    integrity: "sha384-sWdzaDHekQRYgTJP3pG/+OzasII5rSHX3Ex0DoIpbOipgWzwxk2b3Ny7/EBWFShg",
+    identity: include_bytes!("../../assets/widget/widget-60602f652cff.js"),
+    gzip: include_bytes!("../../assets/widget/widget-60602f652cff.js.gz"),
+    brotli: include_bytes!("../../assets/widget/widget-60602f652cff.js.br"),
 };
 
 /// The modules that it loads when they are needed.
@@ -67,11 +67,11 @@ Asset {
     brotli: include_bytes!("../../assets/widget/highlight-M73TANYB.js.br"),
 },
 Asset {
-    name: "page-OJAZM2JC.js",
-    integrity: "sha384-FpelpTnujt+ZIWGVhfMtlzVkXb7b6HvJC6tkFPGBK2UT+vHeeOy4aOJ4GsGIcKvw",
-    identity: include_bytes!("../../assets/widget/page-OJAZM2JC.js"),
-    gzip: include_bytes!("../../assets/widget/page-OJAZM2JC.js.gz"),
-    brotli: include_bytes!("../../assets/widget/page-OJAZM2JC.js.br"),
+    name: "page-VJA2MIXH.js",
+    integrity: "sha384-DbYtke7Drm6/rRQ2InNsm58URs9sNQ/YYNLHZyvpcYHAdedG1I7ZLilObUqRkRu7",
+    identity: include_bytes!("../../assets/widget/page-VJA2MIXH.js"),
+    gzip: include_bytes!("../../assets/widget/page-VJA2MIXH.js.gz"),
+    brotli: include_bytes!("../../assets/widget/page-VJA2MIXH.js.br"),
 },
 Asset {
     name: "rare-3KJU3JBV.js",
