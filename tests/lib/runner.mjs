@@ -2,6 +2,7 @@
 
 import { setMaxListeners } from 'node:events';
 import { appendFileSync, readdirSync } from 'node:fs';
+import { basename } from 'node:path';
 import { run } from 'node:test';
 import { spec } from 'node:test/reporters';
 import { fileURLToPath } from 'node:url';
@@ -65,8 +66,12 @@ export async function runSuite(module, { concurrency = 1 } = {}) {
   process.exitCode = first.ran > 0 && failed.length === 0 ? 0 : 1;
 }
 
-/** Runs files, and prints their tests. Returns the number of tests, and those that failed, with their files. */
+/**
+ * Runs files, and prints the tests of each at its end. Returns the number of tests, and those that failed, with their files.
+ * Each file has a run of its own: the file of a test is the one that defines it, which may be a module with several suites.
+ */
 async function runFiles(files, { concurrency, signal, rows, end }) {
+  const queue = [...files];
   const failed = [];
   let ran = 0;
   const note = (name, word) => {
@@ -75,22 +80,30 @@ async function runFiles(files, { concurrency, signal, rows, end }) {
     if (!title || !scenario) return;
     rows[title].set(scenario, { ...rows[title].get(scenario), [client]: word });
   };
-  const stream = run({ files, concurrency, timeout: FILE_MS, signal });
-  stream.on('test:pass', (event) => {
-    ran += event.details.type === 'suite' ? 0 : 1;
-    note(event.name, event.skip === undefined ? 'ok' : 'skipped');
-  });
-  stream.on('test:fail', (event) => {
-    note(event.name, 'FAILED');
-    // A file that fails as a whole is a test with its path as the name.
-    failed.push({ file: event.file ?? event.name, line: `${event.name}: ${`${reason(event)}`.split('\n')[0]}` });
-    if (process.env.FIRST_FAILURE !== 'ends') return;
-    console.log(`first failure: ${event.name}\n${reason(event)?.stack ?? reason(event)}`);
-    end(1);
-  });
-  // `spec` is a stream in some releases and a constructor of one in others. A stream ends with its first run.
-  const reporter = typeof spec === 'function' && spec.prototype ? new spec() : spec;
-  for await (const text of stream.compose(reporter)) process.stdout.write(text);
+  async function runNext() {
+    const file = queue.shift();
+    if (!file) return;
+    const stream = run({ files: [file], timeout: FILE_MS, signal });
+    stream.on('test:pass', (event) => {
+      ran += event.details.type === 'suite' ? 0 : 1;
+      note(event.name, event.skip === undefined ? 'ok' : 'skipped');
+    });
+    stream.on('test:fail', (event) => {
+      note(event.name, 'FAILED');
+      failed.push({ file, line: `${event.name}: ${`${reason(event)}`.split('\n')[0]}` });
+      if (process.env.FIRST_FAILURE !== 'ends') return;
+      console.log(`first failure: ${event.name}\n${reason(event)?.stack ?? reason(event)}`);
+      end(1);
+    });
+    // `spec` is a stream in some releases and a constructor of one in others. A stream ends with its first run.
+    const reporter = typeof spec === 'function' ? new spec() : spec;
+    let printed = `\n${basename(file)}\n`;
+    for await (const text of stream.compose(reporter)) printed += text;
+    process.stdout.write(printed);
+    await runNext();
+  }
+  await Promise.all(Array.from({ length: concurrency }, runNext));
+  console.log(`\n${ran} tests passed, ${failed.length} failed`);
   return { ran, failed };
 }
 

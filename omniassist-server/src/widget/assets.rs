@@ -3,26 +3,26 @@
 use super::asset::Asset;
 
 /// The name of the folder of the modules, which changes with each of them.
-pub(super) const FOLDER: &str = "60602f652cff";
+pub(super) const FOLDER: &str = "7fa651fd635f";
 
 /// The module that a page loads at once.
 pub(super) static ENTRY: Asset = Asset {
     name: "widget.js",
-    integrity: "sha384-sWdzaDHekQRYgTJP3pG/+OzasII5rSHX3Ex0DoIpbOipgWzwxk2b3Ny7/EBWFShg",
-    identity: include_bytes!("../../assets/widget/widget-60602f652cff.js"),
-    gzip: include_bytes!("../../assets/widget/widget-60602f652cff.js.gz"),
-    brotli: include_bytes!("../../assets/widget/widget-60602f652cff.js.br"),
+    integrity: "sha384-SwspRTynbpudoHGI2dKZ1uMWasY9TVA9gUw/+qa2+x0VQg7f4Zj/cRjvFloFjf1c",
+    identity: include_bytes!("../../assets/widget/widget-7fa651fd635f.js"),
+    gzip: include_bytes!("../../assets/widget/widget-7fa651fd635f.js.gz"),
+    brotli: include_bytes!("../../assets/widget/widget-7fa651fd635f.js.br"),
 };
 
 /// The modules that it loads when they are needed.
 #[rustfmt::skip]
 pub(super) static LAZY: &[Asset] = &[
 Asset {
-    name: "app-QB4CPJRI.js",
+    name: "app-RSUWEJUR.js",
     integrity: "sha384-Lt0a52K+OJ1WhO5/m/FZhWSr6f8y85s43cRRsSMOeTSyI0XWy6327j0FlqicD9ww",
-    identity: include_bytes!("../../assets/widget/app-QB4CPJRI.js"),
-    gzip: include_bytes!("../../assets/widget/app-QB4CPJRI.js.gz"),
-    brotli: include_bytes!("../../assets/widget/app-QB4CPJRI.js.br"),
+    identity: include_bytes!("../../assets/widget/app-RSUWEJUR.js"),
+    gzip: include_bytes!("../../assets/widget/app-RSUWEJUR.js.gz"),
+    brotli: include_bytes!("../../assets/widget/app-RSUWEJUR.js.br"),
 },
 Asset {
     name: "ar-NACLTZXD.js",
@@ -81,10 +81,10 @@ Asset {
     brotli: include_bytes!("../../assets/widget/rare-3KJU3JBV.js.br"),
 },
 Asset {
-    name: "tree-34DHTKMV.js",
+    name: "tree-OAOXSO2X.js",
     integrity: "sha384-tS7OEt3pxwpcoV6KmxTbb8oCYm9VcYtex6gP/V8ox0FK95kx7jFWvNQHfYW9/ZI4",
-    identity: include_bytes!("../../assets/widget/tree-34DHTKMV.js"),
-    gzip: include_bytes!("../../assets/widget/tree-34DHTKMV.js.gz"),
-    brotli: include_bytes!("../../assets/widget/tree-34DHTKMV.js.br"),
+    identity: include_bytes!("../../assets/widget/tree-OAOXSO2X.js"),
+    gzip: include_bytes!("../../assets/widget/tree-OAOXSO2X.js.gz"),
+    brotli: include_bytes!("../../assets/widget/tree-OAOXSO2X.js.br"),
 },
 ];
