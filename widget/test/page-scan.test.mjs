@@ -193,6 +193,7 @@ test('a form takes every value that its fields can have', () => {
     ['<input name="a" disabled={busy} />', { type: 'string' }],
     ['<input name="a" disabled />', undefined],
     ['<input name="a" autoComplete="CC-Number" />', undefined],
+    ['<input name="a" type={isShown ? "text" : "password"} />', undefined],
     ['<select name="a"><option value="x">X</option><option value={more}>More</option></select>', { type: 'string' }],
     ['<select name="a"><option value="">-</option><option value={1}>X</option></select>', { type: 'string', enum: ['1'] }],
     ['<select name="a" multiple={false}><option>X</option></select>', { type: 'string', enum: ['X'] }],

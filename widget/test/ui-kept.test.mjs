@@ -56,6 +56,25 @@ test('an edit that was begun is there again after another chat', { attributes: '
   assert.equal(await editor.count(), 0);
 });
 
+test('the files of a message are there again after another chat', { attributes: 'mode="panel" attachments' }, async (view) => {
+  await paste(view, 'a.txt', 'text/plain');
+  await view.change({ chatId: 'chat-2', messages: [] });
+  assert.equal(await view.part('file').count(), 0);
+  await view.change({ chatId: 'chat-1', messages: [] });
+  assert.equal(await view.part('file').count(), 1);
+});
+
+test('an edit that cannot be saved says so', { attributes: 'mode="panel"' }, async (view) => {
+  await view.change({ messages: [QUESTION] });
+  await view.part('edit').click();
+  const editor = view.part('editor');
+  await editor.locator('textarea').fill('Where is my order?');
+  await view.change({ status: 'streaming' });
+  await editor.locator('textarea').press('Enter');
+  await editor.getByText('Answering…').waitFor();
+  assert.equal(await editor.locator('textarea').inputValue(), 'Where is my order?');
+});
+
 const SLOW = {
   attributes: 'mode="panel" attachments',
   prepare: (page) =>

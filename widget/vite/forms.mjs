@@ -100,8 +100,9 @@ function schemaOf(form) {
     const isField = ['input', 'select', 'textarea'].includes(tag) || /^[A-Z]/.test(tag);
     const isPrivate = PRIVATE.test(attributes.autocomplete ?? attributes.autoComplete ?? '');
     if (!isField || isPrivate || NO_FIELD.test(type) || LOCKED.some((key) => isOn(attributes, key))) return;
-    isOpen ||= name === null;
-    if (typeof name !== 'string') return;
+    // A type that changes may be that of a password which a button shows.
+    isOpen ||= name === null || type === null;
+    if (typeof name !== 'string' || type === null) return;
     const title = labels.get(attributes.id) ?? label ?? attributes.label ?? attributes['aria-label'];
     properties[name] = fieldSchema(element, properties[name], typeof title === 'string' ? title : undefined);
     if (isOn(attributes, 'required')) required.add(name);

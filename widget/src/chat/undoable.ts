@@ -5,6 +5,8 @@ export interface UndoableCall {
   readonly title: string;
   /** Restores what the call has changed, and removes it from {@link undoable}. Returns the names of the fields. */
   undo(): Promise<Undone>;
+  /** Is called when the call is undone. */
+  onUndone?: () => void;
 }
 
 export interface Undone {

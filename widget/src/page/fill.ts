@@ -75,6 +75,7 @@ export async function fill(
     title,
     undo() {
       undoable.delete(call);
+      call.onUndone?.();
       return restore(changes, number);
     },
   };

@@ -52,8 +52,9 @@ export async function navigate(
     end();
     throw error;
   }
-  // A page without a router never changes. One that loads data first changes late.
-  const isChanged = await quiet(run.signal, mayIgnore ? LONGEST : 2 * QUIET);
+  // A page without a router never changes. One that loads data first changes late, and so does one whose router only begins.
+  const isLate = mayIgnore || (location.href === before && url.href !== before);
+  const isChanged = await quiet(run.signal, isLate ? LONGEST : 2 * QUIET);
   if (mayIgnore && !isChanged && !url.hash && before !== location.href) {
     history.back();
     await asks(texts.load);

@@ -5,6 +5,7 @@ export interface ReactRouter {
   navigate(to: string): Promise<void>;
   readonly state: { errors?: Record<string, unknown> | null };
   readonly basename?: string;
+  createHref?(location: { pathname: string; search: string; hash: string }): string;
 }
 
 /** A router of Vue Router, from `createRouter`. */
@@ -48,8 +49,10 @@ export function navigateBy(router: Router): Navigate {
         throw new Error(`The page ${path} was not opened: ${message ?? 'the router refused it'}`);
     };
   }
+  const isOfHashes = router.createHref?.({ pathname: '/', search: '', hash: '' }).includes('#');
   return async (path) => {
-    await router.navigate(below(router, path));
+    // `/#/orders` is the page `/orders` of a router that keeps its pages in the fragment.
+    await router.navigate(below(router, isOfHashes ? path.replace(/^[^#]*#!?(?=\/)/, '') : path));
     const [error] = Object.values(router.state.errors ?? {});
     if (error !== undefined) throw new Error(`The page ${path} was not opened: ${reasonOf(error)}.`);
   };

@@ -1,5 +1,5 @@
 import type { Message } from '../chat/types.js';
-import { element } from '../ui/dom.js';
+import { element, setHidden, setText } from '../ui/dom.js';
 import type { ViewContext } from '../ui/view.js';
 import { adopt } from '../ui/adopt.js';
 import { limited } from '../ui/limit.js';
@@ -15,6 +15,7 @@ export function editor(message: Message, context: ViewContext, close: () => void
     field.style.height = 'auto';
     field.style.height = `${field.scrollHeight + 2}px`;
   };
+  const note = limited(field, context);
   const end = () => {
     drafts.write(message.id, '');
     close();
@@ -22,12 +23,16 @@ export function editor(message: Message, context: ViewContext, close: () => void
   const save = () => {
     const text = field.value.trim();
     if (!text) return;
-    if (isAnswering(chat)) return context.announce(texts.answering);
+    if (isAnswering(chat)) {
+      setText(note, texts.answering);
+      setHidden(note, false);
+      return context.announce(texts.answering);
+    }
     end();
     if (text !== textOf(message)) void chat.edit(message.id, text);
   };
   const buttons = element('div', { part: 'buttons' }, button(texts.cancel, '', end), button(texts.save, 'primary', save));
-  const node = element('div', { part: 'editor' }, field, limited(field, context), buttons);
+  const node = element('div', { part: 'editor' }, field, note, buttons);
   field.addEventListener('input', () => {
     grow();
     drafts.write(message.id, field.value);

@@ -115,7 +115,6 @@ export function toolView(first: ToolPart, context: ViewContext): PartView<ToolPa
   const undo = button('', 'quiet undo', async () => {
     const undoing = toUndo()?.undo();
     (data.firstElementChild as HTMLElement).focus();
-    setHidden(undo, true);
     // The model has read that the fields are filled.
     if (undoing) chat.addContext({ type: 'undone by the user', data: await undoing });
   });
@@ -166,6 +165,7 @@ export function toolView(first: ToolPart, context: ViewContext): PartView<ToolPa
       setText(error, part.state === 'output-error' ? (part.errorText ?? '') : '');
       const call = now === 'output-available' ? toUndo() : undefined;
       setHidden(undo, !call);
+      if (call) call.onUndone = () => setHidden(undo, true);
       setText(undo, call?.title ?? '');
       question.update(part, status, now);
       drawData();

@@ -55,13 +55,11 @@ export class Composer implements View {
       event.preventDefault();
       this.#files.add(files);
     });
-    this.#files?.add(context.drafts.files);
-    context.drafts.files = [];
   }
 
-  /** Keeps the files for the composer that takes the place of this one. */
+  /** Keeps the files for the next time that the chat is shown. */
   remove(): void {
-    if (this.#files) this.#context.drafts.files = this.#files.chosen;
+    if (this.#files?.count) this.#context.drafts.files.set(this.#chatId, this.#files.chosen);
   }
 
   /** Takes files of the user, such as dropped ones. */
@@ -90,9 +88,16 @@ export class Composer implements View {
   #open(chatId: string): void {
     const { drafts } = this.#context;
     const isFirst = this.#chatId === '';
-    this.#chatId = chatId;
     setHidden(this.#refusal, true);
-    if (!isFirst) this.#files?.clear();
+    if (!isFirst) {
+      this.remove();
+      this.#files?.clear();
+    }
+    this.#chatId = chatId;
+    for (const id of isFirst ? ['', chatId] : [chatId]) {
+      this.#files?.add(drafts.files.get(id));
+      drafts.files.delete(id);
+    }
     const text = (isFirst && (this.input.value || drafts.read(''))) || drafts.read(chatId);
     if (isFirst) drafts.write('', '');
     if (text) drafts.write(chatId, text);

@@ -1,7 +1,7 @@
 /** What was begun and not sent: the texts for each chat and edited message, and files. Texts last as long as the tab. */
 export class Drafts {
-  /** The files of a composer that was removed. */
-  files: File[] = [];
+  /** The files that were chosen in a chat which is no longer shown. */
+  readonly files = new Map<string, File[]>();
   readonly #store: Storage | undefined;
   readonly #here = new Map<string, string>();
 

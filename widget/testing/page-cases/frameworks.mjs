@@ -60,6 +60,13 @@ suite('react', (test) => {
     assert.deepEqual(view.server.loads, ['/']);
   });
 
+  const opensFragments = async (view) => {
+    for (const path of ['/orders/7', '/hash/#/orders/8']) {
+      const opened = `/hash/#/orders/${path.at(-1)}`;
+      assert.deepEqual(await view.call('navigate', { path }), { path: opened, title: `Order ${path.at(-1)}` });
+    }
+  };
+  test('React Router with pages in the fragment opens the paths that it has reported', opensFragments, { path: '/hash/' });
   test('with a list of routes, React Router opens a path with and without its base', opensBothForms, { path: '/app/' });
 });
 

@@ -121,4 +121,17 @@ suite('plain', (test) => {
     assert.deepEqual(await view.call('navigate', { path: '/no' }), { error: 'Not today.' });
     assert.deepEqual(await view.call('navigate', { path: '/yes' }), { path: '/yes', title: 'Later' });
   });
+
+  test('a function that only begins to navigate is waited for', async (view) => {
+    await view.page.evaluate(() => {
+      window.page.tools({
+        navigate: (path) =>
+          void setTimeout(() => {
+            history.pushState(null, '', path);
+            document.title = 'Loaded';
+          }, 500),
+      });
+    });
+    assert.deepEqual(await view.call('navigate', { path: '/late' }), { path: '/late', title: 'Loaded' });
+  });
 });

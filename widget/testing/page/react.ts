@@ -2,7 +2,7 @@
 
 import { createElement as h, useEffect, useState } from 'react';
 import { createRoot } from 'react-dom/client';
-import { Outlet, RouterProvider, createBrowserRouter, useParams } from 'react-router';
+import { Outlet, RouterProvider, createBrowserRouter, createHashRouter, useParams } from 'react-router';
 import { page } from './chat.js';
 
 type State = Record<string, unknown>;
@@ -83,7 +83,8 @@ const routes = [
     ],
   },
 ];
-const router = createBrowserRouter(routes, { basename: location.pathname.startsWith('/app') ? '/app' : '/' });
+const create = location.pathname.startsWith('/hash') ? createHashRouter : createBrowserRouter;
+const router = create(routes, { basename: location.pathname.startsWith('/app') ? '/app' : '/' });
 Object.assign(window, { router });
 createRoot(document.getElementById('root') as HTMLElement).render(h(RouterProvider, { router }));
 page.tools({ navigate: router, fill: true });
