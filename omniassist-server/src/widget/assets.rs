@@ -3,26 +3,26 @@
 use super::asset::Asset;
 
 /// The name of the folder of the modules, which changes with each of them.
-pub(super) const FOLDER: &str = "7fa651fd635f";
+pub(super) const FOLDER: &str = "87fabf05c164";
 
 /// The module that a page loads at once.
 pub(super) static ENTRY: Asset = Asset {
     name: "widget.js",
-    integrity: "sha384-SwspRTynbpudoHGI2dKZ1uMWasY9TVA9gUw/+qa2+x0VQg7f4Zj/cRjvFloFjf1c",
-    identity: include_bytes!("../../assets/widget/widget-7fa651fd635f.js"),
-    gzip: include_bytes!("../../assets/widget/widget-7fa651fd635f.js.gz"),
-    brotli: include_bytes!("../../assets/widget/widget-7fa651fd635f.js.br"),
+    integrity: "sha384-RfEW5vlYtj7t9H18P7Wnu63i1+74mKTYXLzHau2qiRc5+a/u789fk+Hxlh6AL0iu",
+    identity: include_bytes!("../../assets/widget/widget-87fabf05c164.js"),
+    gzip: include_bytes!("../../assets/widget/widget-87fabf05c164.js.gz"),
+    brotli: include_bytes!("../../assets/widget/widget-87fabf05c164.js.br"),
 };
 
 /// The modules that it loads when they are needed.
 #[rustfmt::skip]
 pub(super) static LAZY: &[Asset] = &[
 Asset {
-    name: "app-RSUWEJUR.js",
+    name: "app-K3LKGNXQ.js",
     integrity: "sha384-Lt0a52K+OJ1WhO5/m/FZhWSr6f8y85s43cRRsSMOeTSyI0XWy6327j0FlqicD9ww",
-    identity: include_bytes!("../../assets/widget/app-RSUWEJUR.js"),
-    gzip: include_bytes!("../../assets/widget/app-RSUWEJUR.js.gz"),
-    brotli: include_bytes!("../../assets/widget/app-RSUWEJUR.js.br"),
+    identity: include_bytes!("../../assets/widget/app-K3LKGNXQ.js"),
+    gzip: include_bytes!("../../assets/widget/app-K3LKGNXQ.js.gz"),
+    brotli: include_bytes!("../../assets/widget/app-K3LKGNXQ.js.br"),
 },
 Asset {
     name: "ar-NACLTZXD.js",
@@ -67,11 +67,11 @@ Asset {
     brotli: include_bytes!("../../assets/widget/highlight-M73TANYB.js.br"),
 },
 Asset {
-    name: "page-VJA2MIXH.js",
-    integrity: "sha384-DbYtke7Drm6/rRQ2InNsm58URs9sNQ/YYNLHZyvpcYHAdedG1I7ZLilObUqRkRu7",
-    identity: include_bytes!("../../assets/widget/page-VJA2MIXH.js"),
-    gzip: include_bytes!("../../assets/widget/page-VJA2MIXH.js.gz"),
-    brotli: include_bytes!("../../assets/widget/page-VJA2MIXH.js.br"),
+    name: "page-MPB5VELP.js",
+    integrity: "sha384-jAjHdhBlSQXVJx4A9AEHc4K+dUA84qi59quQ94f9UUxsW6MvRijpOQeyM83AQncv",
+    identity: include_bytes!("../../assets/widget/page-MPB5VELP.js"),
+    gzip: include_bytes!("../../assets/widget/page-MPB5VELP.js.gz"),
+    brotli: include_bytes!("../../assets/widget/page-MPB5VELP.js.br"),
 },
 Asset {
     name: "rare-3KJU3JBV.js",
