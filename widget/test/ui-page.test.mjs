@@ -57,22 +57,24 @@ test('the user undoes a call that filled the form, and the model is told', async
   assert.deepEqual(told.map(({ data }) => data.restored), [['subject'], ['details']]);
 });
 
-test('a call that the page undoes has no button to undo it', async (t) => {
+/** Opens a chat whose last answer has filled the form. Its call has a button that undoes it. */
+async function withUndo(t) {
   const turns = [call('one', 'fill_form', { fields: [{ field: 'subject', value: 'Lamp' }] }), says('Done.')];
   const view = await opened(t, turns, { fill: true });
   await view.ask('Fill it in');
   await view.part('messages').getByText('Done.').waitFor();
   assert.equal(await view.part('undo').isVisible(), true);
+  return view;
+}
+
+test('a call that the page undoes has no button to undo it', async (t) => {
+  const view = await withUndo(t);
   await view.page.evaluate(async () => (await import('/assistant/widget.js')).page.undo());
   assert.equal(await view.part('undo').isVisible(), false);
 });
 
 test('a call of the time before a reload has no button to undo it', async (t) => {
-  const turns = [call('one', 'fill_form', { fields: [{ field: 'subject', value: 'Lamp' }] }), says('Done.')];
-  const view = await opened(t, turns, { fill: true });
-  await view.ask('Fill it in');
-  await view.part('messages').getByText('Done.').waitFor();
-  assert.equal(await view.part('undo').isVisible(), true);
+  const view = await withUndo(t);
   await view.page.reload();
   await view.part('messages').getByText('Done.').waitFor();
   assert.equal(await view.part('undo').isVisible(), false);
