@@ -100,3 +100,15 @@ test('credentials are those of the moment of the request', async (t) => {
   const modes = await page.evaluate(() => window.modes);
   assert.deepEqual([modes[0], modes.at(-1)], ['same-origin', 'include']);
 });
+
+test('a closed window does not count the answers of a chat that is loaded', async (t) => {
+  const body = `${MODULE}<omniassist-chat></omniassist-chat><script type="module" src="/set.js"></script>`;
+  const { open, ask, page } = await opened(t, body, "document.querySelector('omniassist-chat').chat.ready.then(() => (window.isReady = true));");
+  await open();
+  await ask('Where is it?', 'One.');
+  await page.reload();
+  await page.waitForFunction(() => window.isReady);
+  await page.evaluate(() => new Promise((next) => requestAnimationFrame(() => requestAnimationFrame(next))));
+  assert.equal(await page.evaluate(() => document.querySelector('omniassist-chat').chat.messages.length), 2);
+  assert.equal(await page.getByRole('button', { name: 'Open the chat', exact: true }).isVisible(), true);
+});
