@@ -107,13 +107,29 @@ impl Database {
         [
             (
                 "connections to the database",
-                self.count(&format!("pg_stat_activity where datname = '{NAME}'")),
+                // A worker of autovacuum is none, but has the database's name too.
+                self.count(&format!(
+                    "pg_stat_activity where datname = '{NAME}' and backend_type = 'client backend'"
+                )),
             ),
             ("locks of sessions", self.count("pg_locks where locktype = 'advisory'")),
             // One is the client that asks.
             ("connections to Redis", clients.lines().filter(|client| !client.contains("cmd=client")).count()),
             ("keys of Redis", redis(&["DBSIZE"]).trim_start_matches("(integer) ").parse().unwrap_or(0)),
         ]
+    }
+
+    /// Returns the connections to the database, a line each: state, the event that each waits for, and its statement.
+    pub(crate) fn connections(&self) -> String {
+        match self {
+            Self::Sqlite(_) => String::new(),
+            Self::Postgres { postgres, .. } => postgres.execute(
+                "postgres",
+                &format!(
+                    "select backend_type, state, state_change, wait_event, query from pg_stat_activity where datname = '{NAME}'"
+                ),
+            ),
+        }
     }
 
     fn count(&self, rows: &str) -> usize {
