@@ -183,6 +183,34 @@ test('the launcher counts an answer that ends, or waits for the user, after the 
   assert.equal(await count.innerText(), '1');
 });
 
+test('the launcher counts a question of the page that waits while the window is closed', {}, async (view) => {
+  await open(view);
+  await view.page.keyboard.press('Escape');
+  await view.page.evaluate(() => {
+    window.answer = window.chat.onConfirm('Open another site?', new AbortController().signal);
+  });
+  await view.frame();
+  assert.equal(await view.part('launcher').getAttribute('aria-label'), 'Open the chat (1)');
+  await open(view);
+  await view.part('allow').click();
+  assert.equal(await view.page.evaluate(() => window.answer), true);
+  assert.equal(await view.part('log').evaluate((log) => log.matches(':focus')), true);
+  await view.page.keyboard.press('Escape');
+  assert.equal(await view.part('launcher').getAttribute('aria-label'), 'Open the chat');
+});
+
+test('a tool that is registered with the element stays for the chats of other agents', {}, async (view) => {
+  const tools = (change) =>
+    view.page.locator('omniassist-chat').evaluate(async (chat, change) => {
+      if (change) chat.setAttribute('agent', change);
+      else chat.registerTool({ name: 'paint_wall', description: 'Paints' }, () => 'painted');
+      await new Promise(requestAnimationFrame);
+      return [chat.chat.agent, [...chat.chat.registry.tools.keys()]];
+    }, change);
+  assert.deepEqual(await tools(), [undefined, ['paint_wall']]);
+  assert.deepEqual(await tools('painter'), ['painter', ['paint_wall']]);
+});
+
 test('the style of the page does not reach the widget, and the style of the widget not the page', {}, async (view) => {
   await view.page.evaluate(() => {
     const sheet = new CSSStyleSheet();

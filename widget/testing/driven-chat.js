@@ -1,6 +1,6 @@
 // A chat that a test drives: `window.chat` is the last one that was made.
 
-export function createChat(options) {
+export function createChat(options, registry) {
   const listeners = new Set();
   const chat = {
     api: options.api ?? '/assistant',
@@ -70,6 +70,8 @@ export function createChat(options) {
     isIncomplete: (id) => chat.incomplete.includes(id),
     isOpen: (part) => ['approval-requested', 'input-available'].includes(part.state),
     state: () => undefined,
+    registry,
+    registerTool: (tool, handler) => registry.registerTool(tool, handler),
     close: () => chat.calls.push(['close']),
   };
   for (const name of [
@@ -80,7 +82,6 @@ export function createChat(options) {
     'selectBranch',
     'setState',
     'dispatch',
-    'registerTool',
     'registerContext',
     'addContext',
   ]) {

@@ -3,26 +3,26 @@
 use super::asset::Asset;
 
 /// The name of the folder of the modules, which changes with each of them.
-pub(super) const FOLDER: &str = "87fabf05c164";
+pub(super) const FOLDER: &str = "254f2474fa5e";
 
 /// The module that a page loads at once.
 pub(super) static ENTRY: Asset = Asset {
     name: "widget.js",
-    integrity: "sha384-RfEW5vlYtj7t9H18P7Wnu63i1+74mKTYXLzHau2qiRc5+a/u789fk+Hxlh6AL0iu",
-    identity: include_bytes!("../../assets/widget/widget-87fabf05c164.js"),
-    gzip: include_bytes!("../../assets/widget/widget-87fabf05c164.js.gz"),
-    brotli: include_bytes!("../../assets/widget/widget-87fabf05c164.js.br"),
+    integrity: "sha384-w7ApUG4vjZpR3dORDavudsVXCYmrrKoLko/5htHPifbndZx2XgissubUiYlbm8Xk",
+    identity: include_bytes!("../../assets/widget/widget-254f2474fa5e.js"),
+    gzip: include_bytes!("../../assets/widget/widget-254f2474fa5e.js.gz"),
+    brotli: include_bytes!("../../assets/widget/widget-254f2474fa5e.js.br"),
 };
 
 /// The modules that it loads when they are needed.
 #[rustfmt::skip]
 pub(super) static LAZY: &[Asset] = &[
 Asset {
-    name: "app-K3LKGNXQ.js",
-    integrity: "sha384-Lt0a52K+OJ1WhO5/m/FZhWSr6f8y85s43cRRsSMOeTSyI0XWy6327j0FlqicD9ww",
-    identity: include_bytes!("../../assets/widget/app-K3LKGNXQ.js"),
-    gzip: include_bytes!("../../assets/widget/app-K3LKGNXQ.js.gz"),
-    brotli: include_bytes!("../../assets/widget/app-K3LKGNXQ.js.br"),
+    name: "app-YUVSRWKE.js",
+    integrity: "sha384-+qfD1yERLrArzjAlZy9iBepwLEhuVwzvdK1wJZKaj5GH0sOVINORPwHgHGdbmqnc",
+    identity: include_bytes!("../../assets/widget/app-YUVSRWKE.js"),
+    gzip: include_bytes!("../../assets/widget/app-YUVSRWKE.js.gz"),
+    brotli: include_bytes!("../../assets/widget/app-YUVSRWKE.js.br"),
 },
 Asset {
     name: "ar-NACLTZXD.js",
@@ -67,24 +67,24 @@ Asset {
     brotli: include_bytes!("../../assets/widget/highlight-M73TANYB.js.br"),
 },
 Asset {
-    name: "page-MPB5VELP.js",
-    integrity: "sha384-jAjHdhBlSQXVJx4A9AEHc4K+dUA84qi59quQ94f9UUxsW6MvRijpOQeyM83AQncv",
-    identity: include_bytes!("../../assets/widget/page-MPB5VELP.js"),
-    gzip: include_bytes!("../../assets/widget/page-MPB5VELP.js.gz"),
-    brotli: include_bytes!("../../assets/widget/page-MPB5VELP.js.br"),
+    name: "page-37V2M7KQ.js",
+    integrity: "sha384-5JwBNJyPO8TN6+YTGfzvF2R88vVnZt3q8PHPYDrMrD3H1ogM8iQYChKsMSigcAUB",
+    identity: include_bytes!("../../assets/widget/page-37V2M7KQ.js"),
+    gzip: include_bytes!("../../assets/widget/page-37V2M7KQ.js.gz"),
+    brotli: include_bytes!("../../assets/widget/page-37V2M7KQ.js.br"),
 },
 Asset {
-    name: "rare-3KJU3JBV.js",
-    integrity: "sha384-k+qbYoPVgeRQJfMQ3neU6d0NcvCVILTd7tKTTD2B2K8pRMbSUizP0cl3JNjRh1Ma",
-    identity: include_bytes!("../../assets/widget/rare-3KJU3JBV.js"),
-    gzip: include_bytes!("../../assets/widget/rare-3KJU3JBV.js.gz"),
-    brotli: include_bytes!("../../assets/widget/rare-3KJU3JBV.js.br"),
+    name: "rare-UJCXH75G.js",
+    integrity: "sha384-3pdPyMLillieb7xy/WDU09fl/yI84ZR67+CxfhNX3Xe7R/VAM4XlnyHt8QMzvEMz",
+    identity: include_bytes!("../../assets/widget/rare-UJCXH75G.js"),
+    gzip: include_bytes!("../../assets/widget/rare-UJCXH75G.js.gz"),
+    brotli: include_bytes!("../../assets/widget/rare-UJCXH75G.js.br"),
 },
 Asset {
-    name: "tree-OAOXSO2X.js",
-    integrity: "sha384-tS7OEt3pxwpcoV6KmxTbb8oCYm9VcYtex6gP/V8ox0FK95kx7jFWvNQHfYW9/ZI4",
-    identity: include_bytes!("../../assets/widget/tree-OAOXSO2X.js"),
-    gzip: include_bytes!("../../assets/widget/tree-OAOXSO2X.js.gz"),
-    brotli: include_bytes!("../../assets/widget/tree-OAOXSO2X.js.br"),
+    name: "tree-F6LXYU75.js",
+    integrity: "sha384-llOe15RDQTBUGqBpAqoZcVA6ZSklWL6C+rawX0OENPx7OA4+fucjRbcurOQgO5Tc",
+    identity: include_bytes!("../../assets/widget/tree-F6LXYU75.js"),
+    gzip: include_bytes!("../../assets/widget/tree-F6LXYU75.js.gz"),
+    brotli: include_bytes!("../../assets/widget/tree-F6LXYU75.js.br"),
 },
 ];

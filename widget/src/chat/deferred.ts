@@ -16,12 +16,11 @@ const OUTDATED = 'The server has a newer version. Load the page again.';
 
 /**
  * Creates a conversation with an assistant, without a user interface. Its engine is another module, which is loaded at
- * once.
+ * once. `registry` has its tools and context, which can outlast it. Default: its own.
  */
-export function createChat(options: ChatOptions = {}): Chat {
+export function createChat(options: ChatOptions = {}, registry = new Registry()): Chat {
   const api = (options.api ?? ownBase()).replace(/\/+$/, '');
   const messages: Message[] = [];
-  const registry = new Registry();
   const listeners = new Set<() => void>();
   const changed = (): void => listeners.forEach((listener) => listener());
   let client: Client | undefined;

@@ -99,7 +99,7 @@ function captureForms(selector: string, delay: number): () => void {
 }
 
 function describe(form: HTMLElement, selector: string, event: string): ContextMessage {
-  const name = formName(form);
+  const name = formName(form, selector);
   const { open } = fieldsOf(form, selector);
   const fields = open.map((field) => {
     const value = valueOf(field);

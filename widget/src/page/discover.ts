@@ -102,8 +102,8 @@ function describe(element: HTMLElement, field: Field | undefined, selector: stri
   if (element instanceof HTMLAnchorElement) found.to = targetOf(element);
   if (element.matches(':disabled, [aria-disabled=true]')) found.disabled = true;
   if (element.hasAttribute('data-assistant-click')) found.click = true;
-  if (field) {
-    found.form = formName(field.form);
+  if (field && selector) {
+    found.form = formName(field.form, selector);
     found.field = field.name;
     const isOne = isTick(element as HTMLInputElement) && field.controls.length > 1;
     found.value = isOne ? (element as HTMLInputElement).checked : valueOf(field);

@@ -42,9 +42,16 @@ export const formsOf = (selector: string): HTMLElement[] =>
   [...document.querySelectorAll<HTMLElement>(selector)].filter((form) => !isIgnored(form));
 
 // The members of a form can be hidden by fields such as `<input name="id">`, its attributes cannot.
-export const formName = (form: HTMLElement): string =>
+const ownName = (form: HTMLElement): string =>
   ['data-assistant', 'id', 'name', 'aria-label'].map((name) => oneLine(form.getAttribute(name))).find(Boolean) ??
   'form';
+
+/** Returns the name of a form. The second one of the same name has the number 2. */
+export function formName(form: HTMLElement, selector: string): string {
+  const name = ownName(form);
+  const at = formsOf(selector).filter((other) => ownName(other) === name).indexOf(form);
+  return at > 0 ? `${name} ${at + 1}` : name;
+}
 
 const plainName = (control: Control, label: string): string =>
   oneLine(control.getAttribute('name') || control.id || label || 'unnamed');

@@ -81,6 +81,7 @@ export async function fill(
   };
   undoable.add(call);
   for (const oldest of undoable) if (undoable.size > MOST_CALLS) undoable.delete(oldest);
+  const names = new Map(changes.map(({ field }) => [field, formName(field.form, selector)]));
   await withoutSubmit(changes, async ({ field, make }) => {
     await make();
     mark(field, field.controls.map((control) => (control.type === 'radio' && !control.checked ? null : number)));
@@ -88,7 +89,7 @@ export async function fill(
   // The page may have written the values in another form.
   for (const change of changes) change.filled = contentOf(change.field);
   return {
-    filled: Object.fromEntries(changes.map(({ field }) => [field.name, valueOf(field)])),
+    filled: Object.fromEntries(changes.map(({ field }) => [field.name, valueOf(shown(field, names.get(field), selector))])),
     submitted: false,
     undo: 'undo_fill',
   };
@@ -96,6 +97,13 @@ export async function fill(
 
 /** Restores what the last call of {@link fill} changed that is not undone. Fields that were changed since then stay. */
 export const undo = async (): Promise<Undone> => (await [...undoable].at(-1)?.undo()) ?? { restored: [], kept: [] };
+
+/** Returns the field in the page, which a page that draws its form again has replaced. */
+function shown(field: Field, form: string | undefined, selector: string): Field {
+  if (field.controls.some((control) => control.isConnected)) return field;
+  const forms = formsOf(selector).filter((own) => formName(own, selector) === form);
+  return forms.flatMap((own) => fieldsOf(own, selector).open).find(({ name }) => name === field.name) ?? field;
+}
 
 const contentOf = (field: Field): string => JSON.stringify(valueOf(field));
 
@@ -131,7 +139,7 @@ export function watchEdits(): () => void {
 function find(name: string, form: string | undefined, selector: string): Field {
   const target = isReference(name) ? elementOf(name) : undefined;
   const owner = target && formOf(target, selector);
-  const forms = owner ? [owner] : formsOf(selector).filter((own) => !form || formName(own) === form);
+  const forms = owner ? [owner] : formsOf(selector).filter((own) => !form || formName(own, selector) === form);
   const isWanted = ({ name: own, label, controls }: Field): boolean =>
     target ? controls.includes(target) : own === name || label === name;
   const read = forms.map((form) => fieldsOf(form, selector));
@@ -143,7 +151,7 @@ function find(name: string, form: string | undefined, selector: string): Field {
   if (field) throw new Error('Several fields have this name. Name the form, or give a reference.');
   if (read.some(({ closed }) => closed.some(isWanted))) throw new Error('Only the user fills this field.');
   const names = open.map((own) => own.name).join(', ');
-  throw new Error(`There is no such field. Forms: ${formsOf(selector).map(formName).join(', ')}. Fields: ${names}.`);
+  throw new Error(`There is no such field. Forms: ${formsOf(selector).map((own) => formName(own, selector)).join(', ')}. Fields: ${names}.`);
 }
 
 function changeOf(field: Field, value: unknown): Omit<Change, 'marks'> {

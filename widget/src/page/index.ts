@@ -143,7 +143,7 @@ async function tools(options: PageToolsOptions): Promise<() => void> {
 function listForms(selector: string): Record<string, string> | undefined {
   const forms = formsOf(selector).map((form) => {
     const names = fieldsOf(form, selector).open.map(({ name }) => name);
-    return [formName(form), names.join(', ')] as const;
+    return [formName(form, selector), names.join(', ')] as const;
   });
   return forms.length > 0 ? Object.fromEntries(forms) : undefined;
 }

@@ -21,7 +21,7 @@ interface Done {
 }
 
 /** A chat in the list: its title, its day and state, and buttons that rename and delete it in place. */
-export function threadRow(id: string, { chat, texts, locale }: ViewContext, done: Done): ThreadRow {
+export function threadRow(id: string, { chat, drafts, texts, locale }: ViewContext, done: Done): ThreadRow {
   const title = element('span', { part: 'thread-title' });
   const time = element('time', { part: 'thread-time' });
   const badge = element('span', { part: 'badge', hidden: true });
@@ -84,7 +84,10 @@ export function threadRow(id: string, { chat, texts, locale }: ViewContext, done
     const yes = button(texts.delete, 'danger', async () => {
       if (yes.disabled) return;
       cancel.disabled = yes.disabled = true;
-      if (await attempt(chat.deleteThread(id))) done.deleted(id);
+      if (await attempt(chat.deleteThread(id))) {
+        drafts.forget(id);
+        done.deleted(id);
+      }
       else close();
     });
     const question = element('p', { part: 'ask' }, filled(texts.threadConfirm, { title: name }));

@@ -6,11 +6,19 @@ import type { ViewContext } from './view.js';
 export class Questions {
   readonly node = element('div', { part: 'questions' });
   readonly #context: Pick<ViewContext, 'announce' | 'texts'>;
+  readonly #changed: (hadFocus: boolean) => void;
   readonly #end = new AbortController();
   #last: Promise<unknown> = Promise.resolve();
 
-  constructor(context: Pick<ViewContext, 'announce' | 'texts'>) {
+  /** Calls `changed` when a question is there, and when it is answered, then with `true` if it had the focus. */
+  constructor(context: Pick<ViewContext, 'announce' | 'texts'>, changed: (hadFocus: boolean) => void) {
     this.#context = context;
+    this.#changed = changed;
+  }
+
+  /** `true` if a question waits for the user. */
+  get isOpen(): boolean {
+    return this.node.hasChildNodes();
   }
 
   /** Resolves with the answer of the user, with `false` if `signal` ends the question, and without one after `remove`. */
@@ -33,7 +41,9 @@ export class Questions {
     const ends = [signal, this.#end.signal];
     return new Promise((resolve) => {
       const settle = (isAllowed: boolean | undefined): void => {
+        const hadFocus = card.matches(':focus-within');
         card.remove();
+        this.#changed(hadFocus);
         for (const end of ends) end.removeEventListener('abort', stopped);
         resolve(isAllowed);
       };
@@ -50,6 +60,7 @@ export class Questions {
       );
       for (const end of ends) end.addEventListener('abort', stopped);
       this.node.append(card);
+      this.#changed(false);
       announce(question);
     });
   }

@@ -18,6 +18,12 @@ export class Drafts {
     return this.#here.get(id) ?? this.#store?.getItem(key(id)) ?? '';
   }
 
+  /** Removes what was begun in a chat. */
+  forget(id: string): void {
+    this.write(id, '');
+    this.files.delete(id);
+  }
+
   write(id: string, text: string): void {
     if (text) this.#here.set(id, text);
     else this.#here.delete(id);

@@ -8,6 +8,7 @@ import { sheet } from './style/index.js';
 import type { Texts } from './texts.js';
 import { valueOf } from '../chat/base.js';
 import { createChat } from '../chat/deferred.js';
+import { Registry } from '../chat/registry.js';
 import { directionOf, textsFor } from '../i18n/index.js';
 import type { Chat, ChatOptions } from '../chat/types.js';
 
@@ -36,6 +37,8 @@ export class OmniAssistChat extends HTMLElement {
   /** Cookies for another origin. Read at each request. Default: `same-origin`. */
   credentials: ChatOptions['credentials'] = early(this, 'credentials');
 
+  /** The tools and the context of the element, which stay when another agent or server gets another chat. */
+  readonly #registry = new Registry();
   #texts: Partial<Texts> = early(this, 'texts') ?? {};
   #chat: Chat | undefined;
   #drafts: Drafts | undefined;
@@ -184,11 +187,14 @@ export class OmniAssistChat extends HTMLElement {
       persist: (['local', 'session', 'none'] as const).find((kind) => kind === read('persist')),
     };
     const given = Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
-    const chat = createChat({
-      ...given,
-      headers: () => valueOf(this.headers) ?? {},
-      credentials: () => valueOf(this.credentials),
-    });
+    const chat = createChat(
+      {
+        ...given,
+        headers: () => valueOf(this.headers) ?? {},
+        credentials: () => valueOf(this.credentials),
+      },
+      this.#registry,
+    );
     const events = new ChatEvents(chat, (type, detail) => this.#fire(type, detail));
     chat.subscribe(() => events.update());
     // A closed window counts the answers.

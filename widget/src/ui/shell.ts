@@ -94,7 +94,10 @@ export class Shell {
       if (!this.#composer.sendAgain()) void chat.regenerate();
       this.#composer.input.focus();
     });
-    this.#questions = new Questions(context);
+    this.#questions = new Questions(context, (hadFocus) => {
+      if (hadFocus) this.#log.node.focus();
+      this.#frame.request();
+    });
     // A shell that takes the place of this one asks what is open. Without one, the answer is no.
     chat.onConfirm = async (...question) =>
       (await this.#questions.ask(...question)) ?? (await chat.onConfirm?.(...question)) ?? false;
@@ -145,9 +148,9 @@ export class Shell {
 
   remove(): void {
     this.#unsubscribe();
-    this.#frame.cancel();
     this.#chat.onConfirm = undefined;
     this.#questions.remove();
+    this.#frame.cancel();
     for (const view of this.#views) view.remove?.();
   }
 
@@ -162,7 +165,7 @@ export class Shell {
     if (sees || !this.#isReady || answers < this.#answers) this.#news = 0;
     else this.#news += answers - this.#answers;
     this.#answers = answers;
-    this.#window.count(isOpen ? 0 : this.#news);
+    this.#window.count(isOpen ? 0 : this.#news + Number(this.#questions.isOpen));
     if (isOpen) this.#showEnd(!sees);
   }
 

@@ -115,7 +115,7 @@ export class ChatWindow {
     this.#cameFrom = undefined;
   }
 
-  /** Shows the number of answers that came while the window was closed. */
+  /** Shows the number of answers and questions that came while the window was closed. */
   count(answers: number): void {
     this.#count.hidden = answers === 0;
     this.#count.textContent = String(answers);

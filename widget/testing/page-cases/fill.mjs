@@ -207,6 +207,40 @@ suite('plain', (test) => {
     assert.match((await view.call('fill_form', { fields: { nickname: 'x' } })).error, /no tool/);
   });
 
+  test('forms without a name are listed and filled by their number', async (view) => {
+    await view.page.evaluate(() => {
+      for (const at of [1, 2, 3]) {
+        const field = window.make('input', { name: 'colour' });
+        document.body.append(window.make('form', { class: 'nameless' }, field, window.make('input', { name: `own${at}` })));
+      }
+    });
+    await start(view, { fill: '.nameless', discover: true });
+    const [forms] = await view.context();
+    assert.deepEqual(forms.data, { form: 'colour, own1', 'form 2': 'colour, own2', 'form 3': 'colour, own3' });
+    const { filled } = await view.call('fill_form', { form: 'form 2', fields: { colour: 'red' } });
+    assert.deepEqual(filled, { colour: 'red' });
+    const shown = await view.page.evaluate(() => [...document.querySelectorAll('[name=colour]')].map(({ value }) => value));
+    assert.deepEqual(shown, ['', 'red', '']);
+    const { elements } = await view.call('discover_page', { whole_page: true });
+    const found = elements.filter(({ field }) => field === 'colour').map(({ form, value }) => [form, value]);
+    assert.deepEqual(found, [['form', ''], ['form 2', 'red'], ['form 3', '']]);
+  });
+
+  test('the value of a field that the page replaces is that of the new field', async (view) => {
+    await start(view);
+    await view.page.evaluate(() => {
+      const field = document.querySelector('[name=subject]');
+      field.addEventListener('change', () => {
+        const next = field.cloneNode();
+        next.value = 'LATE';
+        field.replaceWith(next);
+      });
+    });
+    const { filled } = await view.call('fill_form', { fields: { subject: 'late' } });
+    assert.deepEqual(filled, { subject: 'LATE' });
+    assert.deepEqual(await view.call('undo_fill', {}), { restored: [], kept: ['subject'] });
+  });
+
   const option = (label, value) => ['option', { value }, label];
   const fillOne = async (view, name, value) => {
     const { filled, error } = await view.call('fill_form', { fields: [{ field: name, value }] });
