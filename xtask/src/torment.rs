@@ -7,7 +7,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use crate::prerequisites::{self, Need};
 use crate::process;
 use crate::report::{Outcome, Report};
-use crate::workspace::{build_with_features, cargo, root, target_folder};
+use crate::workspace::{build_with_feature, cargo, root, target_folder};
 
 /// The kills of CI.
 pub(crate) const FEW: u32 = 300;
@@ -83,7 +83,7 @@ pub(crate) fn cluster(test: Cluster, report: &mut Report) {
 }
 
 fn program(report: &mut Report) -> Option<PathBuf> {
-    report.step("torment", || build_with_features(PACKAGE, FEATURE))
+    report.step("torment", || build_with_feature(PACKAGE, FEATURE))
 }
 
 /// Builds the program of a revision in a worktree of its own, and returns its path.

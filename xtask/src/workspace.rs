@@ -49,14 +49,12 @@ pub(crate) fn dependencies(package: &str) -> Outcome<Vec<String>> {
     Ok(lines)
 }
 
+/// The features of the tests that are off by default.
+const FEATURES: &str = "omniassist-benches/store,omniassist-core/partial-json,omniassist-mcp/client,omniassist-mcp/server,omniassist-server/rate-limit";
+
 /// All packages, with features that are off by default. Commands with these arguments share their builds, and those with a
 /// subset of the packages do not.
-pub(crate) const WHOLE: [&str; 4] = [
-    "--locked",
-    "--workspace",
-    "--features",
-    "omniassist-benches/store,omniassist-core/partial-json,omniassist-mcp/client,omniassist-mcp/server,omniassist-server/rate-limit",
-];
+pub(crate) const WHOLE: [&str; 4] = ["--locked", "--workspace", "--features", FEATURES];
 
 /// Builds the binaries of packages as the tests of the workspace build them. Returns their paths in the order of the packages.
 pub(crate) fn build_binaries(packages: &[&str]) -> Outcome<Vec<PathBuf>> {
@@ -65,16 +63,18 @@ pub(crate) fn build_binaries(packages: &[&str]) -> Outcome<Vec<PathBuf>> {
 
 /// Builds the release binary of a package and returns its path.
 pub(crate) fn build_release(package: &str) -> Outcome<PathBuf> {
-    build_one(package, &["--release", "--locked"])
+    one(build(&[package], &["--release", "--locked"], "-p")?)
 }
 
-/// Builds the binary of a package with features and returns its path.
-pub(crate) fn build_with_features(package: &str, features: &str) -> Outcome<PathBuf> {
-    build_one(package, &["--locked", "--features", features])
+/// Builds the binary of a package with one more of its features, and returns its path. It shares the dependencies of the
+/// tests' build that do not have the feature.
+pub(crate) fn build_with_feature(package: &str, feature: &str) -> Outcome<PathBuf> {
+    let features = format!("{FEATURES},{package}/{feature}");
+    one(build(&[package], &["--locked", "--workspace", "--features", &features], "--bin")?)
 }
 
-fn build_one(package: &str, flags: &[&str]) -> Outcome<PathBuf> {
-    build(&[package], flags, "-p")?.pop().ok_or_else(|| format!("cargo builds no binary `{package}`"))
+fn one(binaries: Vec<PathBuf>) -> Outcome<PathBuf> {
+    binaries.into_iter().next().ok_or_else(|| "cargo builds no binary".to_owned())
 }
 
 fn build(packages: &[&str], flags: &[&str], selects: &str) -> Outcome<Vec<PathBuf>> {
