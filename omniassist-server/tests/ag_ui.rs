@@ -120,6 +120,12 @@ async fn invalid_requests_are_refused_before_the_stream() {
             Some("threadId"),
         ),
         (post("/ag-ui", &input(&[]), ""), StatusCode::BAD_REQUEST, "invalid_request", Some("messages")),
+        (
+            post("/ag-ui", &input(&[json!({"id": "m", "role": "wizard", "content": "hi"})]), ""),
+            StatusCode::BAD_REQUEST,
+            "invalid_request",
+            Some("messages"),
+        ),
         (post("/ag-ui", &declared, ""), StatusCode::BAD_REQUEST, "invalid_tool", Some("tools[0].name")),
     ];
     for (request, status, code, path) in requests {

@@ -5,6 +5,7 @@ use http::{Method, Request, Response, StatusCode, header};
 use http_body_util::Full;
 use omniassist_server::core::ToolChoice;
 use omniassist_server::http::{AssistantBody, AssistantService};
+use omniassist_server::store::MemoryStore;
 use omniassist_server::testing::{ScriptedProvider, Turn, text};
 use omniassist_server::{Assistant, Tool, ToolError};
 use serde_json::{Value, json};
@@ -51,6 +52,28 @@ async fn an_agent_runs_on_its_own_route_and_on_the_single_route() {
         assert_eq!((kinds[0], kinds.last().copied()), ("RUN_STARTED", Some("RUN_FINISHED")));
         assert_eq!(events[0].get("protocolVersion"), None);
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_headers_of_stored_runs_count_here_too() {
+    let model = ScriptedProvider::new().otherwise(|_| text("Hello"));
+    let assistant = Assistant::builder(model.clone()).store(MemoryStore::new()).build().unwrap();
+    let service = AssistantService::new(assistant);
+    let body = input(&[user("hi")]);
+    let run = |name: &'static str, value: &'static str| {
+        let mut request = post("/copilotkit/agent/default/run", &body, "ada");
+        request.headers_mut().insert(name, value.parse().unwrap());
+        service.handle(request)
+    };
+    let first = run("idempotency-key", "k").await;
+    let id = first.headers()["x-omniassist-run"].clone();
+    events(first).await;
+    let again = run("idempotency-key", "k").await;
+    assert_eq!((again.headers()["x-omniassist-run"].clone(), model.payloads().len()), (id, 1));
+    events(again).await;
+    let (status, answer) = json_of(run("x-omniassist-when-busy", "never").await).await;
+    let path = &answer["details"]["path"];
+    assert_eq!((status, path), (StatusCode::BAD_REQUEST, &json!("X-Omniassist-When-Busy")));
 }
 
 #[tokio::test]
@@ -214,6 +237,9 @@ async fn errors_of_invalid_bodies_have_the_format_of_the_runtime() {
             "{envelope}"
         );
     }
+    let (status, answer) = json_of(service.handle(post("/copilotkit", &json!(["info"]), "")).await).await;
+    let message = "expected an object with `method`, found something else at body";
+    assert_eq!((status, &answer["message"]), (StatusCode::BAD_REQUEST, &json!(message)));
     let without_body = json!({"method": "agent/run", "params": {"agentId": "default"}});
     let (status, answer) = json_of(service.handle(post("/copilotkit", &without_body, "")).await).await;
     assert_eq!((status, &answer["details"]["code"]), (StatusCode::BAD_REQUEST, &json!("invalid_json")));

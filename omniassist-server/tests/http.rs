@@ -74,6 +74,11 @@ async fn a_run_streams_json_lines_on_request() {
         read(response).await.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!(lines.first().unwrap()["type"], "start");
     assert_eq!(lines.last().unwrap()["type"], "finish");
+
+    let mut refused = post(asking("hi"));
+    let accepted = "application/x-ndjson;q=0, text/event-stream";
+    refused.headers_mut().insert(header::ACCEPT, accepted.parse().unwrap());
+    assert_eq!(service.handle(refused).await.headers()["content-type"], "text/event-stream");
 }
 
 #[tokio::test]

@@ -25,12 +25,12 @@ const REQUEST_HEADERS: [&str; 13] = [
     "x-request-id",
 ];
 
-/// Prefixes of further such headers: those of OpenAI's and CopilotKit's clients.
-const REQUEST_HEADER_FAMILIES: [&str; 3] = ["x-stainless-", "x-copilotkit-", "x-copilotcloud-"];
+/// Prefixes of further such headers: those of OpenAI's, CopilotKit's and MCP's clients.
+const REQUEST_HEADER_FAMILIES: [&str; 4] = ["x-stainless-", "x-copilotkit-", "x-copilotcloud-", "mcp-"];
 
 /// Response headers that pages of listed origins may read.
-const RESPONSE_HEADERS: [&str; 4] =
-    ["retry-after", "x-request-id", "x-should-retry", "x-vercel-ai-ui-message-stream"];
+const RESPONSE_HEADERS: [&str; 5] =
+    ["content-disposition", "retry-after", "x-request-id", "x-should-retry", "x-vercel-ai-ui-message-stream"];
 
 /// Further request headers of stored runs.
 const STORED_REQUEST_HEADERS: [&str; 2] = ["prefer", "x-omniassist-when-busy"];
@@ -40,7 +40,7 @@ const STORED_RESPONSE_HEADERS: [&str; 4] =
     ["location", "x-omniassist-run", "x-workflow-run-id", "x-workflow-stream-tail-index"];
 
 const METHODS: HeaderValue = HeaderValue::from_static("GET, HEAD, POST, DELETE");
-const STORED_METHODS: HeaderValue = HeaderValue::from_static("GET, HEAD, POST, PATCH, DELETE");
+const STORED_METHODS: HeaderValue = HeaderValue::from_static("GET, HEAD, POST, PUT, PATCH, DELETE");
 
 /// Rules for pages of other origins (CORS). By default no other origin may use the assistant: its posts are refused, and
 /// browsers keep responses from its pages.

@@ -35,7 +35,9 @@ pub(super) async fn begin(
 ) -> Result<Response<AssistantBody>, Error> {
     if posted.request.messages.is_empty() {
         let expected = "an array with at least one message";
-        return Err(Error::invalid_field("messages", expected, "an empty array"));
+        let is_empty = posted.request.skipped_messages.is_empty();
+        let found = if is_empty { "an empty array" } else { "only unknown roles" };
+        return Err(Error::invalid_field("messages", expected, found));
     }
     file_check::check(assistant, &posted.request, &extensions).await?;
     let mut encoder = posted.encoder();

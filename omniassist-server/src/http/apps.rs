@@ -8,7 +8,7 @@ use http_body::Body;
 use omniassist_core::event::ApprovalRequest;
 use omniassist_core::message::{MessageCollector, ToolState, read};
 use omniassist_core::run::ClientAbilities;
-use omniassist_core::{Error, JsonText, Message, RunEvent, RunRequest, Text, json_guard};
+use omniassist_core::{Error, JsonText, Message, RunEvent, RunRequest, Text};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -32,6 +32,9 @@ struct PostedCall {
     /// The message of an earlier answer, with the decision of the user. Its call takes the place of the name and arguments.
     message: Option<Value>,
 }
+
+/// A call, for errors.
+const CALL: &str = "an object with the text `name`, and optionally `arguments`";
 
 /// The body of a request for a resource.
 #[derive(Deserialize)]
@@ -70,7 +73,8 @@ pub(super) async fn read<B: Body>(
     source: &str,
     request: Request<B>,
 ) -> Result<Response<AssistantBody>, Rejection> {
-    let (extensions, PostedRead { uri }) = posted(assistant, request).await?;
+    let (extensions, PostedRead { uri }) =
+        posted(assistant, request, "an object with the text `uri`").await?;
     let caller = assistant.caller(&extensions);
     let found = assistant.tools().with_apps(source, &caller).ok_or_else(app_not_found)?;
     let resource = apps_of(&found)?.resource(&caller, &uri).await.map_err(|error| refused(source, &error))?;
@@ -83,7 +87,7 @@ pub(super) async fn call<B: Body>(
     source: &str,
     request: Request<B>,
 ) -> Result<Response<AssistantBody>, Rejection> {
-    let (mut extensions, posted) = posted::<_, PostedCall>(assistant, request).await?;
+    let (mut extensions, posted) = posted::<_, PostedCall>(assistant, request, CALL).await?;
     let caller = assistant.caller(&extensions);
     assistant.tools().with_apps(source, &caller).ok_or_else(app_not_found)?;
     let seen = assistant.visible_tools(&extensions);
@@ -194,11 +198,11 @@ fn approval_needed(question: &ApprovalRequest, message: &Message) -> Rejection {
 async fn posted<B: Body, T: for<'a> Deserialize<'a>>(
     assistant: &Assistant,
     request: Request<B>,
+    expected: &'static str,
 ) -> Result<(Extensions, T), Rejection> {
     let (mut parts, body) = request.into_parts();
     let body = receive::posted(assistant, &mut parts, body).await?;
-    json_guard::check(&body.bytes, assistant.limits().max_json_depth)?;
-    let posted = serde_json::from_slice(&body.bytes).map_err(Error::invalid_json)?;
+    let posted = receive::object(&body.bytes, assistant.limits(), expected)?;
     Ok((parts.extensions, posted))
 }
 

@@ -4,10 +4,11 @@
 //! show. It answers with an empty stream then, as CopilotKit's own runtime does for an unknown thread.
 
 use bytes::Bytes;
+use http::request::Parts;
 use http::{Extensions, HeaderValue, Method, Request, Response, StatusCode, Uri, header};
 use http_body::Body;
 use omniassist_core::dialect::ag_ui;
-use omniassist_core::{Error, Limits, json_guard};
+use omniassist_core::{Error, Limits};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
@@ -15,7 +16,8 @@ use serde_json::{Map, Value, json};
 use super::ag_ui as run;
 use super::route::{AgentAction, CopilotKitRoute, Route};
 use super::{
-    AssistantBody, Rejection, agents, connect, copilotkit_threads, event_stream, receive, reply, suggestions,
+    AssistantBody, Rejection, agents, connect, copilotkit_threads, event_stream, post_headers, receive,
+    reply, suggestions,
 };
 use crate::store::{Scope, Which};
 use crate::{Assistant, Principal};
@@ -26,6 +28,9 @@ pub(super) const VERSION: &str = "1.74.0";
 /// The methods that the body of the single route may name.
 const METHODS: &str =
     "\"info\", \"agent/run\", \"agent/connect\", \"agent/suggest\", \"agent/stop\" or \"resource/request\"";
+
+/// The body of a stop.
+const STOP: &str = "an object with nothing but `runId`";
 
 /// Answers a request to one of CopilotKit's routes.
 pub(super) async fn answer<B: Body>(
@@ -45,12 +50,12 @@ pub(super) async fn answer<B: Body>(
         CopilotKitRoute::Archive(_) => Err(copilotkit_threads::no_archive()),
         CopilotKitRoute::Single => {
             let body = receive::posted(assistant, &mut parts, body).await?;
-            single(assistant, &body.bytes, parts.extensions).await
+            single(assistant, &body.bytes, parts).await
         }
         CopilotKitRoute::Agent { agent, action } => {
             // The body of a stop may be empty. Requiring JSON keeps forms of other pages from stopping runs.
             let body = receive::posted(assistant, &mut parts, body).await?;
-            act(assistant, agent, action, body.bytes.clone(), parts.extensions).await
+            act(assistant, agent, action, body.bytes.clone(), parts).await
         }
     }
 }
@@ -61,13 +66,13 @@ async fn act(
     agent: &str,
     action: &AgentAction,
     body: Bytes,
-    extensions: Extensions,
+    mut parts: Parts,
 ) -> Result<Response<AssistantBody>, Rejection> {
     let named;
     let assistant = match agent {
         agents::DEFAULT => assistant,
         agent => {
-            named = agents::visible(assistant, agent, &extensions).await?;
+            named = agents::visible(assistant, agent, &parts.extensions).await?;
             &named
         }
     };
@@ -76,12 +81,15 @@ async fn act(
             let posted = ag_ui::read_request(body, assistant.limits())?;
             let suggests = *action == AgentAction::Suggest || suggestions::are_wanted(&posted);
             let posted = if suggests { suggestions::prepare(posted)? } else { posted };
-            Ok(run::begin(assistant, posted, extensions).await?)
+            if !suggests && assistant.stores().is_some() {
+                post_headers::keep(&mut parts, assistant.limits())?;
+            }
+            Ok(run::begin(assistant, posted, parts.extensions).await?)
         }
         AgentAction::Connect => {
             if assistant.stores().is_none() {
                 ag_ui::read_request(body, assistant.limits())?;
-            } else if let Some(stored) = connect::stored(assistant, body, &extensions).await? {
+            } else if let Some(stored) = connect::stored(assistant, body, &parts.extensions).await? {
                 return Ok(stored);
             }
             let mut nothing = event_stream::events(AssistantBody::whole(""), ag_ui::HEADERS);
@@ -91,7 +99,7 @@ async fn act(
         }
         AgentAction::Stop(thread) => {
             check_stop(&body, assistant.limits())?;
-            let principal = extensions.get::<Principal>().cloned().unwrap_or_default();
+            let principal = parts.extensions.get::<Principal>().cloned().unwrap_or_default();
             let stopped = match Scope::of(&principal).filter(|_| assistant.stores().is_some()) {
                 Some(scope) => {
                     let stopped = assistant.stop_stored(&scope, Which::Chat(thread)).await?;
@@ -126,10 +134,9 @@ struct Params {
 async fn single(
     assistant: &Assistant,
     body: &Bytes,
-    extensions: Extensions,
+    parts: Parts,
 ) -> Result<Response<AssistantBody>, Rejection> {
-    json_guard::check(body, assistant.limits().max_json_depth)?;
-    let envelope: Envelope<'_> = serde_json::from_slice(body).map_err(Error::invalid_json)?;
+    let envelope: Envelope<'_> = receive::object(body, assistant.limits(), "an object with `method`")?;
     let params = match envelope.params {
         Some(raw) => serde_json::from_str(raw.get())
             .map_err(|_| Error::invalid_field("params", "an object of strings", "something else"))?,
@@ -139,7 +146,7 @@ async fn single(
         value.ok_or_else(|| Error::invalid_field(path, "a string", "nothing"))
     };
     let action = match envelope.method.as_deref() {
-        Some("info") => return Ok(reply::json(StatusCode::OK, &info(assistant, &extensions).await)),
+        Some("info") => return Ok(reply::json(StatusCode::OK, &info(assistant, &parts.extensions).await)),
         Some("agent/run") => AgentAction::Run,
         Some("agent/connect") => AgentAction::Connect,
         Some("agent/suggest") => AgentAction::Suggest,
@@ -148,14 +155,14 @@ async fn single(
             let path = required(params.path, "params.path")?;
             let method = params.http_method.unwrap_or_default();
             let inner = envelope.body.map_or_else(Bytes::new, |raw| body.slice_ref(raw.get().as_bytes()));
-            return resource(assistant, &path, &method, &inner, &extensions).await;
+            return resource(assistant, &path, &method, &inner, &parts.extensions).await;
         }
         Some(_) => return Err(Error::invalid_field("method", METHODS, "another string").into()),
         None => return Err(Error::invalid_field("method", "a string", "nothing").into()),
     };
     let agent = required(params.agent_id, "params.agentId")?;
     let inner = envelope.body.map_or_else(Bytes::new, |raw| body.slice_ref(raw.get().as_bytes()));
-    act(assistant, &agent, &action, inner, extensions).await
+    act(assistant, &agent, &action, inner, parts).await
 }
 
 /// Answers a request for a resource, which has the path and the method of its own route.
@@ -197,11 +204,10 @@ fn check_stop(body: &[u8], limits: &Limits) -> Result<(), Error> {
     if body.iter().all(u8::is_ascii_whitespace) {
         return Ok(());
     }
-    json_guard::check(body, limits.max_json_depth)?;
-    let object: Map<String, Value> = serde_json::from_slice(body).map_err(Error::invalid_json)?;
+    let object: Map<String, Value> = receive::object(body, limits, STOP)?;
     match object.iter().find(|(key, value)| *key != "runId" || !value.is_string()) {
         Some((key, _)) if key == "runId" => Err(Error::invalid_field("runId", "a string", "something else")),
-        Some(_) => Err(Error::invalid_field("body", "an object with nothing but `runId`", "another key")),
+        Some(_) => Err(Error::invalid_field("body", STOP, "another key")),
         None => Ok(()),
     }
 }

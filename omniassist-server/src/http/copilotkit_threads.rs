@@ -2,14 +2,17 @@
 
 use bytes::Bytes;
 use http::{Extensions, Method, Response, StatusCode, Uri};
+use omniassist_core::Error;
 use omniassist_core::dialect::ag_ui::timestamp;
-use omniassist_core::{Error, json_guard};
 use serde_json::{Map, Value, json};
 
 use super::threads::{Asked, failed, title};
-use super::{AssistantBody, Rejection, agents, reply};
+use super::{AssistantBody, Rejection, agents, receive, reply};
 use crate::Assistant;
 use crate::store::ConversationInfo;
+
+/// The body of a change.
+const CHANGE: &str = "an object with the text `name`, or with `archived`";
 
 /// Returns the threads of the page that the query names: none without a store, and for anonymous principals.
 pub(super) async fn list(
@@ -42,8 +45,7 @@ pub(super) async fn one(
             false => Err(Rejection::not_found()),
         };
     }
-    json_guard::check(body, assistant.limits().max_json_depth)?;
-    let change: Map<String, Value> = serde_json::from_slice(body).map_err(Error::invalid_json)?;
+    let change: Map<String, Value> = receive::object(body, assistant.limits(), CHANGE)?;
     match (change.get("name"), change.get("archived")) {
         (Some(Value::String(name)), None) => {
             let name = title(name, "name")?;
@@ -54,10 +56,7 @@ pub(super) async fn one(
         // No thread is archived.
         (None, Some(Value::Bool(false))) => {}
         (None, Some(Value::Bool(true))) => return Err(no_archive()),
-        _ => {
-            let expected = "an object with the text `name`, or with `archived`";
-            return Err(Error::invalid_field("body", expected, "something else").into());
-        }
+        _ => return Err(Error::invalid_field("body", CHANGE, "something else").into()),
     }
     Ok(reply::json(StatusCode::OK, &described(&asked.info(thread).await?)))
 }

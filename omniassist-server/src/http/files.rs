@@ -7,11 +7,11 @@ use bytes::Buf;
 use http::request::Parts;
 use http::{HeaderMap, HeaderValue, Request, Response, StatusCode, header};
 use http_body::Body;
-use percent_encoding::{NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
+use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::json;
 
 use super::file_body::FileBody;
-use super::protocol::query_value;
+use super::protocol::{decoded_lossy, query_value};
 use super::receive::{self, Paced};
 use super::{AssistantBody, MountPath, Rejection, multipart, reply};
 use crate::files::{
@@ -61,7 +61,7 @@ async fn whole<B: Body>(
     mut body: Paced<'_, B>,
     announced: u64,
 ) -> Result<Upload, Rejection> {
-    let name = query_value(&parts.uri, "filename").map(|name| percent_decode_str(name).decode_utf8_lossy());
+    let name = query_value(&parts.uri, "filename").map(decoded_lossy);
     let stated = content_type(&parts.headers).and_then(essence);
     let mut upload = library.begin(principal, name.as_deref(), stated, announced).await?;
     while let Some(mut data) = body.next().await? {
@@ -73,10 +73,10 @@ async fn whole<B: Body>(
 }
 
 /// Completes all uploads of a request, or none.
-async fn finish(library: &Library, uploads: Vec<Upload>) -> Result<Vec<FileInfo>, FileError> {
+async fn finish(library: &Library, uploads: Vec<Upload>) -> Result<Vec<FileInfo>, Rejection> {
     let mut stored = Vec::new();
     let mut keys: Vec<FileKey> = Vec::new();
-    for upload in uploads {
+    for (position, upload) in uploads.into_iter().enumerate() {
         let key = upload.key().clone();
         match upload.finish().await {
             Ok(info) => stored.push(info),
@@ -86,7 +86,7 @@ async fn finish(library: &Library, uploads: Vec<Upload>) -> Result<Vec<FileInfo>
                         tracing::error!(error = %one_line::chain(&error), "a file cannot be deleted");
                     }
                 }
-                return Err(error);
+                return Err(Rejection::from(error).with_detail("path", format!("files[{position}]")));
             }
         }
         keys.push(key);

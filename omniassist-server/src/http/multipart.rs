@@ -27,11 +27,12 @@ pub(super) fn is_form(content_type: &str) -> bool {
     essence(content_type).is_some_and(|essence| essence.starts_with("multipart/"))
 }
 
-/// Receives the files of a form. Fields without a file name are skipped.
+/// Receives the files of a form. Fields without a file name are skipped, and so are file fields in which the user has
+/// chosen nothing: browsers send an empty name and no content.
 ///
 /// # Errors
 ///
-/// Returns an error if the body is no form with files, or passes a limit.
+/// Returns an error if the body is no form with files, or passes a limit. One about a file has its position.
 pub(super) async fn receive<B: Body>(
     library: &Arc<Library>,
     principal: &Principal,
@@ -85,9 +86,13 @@ async fn read(
 ) -> Result<Vec<Upload>, Rejection> {
     let most = library.limits().max_files_per_upload;
     let mut uploads = Vec::new();
-    while let Some(field) = form.next_field().await.map_err(|error| unreadable(&error))? {
-        if field.file_name().is_none() {
+    while let Some(mut field) = form.next_field().await.map_err(|error| unreadable(&error))? {
+        let Some(name) = field.file_name().map(str::to_owned) else {
             skip(field).await?;
+            continue;
+        };
+        let first = field.chunk().await.map_err(|error| unreadable(&error))?;
+        if name.is_empty() && first.is_none() {
             continue;
         }
         if uploads.len() >= most {
@@ -95,7 +100,9 @@ async fn read(
             return Err(Rejection::new(StatusCode::BAD_REQUEST, "too_many_files", message)
                 .with_limit("max_files_per_upload", most));
         }
-        uploads.push(file(library, principal, field, taken).await?);
+        let path = format!("files[{}]", uploads.len());
+        let upload = file(library, principal, field, first, taken).await;
+        uploads.push(upload.map_err(|rejection| rejection.with_detail("path", path))?);
     }
     if uploads.is_empty() {
         return Err(invalid("The form has no file."));
@@ -107,13 +114,15 @@ async fn file(
     library: &Arc<Library>,
     principal: &Principal,
     mut field: Field<'_>,
+    mut next: Option<Bytes>,
     taken: &AtomicUsize,
 ) -> Result<Upload, Rejection> {
     let stated = field.content_type().and_then(|stated| essence(stated.essence_str()));
     let mut upload = library.begin(principal, field.file_name(), stated, 0).await?;
-    while let Some(chunk) = field.chunk().await.map_err(|error| unreadable(&error))? {
+    while let Some(chunk) = next {
         taken.fetch_add(chunk.len(), Ordering::Relaxed);
         upload.write(chunk).await?;
+        next = field.chunk().await.map_err(|error| unreadable(&error))?;
     }
     Ok(upload)
 }

@@ -9,7 +9,8 @@ use bytes::{Buf, Bytes};
 use http::request::Parts;
 use http::{HeaderMap, HeaderValue, StatusCode, header};
 use http_body::Body;
-use omniassist_core::Limits;
+use omniassist_core::{Error, Limits, json_guard};
+use serde::Deserialize;
 use tokio::time::{Instant, timeout_at};
 
 use super::Rejection;
@@ -258,13 +259,37 @@ pub(super) fn is_json(headers: &HeaderMap) -> bool {
     essence == "application/json" || (essence.starts_with("application/") && essence.ends_with("+json"))
 }
 
+/// Reads a body that must be an object. `expected` describes it for the error.
+///
+/// # Errors
+///
+/// Returns an error if the body is not valid JSON, is nested too deeply, or is another value than the expected object.
+pub(super) fn object<'a, T: Deserialize<'a>>(
+    body: &'a [u8],
+    limits: &Limits,
+    expected: &'static str,
+) -> Result<T, Error> {
+    json_guard::check(body, limits.max_json_depth)?;
+    let wrong = || Error::invalid_field("body", expected, "something else");
+    match serde_json::from_slice(body) {
+        // The fields of a struct can also be those of an array.
+        Ok(object) if body.trim_ascii_start().starts_with(b"{") => Ok(object),
+        Err(error) if !error.is_data() => Err(Error::invalid_json(error)),
+        _ => Err(wrong()),
+    }
+}
+
 /// Returns `true` if the client asks for one JSON value a line instead of server-sent events.
 pub(super) fn wants_ndjson(headers: &HeaderMap) -> bool {
     let accepted = headers.get_all(header::ACCEPT).iter().filter_map(|value| value.to_str().ok());
-    accepted
-        .flat_map(|value| value.split(','))
-        .filter_map(|range| range.split(';').next())
-        .any(|range| range.trim().eq_ignore_ascii_case("application/x-ndjson"))
+    accepted.flat_map(|value| value.split(',')).any(|range| {
+        let mut parts = range.split(';').map(str::trim);
+        let is_named = parts.next().is_some_and(|name| name.eq_ignore_ascii_case("application/x-ndjson"));
+        // A weight of zero refuses the type (RFC 9110, section 12.4.2).
+        let weight =
+            parts.filter_map(|part| part.split_once('=')).find(|(key, _)| key.eq_ignore_ascii_case("q"));
+        is_named && weight.and_then(|(_, weight)| weight.parse().ok()).is_none_or(|weight: f32| weight > 0.0)
+    })
 }
 
 #[cfg(test)]

@@ -146,6 +146,7 @@ impl Route {
         }
         if let Some(rest) =
             path.strip_prefix("/copilotkit").filter(|rest| rest.is_empty() || rest.starts_with('/'))
+            && !is_chat_route(rest.trim_start_matches('/'))
         {
             return CopilotKitRoute::parse(rest)
                 .map_or(Self::Unknown(ErrorFormat::CopilotKit), Self::CopilotKit);

@@ -4,8 +4,8 @@ use bytes::Bytes;
 use http::request::Parts;
 use http::{Request, Response, StatusCode};
 use http_body::Body;
-use omniassist_core::{Error, JsonText, Limits, Text, json_guard};
-use serde::Deserialize;
+use omniassist_core::{Error, JsonText, Limits, Text};
+use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
@@ -138,8 +138,7 @@ fn read_stop(body: &[u8], limits: &Limits) -> Result<Option<String>, Error> {
     if body.trim_ascii().is_empty() {
         return Ok(None);
     }
-    json_guard::check(body, limits.max_json_depth)?;
-    let stop: Stop<'_> = serde_json::from_slice(body).map_err(Error::invalid_json)?;
+    let stop: Stop<'_> = receive::object(body, limits, "an object with `runId`")?;
     let Some(run) = stop.run_id.filter(|run| run.get() != "null") else { return Ok(None) };
     serde_json::from_str(run.get())
         .map(Some)
@@ -152,16 +151,16 @@ fn read_answer(body: &Bytes, limits: &Limits) -> Result<Answer, Error> {
     struct Given<'a> {
         approved: Option<bool>,
         reason: Option<Text>,
-        #[serde(borrow)]
+        #[serde(borrow, default, deserialize_with = "present")]
         output: Option<&'a RawValue>,
         error: Option<Text>,
     }
+    /// Keeps a `null`, which is a valid output.
+    fn present<'de: 'a, 'a, D: Deserializer<'de>>(json: D) -> Result<Option<&'a RawValue>, D::Error> {
+        <&RawValue>::deserialize(json).map(Some)
+    }
     const EXPECTED: &str = "an object with one of `approved`, `output` and `error`";
-    json_guard::check(body, limits.max_json_depth)?;
-    let given: Given<'_> = serde_json::from_slice(body).map_err(|error| match error.is_data() {
-        true => Error::invalid_field("body", EXPECTED, "something else"),
-        false => Error::invalid_json(error),
-    })?;
+    let given: Given<'_> = receive::object(body, limits, EXPECTED)?;
     match (given.approved, given.output, given.error) {
         (Some(approved), None, None) => {
             Ok(Answer::Decision { approved, reason: given.reason, arguments: None })

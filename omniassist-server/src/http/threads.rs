@@ -1,16 +1,13 @@
 //! The routes below `/threads`: the stored conversations of a principal.
 
-use std::borrow::Cow;
-
 use http::{Extensions, Method, Request, Response, StatusCode, Uri};
 use http_body::Body;
 use omniassist_core::message::read::check_id;
-use omniassist_core::{Error, Limits, Message, Text, json_guard};
-use percent_encoding::percent_decode_str;
+use omniassist_core::{Error, Limits, Message, Text};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use super::protocol::query_value;
+use super::protocol::{decoded, query_value};
 use super::{AssistantBody, Rejection, receive, reply};
 use crate::engine::{Conversations, store_failed};
 use crate::store::{
@@ -21,6 +18,9 @@ use crate::{Assistant, Principal};
 /// The conversations and the messages of an answer, and the most that a client may ask for.
 const THREADS: (usize, usize) = (50, 100);
 const MESSAGES: (usize, usize) = (100, 1_000);
+
+/// The body of a change.
+const CHANGE: &str = "an object with `title` or `head`, and optionally `version`";
 
 /// The bytes of a title that a client sets.
 const MAX_TITLE_BYTES: usize = 256;
@@ -61,6 +61,22 @@ impl<'a> Asked<'a> {
             }
             Error::invalid_field("?cursor", "the `nextCursor` of an answer", "another value").into()
         })
+    }
+
+    /// Checks that the chat has the message that a window without messages names. The first message of a chat has none
+    /// before it.
+    async fn check_known(&self, chat: &str, window: &Window) -> Result<(), Rejection> {
+        let (name, message) = match (&window.before, &window.branch) {
+            (Some(before), _) => ("?before", before),
+            (None, Branch::Leaf(leaf)) => ("?branch", leaf),
+            _ => return Ok(()),
+        };
+        let own = Window { branch: Branch::Leaf(message.clone()), before: None, at_most: 1 };
+        let loaded = self.conversations.before_stream(&self.principal, chat, &own).await.map_err(failed)?;
+        if loaded.is_some_and(|loaded| !loaded.messages.is_empty()) {
+            return Ok(());
+        }
+        Err(Error::invalid_field(name, "the id of a message of the chat", "another id").into())
     }
 
     pub(super) async fn info(&self, chat: &str) -> Result<ConversationInfo, Rejection> {
@@ -143,6 +159,9 @@ pub(super) async fn messages<B>(
     };
     let loaded = asked.conversations.before_stream(&asked.principal, chat, &window).await;
     let mut loaded = loaded.map_err(failed)?.ok_or_else(Rejection::not_found)?;
+    if loaded.messages.is_empty() {
+        asked.check_known(chat, &window).await?;
+    }
     let shown = loaded.messages.iter_mut().map(|loaded| &mut loaded.message);
     assistant.refresh_states(&asked.principal, &chat.into(), shown).await?;
     let messages = loaded.messages.iter().map(|loaded| &loaded.message).collect();
@@ -173,8 +192,7 @@ fn described(info: &ConversationInfo, run: Option<&RunHead>) -> Value {
 
 /// Reads a change: an object with `title`, `head` or both, and optionally the `version` that is changed.
 fn change(body: &[u8], limits: &Limits) -> Result<Change, Error> {
-    json_guard::check(body, limits.max_json_depth)?;
-    let object: Map<String, Value> = serde_json::from_slice(body).map_err(Error::invalid_json)?;
+    let object: Map<String, Value> = receive::object(body, limits, CHANGE)?;
     let mut change = Change::default();
     for (key, value) in &object {
         match (key.as_str(), value) {
@@ -201,7 +219,7 @@ fn change(body: &[u8], limits: &Limits) -> Result<Change, Error> {
 }
 
 fn nothing_to_change(found: &'static str) -> Error {
-    Error::invalid_field("body", "an object with `title` or `head`, and optionally `version`", found)
+    Error::invalid_field("body", CHANGE, found)
 }
 
 /// Checks a title that a client sets.
@@ -237,12 +255,12 @@ fn limit(uri: &Uri, (default, most): (usize, usize)) -> Result<usize, Error> {
 /// Reads a parameter of the query.
 pub(super) fn parameter(uri: &Uri, name: &str) -> Result<Option<Text>, Error> {
     let Some(value) = query_value(uri, name) else { return Ok(None) };
-    let decoded = percent_decode_str(value).decode_utf8();
-    let decoded = decoded.map(Cow::into_owned).ok().filter(|value| !value.is_empty());
-    match decoded {
-        Some(value) => Ok(Some(value.into())),
-        None => Err(Error::invalid_field(format!("?{name}"), "text in UTF-8", "something else")),
-    }
+    let found = match decoded(value) {
+        Ok(value) if !value.is_empty() => return Ok(Some(value.into())),
+        Ok(_) => "an empty value",
+        Err(_) => "other bytes",
+    };
+    Err(Error::invalid_field(format!("?{name}"), "text in UTF-8", found))
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "`map_err` passes the value")]

@@ -34,6 +34,21 @@ async fn shown(server: &Assistant) -> String {
 }
 
 #[tokio::test(start_paused = true)]
+async fn an_output_may_be_null() {
+    let store = MemoryStore::new();
+    let model = ScriptedProvider::new().turn(call("wave", json!({}))).turn(text("Done."));
+    let server = Assistant::builder(model.clone()).store(store.clone()).build().unwrap();
+    let mut question = question();
+    question["tools"] =
+        json!([{ "name": "wave", "description": "Waves", "inputSchema": { "type": "object" } }]);
+    send(&server, "ada", Method::POST, "/", Some(&question)).await;
+    let ended = settle(&server, json!({ "output": null })).await;
+    assert_eq!(ended["state"], "finished", "{ended}");
+    assert!(shown(&server).await.contains(r#""output":null"#), "{}", shown(&server).await);
+    assert!(format!("{:?}", model.payloads()[1].transcript).contains("null"));
+}
+
+#[tokio::test(start_paused = true)]
 async fn forms_of_a_stored_run_are_answered_at_other_servers() {
     let store = MemoryStore::new();
     let (tool, held) = book();

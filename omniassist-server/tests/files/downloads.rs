@@ -105,6 +105,7 @@ async fn a_file_name_cannot_add_a_header_or_a_parameter() {
         ),
         ("a%22;%20b.png", "attachment; filename*=UTF-8''a%22%3B%20b%2Epng", json!("a\"; b.png")),
         ("..%2F..%2Fetc%2Fpasswd", "attachment; filename*=UTF-8''passwd", json!("passwd")),
+        ("my+chart%2B.png", "attachment; filename*=UTF-8''my%20chart%2B%2Epng", json!("my chart+.png")),
         ("gr%C3%B6%C3%9Fe.png", "attachment; filename*=UTF-8''gr%C3%B6%C3%9Fe%2Epng", json!("größe.png")),
         ("%FF%00", "attachment; filename*=UTF-8''%EF%BF%BD", json!("\u{fffd}")),
         ("..", "attachment", serde_json::Value::Null),

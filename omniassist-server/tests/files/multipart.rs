@@ -35,6 +35,27 @@ async fn post(service: &AssistantService, body: impl Into<Bytes>) -> Answer {
 }
 
 #[tokio::test]
+async fn a_file_field_without_a_choice_is_skipped_and_an_error_names_its_file() {
+    let store = Memory::default();
+    let service = serve(builder(store.clone()).1);
+    let nothing = ("application/octet-stream", Some(""), &b""[..]);
+    let answer = post(&service, form(&[nothing, ("image/png", Some("a.png"), PNG), nothing])).await;
+    assert_eq!(answer.status, 201, "{:?}", answer.body);
+    assert_eq!(answer.json()["files"].as_array().unwrap().len(), 1);
+    let unnamed = post(&service, form(&[("image/png", Some(""), PNG)])).await;
+    assert_eq!(unnamed.status, 201, "{:?}", unnamed.body);
+    for (second, code) in [
+        (("text/html", Some("b.html"), &b"<p>b</p>"[..]), "file_type_not_allowed"),
+        (("image/png", Some("b.png"), &b""[..]), "empty_file"),
+    ] {
+        let answer = post(&service, form(&[("image/png", Some("a.png"), PNG), second])).await;
+        let error = &answer.json()["error"];
+        assert_eq!((&error["code"], &error["path"]), (&code.into(), &"files[1]".into()));
+    }
+    assert_eq!(store.0.lock().unwrap().files.len(), 2);
+}
+
+#[tokio::test]
 async fn a_form_stores_its_files_in_order() {
     let store = Memory::default();
     let service = serve(builder(store.clone()).1);

@@ -69,6 +69,54 @@ async fn a_page_lists_the_chats_and_loads_one() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn an_unknown_message_is_refused_and_the_first_one_has_none_before_it() {
+    let site = Site::new();
+    site.ask("c", "m1", "Where is order 17?").await;
+    for query in ["before=nope", "branch=nope"] {
+        let answer = site.get(&format!("/threads/c/messages?{query}")).await;
+        let path = format!("?{}", &query[..6]);
+        assert_eq!(
+            (answer.status, answer.json()["error"]["path"].as_str()),
+            (StatusCode::BAD_REQUEST, Some(&*path))
+        );
+    }
+    let first = site.get("/threads/c/messages?before=m1").await.json();
+    assert_eq!((&first["messages"], &first["more"]), (&json!([]), &json!(false)));
+    let message = site.get("/threads?cursor=").await.json()["error"]["message"].clone();
+    assert_eq!(message, "expected text in UTF-8, found an empty value at ?cursor");
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_names_of_routes_are_no_chats() {
+    let site = Site::new();
+    for chat in ["stop", "stream"] {
+        let refused = site.ask(chat, "m1", "Hello").await.json();
+        assert_eq!(refused["error"]["path"], "id", "{refused}");
+    }
+    // A chat may have the name of another route.
+    site.ask("copilotkit", "m1", "Hello").await;
+    assert_eq!(site.get("/copilotkit/stream").await.status, StatusCode::OK);
+    assert_eq!(site.send(Method::POST, "/copilotkit/stop", None).await.status, StatusCode::OK);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_body_of_another_type_is_no_invalid_json() {
+    let site = Site::new();
+    site.ask("c", "m1", "Hello").await;
+    for (method, path) in [(Method::PATCH, "/threads/c"), (Method::POST, "/c/stop")] {
+        for body in [json!(5), json!([]), json!(["x"])] {
+            let refused = site.send(method.clone(), path, Some(&body)).await.json();
+            let error = &refused["error"];
+            assert_eq!(
+                (&error["code"], &error["path"]),
+                (&json!("invalid_request"), &json!("body")),
+                "{refused}"
+            );
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn an_edited_question_shows_its_branch_and_can_be_left_again() {
     let site = Site::new();
     site.ask("c", "m1", "Where is order 17?").await;

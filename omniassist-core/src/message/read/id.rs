@@ -4,7 +4,7 @@ use crate::{Error, Limits, Result, Text};
 
 /// Checks the id of a chat or a run that a client chose: 1 to [`Limits::max_id_bytes`] bytes of printable ASCII,
 /// without quotes, `/` and `\`, and neither `.` nor `..`. Such an id is safe in a path, a header, a log line and an
-/// event stream.
+/// event stream. `stop` and `stream` are the names of routes, and are refused too.
 ///
 /// `path` is the path of the id for the error.
 ///
@@ -18,6 +18,7 @@ pub fn check_chat_id(id: &str, path: &str, limits: &Limits) -> Result<()> {
     let found = match id {
         "" => "an empty string",
         "." | ".." => "dots only",
+        "stop" | "stream" => "the name of a route",
         _ if id.bytes().any(refused) => "a string with invalid characters",
         _ => return Ok(()),
     };
