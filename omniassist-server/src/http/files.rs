@@ -11,7 +11,7 @@ use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::json;
 
 use super::file_body::FileBody;
-use super::protocol::{decoded_lossy, query_value};
+use super::protocol::{decoded, query_value};
 use super::receive::{self, Paced};
 use super::{AssistantBody, MountPath, Rejection, multipart, reply};
 use crate::files::{
@@ -61,7 +61,8 @@ async fn whole<B: Body>(
     mut body: Paced<'_, B>,
     announced: u64,
 ) -> Result<Upload, Rejection> {
-    let name = query_value(&parts.uri, "filename").map(decoded_lossy);
+    let name = query_value(&parts.uri, "filename").map(decoded);
+    let name = name.as_deref().map(String::from_utf8_lossy);
     let stated = content_type(&parts.headers).and_then(essence);
     let mut upload = library.begin(principal, name.as_deref(), stated, announced).await?;
     while let Some(mut data) = body.next().await? {

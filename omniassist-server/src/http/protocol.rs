@@ -1,5 +1,3 @@
-use std::string::FromUtf8Error;
-
 use http::Uri;
 use omniassist_core::Error;
 use percent_encoding::percent_decode_str;
@@ -25,20 +23,7 @@ impl Protocol {
 }
 
 /// Decodes the value of a query parameter, in which a form writes a space as `+`.
-///
-/// # Errors
-///
-/// Returns an error if the value is not UTF-8.
-pub(super) fn decoded(value: &str) -> Result<String, FromUtf8Error> {
-    String::from_utf8(bytes(value))
-}
-
-/// Decodes the value of a query parameter. Bytes that are not UTF-8 become replacement characters.
-pub(super) fn decoded_lossy(value: &str) -> String {
-    String::from_utf8_lossy(&bytes(value)).into_owned()
-}
-
-fn bytes(value: &str) -> Vec<u8> {
+pub(super) fn decoded(value: &str) -> Vec<u8> {
     percent_decode_str(&value.replace('+', " ")).collect()
 }
 

@@ -255,7 +255,7 @@ fn limit(uri: &Uri, (default, most): (usize, usize)) -> Result<usize, Error> {
 /// Reads a parameter of the query.
 pub(super) fn parameter(uri: &Uri, name: &str) -> Result<Option<Text>, Error> {
     let Some(value) = query_value(uri, name) else { return Ok(None) };
-    let found = match decoded(value) {
+    let found = match String::from_utf8(decoded(value)) {
         Ok(value) if !value.is_empty() => return Ok(Some(value.into())),
         Ok(_) => "an empty value",
         Err(_) => "other bytes",
