@@ -6,6 +6,7 @@
 mod callgrind;
 mod filter_latency;
 mod many_tools;
+#[cfg(feature = "relay")]
 mod relay;
 #[cfg(feature = "sockets")]
 mod sockets;
@@ -58,6 +59,9 @@ fn run(arguments: &[&str]) -> Result<(), Box<dyn Error>> {
             let stage = Stage::named(name).ok_or_else(|| format!("there is no stage {name}"))?;
             stage.run(events.parse()?)
         }
+        #[cfg(feature = "relay")]
         _ => relay::run(arguments).unwrap_or_else(|| Err(format!("{USAGE}\n       {}", relay::USAGE).into())),
+        #[cfg(not(feature = "relay"))]
+        _ => Err(format!("{USAGE}\nThe commands for whole servers need the feature `relay`.").into()),
     }
 }
