@@ -70,12 +70,13 @@ export async function questionView(
       setText(failed, texts.invalidJson);
     }
   });
-  // Enter in a field sends, which would otherwise press the first button: the one that refuses.
+  // Enter in a field would press the first button: the one that refuses. It sends instead, but it decides no approval.
   node.addEventListener('keydown', (event) => {
-    const isField = (event.target as HTMLElement).matches(call ? 'input:not([type=checkbox])' : 'textarea');
-    if (!isField || event.key !== 'Enter' || event.shiftKey || event.isComposing || event.keyCode === 229) return;
+    const isField = (event.target as HTMLElement).matches(call ? 'input' : 'textarea');
+    if (!isField || event.key !== 'Enter' || event.isComposing || event.keyCode === 229) return;
+    if (!call && event.shiftKey) return;
     event.preventDefault();
-    node.requestSubmit(node.querySelector<HTMLButtonElement>('[value=approve]'));
+    if (!call || call.schema) buttons.at(-1)?.click();
   });
   return { node, style, enable: () => void (set.disabled = false) };
 }
