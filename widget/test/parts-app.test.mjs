@@ -130,3 +130,36 @@ test('an app whose call fails learns the reason, and one that waits gets the res
   const rest = await view.page.frames().at(-1).evaluate(() => window.received.map(([method]) => method));
   assert.deepEqual(rest.filter((method) => method.startsWith('tool-')), ['tool-input']);
 });
+
+/** Sends a request of the app that asks the user, and returns the card of the question. */
+async function asked(view, method, params, approval) {
+  await opened(view, { ...DONE, composer: true });
+  const refused = { error: { approval, pending: { parts: [] } } };
+  await view.page.evaluate((refused) => (window.answers.fetch = async () => Response.json(refused, { status: 409 })), refused);
+  const frame = await (await view.root.locator('iframe').elementHandle()).contentFrame();
+  await frame.evaluate((message) => parent.postMessage({ jsonrpc: '2.0', id: 7, ...message }, '*'), { method, params });
+  const card = view.root.locator('[part~=approval]');
+  await card.waitFor();
+  return card;
+}
+
+test('a call of an app that needs an approval shows its server and its arguments', async (view) => {
+  const input = { order: 1002, iban: 'XX-1' };
+  const card = await asked(view, 'tools/call', { name: 'refund', arguments: input }, { id: 'ap', toolCallId: 'c', toolName: 'refund', input, message: null });
+  assert.equal(await card.locator('[part~=ask]').innerText(), 'The app of “shop” wants to run “refund”.');
+  assert.deepEqual(await card.locator('dt').allInnerTexts(), ['Order', 'Iban']);
+  assert.deepEqual(await card.locator('dd').allInnerTexts(), ['1002', 'XX-1']);
+  await card.getByRole('button', { name: 'No' }).click();
+});
+
+test('links and messages of an app name its server, and the answer leaves the focus in the chat', async (view) => {
+  const link = await asked(view, 'ui/open-link', { url: 'https://a.example/' });
+  assert.equal(await link.locator('[part~=ask]').innerText(), 'The app of “shop” wants to open https://a.example/');
+  await link.getByRole('button', { name: 'No' }).press('Enter');
+  assert.equal(await view.page.evaluate(() => window.focused()), 'Message');
+
+  const message = await asked(view, 'ui/message', { role: 'user', content: [{ type: 'text', text: 'Hi' }] });
+  assert.equal(await message.locator('[part~=ask]').innerText(), 'The app of “shop” wants to send this message: Hi');
+  await message.getByRole('button', { name: 'No' }).press('Enter');
+  assert.equal(await view.page.evaluate(() => window.focused()), 'Message');
+});

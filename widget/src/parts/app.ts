@@ -3,10 +3,11 @@ import { McpApp, type Question } from '../mcp-app/index.js';
 import { element, filled } from '../ui/dom.js';
 import type { ViewContext } from '../ui/view.js';
 import { button } from './button.js';
+import { focusNext, hasFocus } from './focus.js';
 import { isAnswering, isTool, labelOf, type PartView, toolName } from './kinds.js';
 import { watchTheme } from './theme.js';
 import { shownState } from './tool.js';
-import { seen } from './values.js';
+import { seen, valueList } from './values.js';
 
 export { default as style } from './questions.css';
 
@@ -30,22 +31,24 @@ export function appView(first: DataPart, context: ViewContext): PartView<DataPar
   let forget = () => {};
 
   function textOf(question: Question): string {
-    if (question.kind === 'open-link') return filled(texts.appLink, question);
-    if (question.kind === 'message') return filled(texts.appMessage, question);
+    if (question.kind === 'open-link') return filled(texts.appLink, { server, url: question.url });
+    if (question.kind === 'message') return filled(texts.appMessage, { server, text: question.text });
     const { message, toolName: title } = question.approval;
-    return message ?? filled(texts.appTool, { title });
+    return message ?? filled(texts.appTool, { server, title });
   }
 
   function ask(question: Question): Promise<boolean> {
     const text = textOf(question);
     return new Promise((answer) => {
       const close = (agrees: boolean) => {
+        if (hasFocus(card)) focusNext(card);
         card.remove();
         answer(agrees);
       };
       const buttons = [button(texts.no, '', () => close(false)), button(texts.yes, 'primary', () => close(true))];
       const said = element('p', { part: 'ask' }, seen(text));
-      const card = element('div', { part: 'approval', role: 'group', 'aria-label': text }, said, element('div', { part: 'buttons' }, ...buttons));
+      const values = question.kind === 'tool-call' && valueList(question.approval.input, texts);
+      const card = element('div', { part: 'approval', role: 'group', 'aria-label': text }, said, values, element('div', { part: 'buttons' }, ...buttons));
       questions.append(card);
       context.announce(text);
       end.signal.addEventListener('abort', () => close(false));
