@@ -142,6 +142,25 @@ test('an argument that the user clears does not come back', async (view) => {
   assert.deepEqual(await view.calls(), [['approve', 't1', true, { input: { to: 'ann@x.example', cc: '', note: '' } }]]);
 });
 
+test('arguments that the user did not change are sent as they were', async (view) => {
+  const values = { to: 'ann@x.example', body: 'One\nTwo', note: 'a\r\nb', lines: [1], amount: 12 };
+  await view.open(call({ ...ask, input: values }, { approvals: { t1: { editable: true } } }));
+  await view.root.locator('[part~=approval]').getByRole('button', { name: 'Edit' }).click();
+  assert.equal(await view.root.getByLabel('Body').inputValue(), 'One\nTwo');
+  await view.root.getByLabel('To').fill('bob@x.example');
+  await view.root.getByRole('button', { name: 'Approve' }).click();
+  assert.deepEqual(await view.calls(), [['approve', 't1', true, { input: { ...values, to: 'bob@x.example' } }]]);
+});
+
+test('an approval without arguments cannot be edited, and empty ones are shown', async (view) => {
+  const edit = view.root.locator('[part~=approval]').getByRole('button', { name: 'Edit' });
+  await view.open(call({ ...ask, input: {} }, { approvals: { t1: { editable: true } } }));
+  assert.equal(await edit.count(), 0);
+  await view.open(call({ ...ask, input: { tags: [], words: [''], more: {} } }, { approvals: { t1: { editable: true } } }));
+  assert.equal(await edit.count(), 1);
+  assert.deepEqual(await view.root.locator('[part~=approval] dd').allInnerTexts(), ['–', '–', '{}']);
+});
+
 test('an error names the field, whatever characters are in its title', async (view) => {
   const properties = { size: { type: 'string', title: 'Size | colour', minLength: 3 } };
   const form = { type: 'tool-request_input', toolCallId: 't1', state: 'input-available', input: { message: 'Which?', schema: { type: 'object', properties } } };

@@ -2,7 +2,7 @@ import type { ToolPart } from '../chat/types.js';
 import { element, filled, setHidden, setText } from '../ui/dom.js';
 import type { ViewContext } from '../ui/view.js';
 import { button } from './button.js';
-import { type Field, fieldsOf, firstFault, valuesOf } from './fields.js';
+import { type Field, fieldsOf, firstFault } from './fields.js';
 import { focusNext, hasFocus } from './focus.js';
 import { freshId, labelOf, type QuestionView } from './kinds.js';
 import { membersOf, seen, valueList } from './values.js';
@@ -16,10 +16,22 @@ function schemaFor(input: unknown): Record<string, unknown> {
   return { properties: Object.fromEntries(kinds) };
 }
 
-/** Returns the edited arguments. A text that the user cleared is empty, and another value that was cleared is left out. */
-function valuesAfterEdit(fields: readonly Field[], input: unknown): Record<string, unknown> {
-  const texts = membersOf(input).filter(([, value]) => typeof value === 'string');
-  return { ...Object.fromEntries(texts.map(([name]) => [name, ''])), ...valuesOf(fields) };
+/** Returns the values of fields as JSON. */
+const written = (fields: readonly Field[]) => fields.map((one) => JSON.stringify(one.read()));
+
+/**
+ * Returns the edited arguments. Those whose field is as it was `before` are sent as they were. A text that the user cleared is
+ * empty, and another value that was cleared is left out.
+ */
+function valuesAfterEdit(fields: readonly Field[], before: readonly unknown[], input: unknown): Record<string, unknown> {
+  const now = written(fields);
+  const members = membersOf(input).flatMap(([name, value], at) => {
+    if (now[at] === before[at]) return [[name, value]];
+    const edited = fields[at]?.read();
+    if (edited !== undefined) return [[name, edited]];
+    return typeof value === 'string' ? [[name, '']] : [];
+  });
+  return Object.fromEntries(members) as Record<string, unknown>;
 }
 
 /** Asks if a call may run. A decision is sent once. */
@@ -33,13 +45,14 @@ export function approvalView(context: ViewContext): QuestionView {
   let sent = false;
   let shown = '';
   let fields: Field[] | undefined;
+  let before: unknown[] = [];
 
   async function decide(approved: boolean): Promise<void> {
     if (!call || sent) return;
     if (approved && fields && firstFault(fields)) return;
     sent = true;
     const part = call;
-    const edited = approved && fields ? valuesAfterEdit(fields, part.input) : undefined;
+    const edited = approved && fields ? valuesAfterEdit(fields, before, part.input) : undefined;
     const text = reason.value.trim();
     lock(true);
     const options = { ...(text && { reason: text }), ...(edited && { input: edited }) };
@@ -53,6 +66,7 @@ export function approvalView(context: ViewContext): QuestionView {
   const edit = button(texts.approvalEdit, 'quiet', () => {
     setHidden(edit, true);
     fields = fieldsOf(schemaFor(call?.input), texts, locale, false);
+    before = written(fields);
     values.replaceChildren(...fields.map((one) => one.node));
     fields[0]?.control.focus();
   });
@@ -80,7 +94,8 @@ export function approvalView(context: ViewContext): QuestionView {
       const label = labelOf(part, message);
       const asked = part.approval?.requestReason ?? label.message ?? filled(texts.approvalQuestion, { title: label.title });
       setText(question, seen(asked));
-      const canEdit = label.editable === true && membersOf(part.input).every(([name]) => name !== '');
+      const members = membersOf(part.input);
+      const canEdit = label.editable === true && members.length > 0 && members.every(([name]) => name !== '');
       setHidden(edit, !canEdit || !!fields);
       const given = JSON.stringify(part.input) ?? '';
       if (fields || given === shown) return;

@@ -25,7 +25,7 @@ interface Control {
   read(): unknown;
 }
 
-/** Texts that may be longer than this get a field of several lines. */
+/** Texts that may be longer than this get a field of several lines, as those with line breaks do. */
 const ONE_LINE = 200;
 const INPUTS: Record<string, string> = { date: 'date', email: 'email', time: 'time', uri: 'url' };
 /** The value of a field whose text is no JSON. */
@@ -83,7 +83,7 @@ function control(schema: Schema, empty: string): Control & { kind: 'json' | 'che
   }
   if (type === 'string') {
     const kind = INPUTS[format as string];
-    const isLong = !kind && ((maxLength as number) > ONE_LINE || String(preset ?? '').length > ONE_LINE);
+    const isLong = !kind && ((maxLength as number) > ONE_LINE || String(preset ?? '').length > ONE_LINE || /[\r\n]/.test(String(preset)));
     const node = isLong
       ? element('textarea', { part: 'input', rows: '3', dir: 'auto' })
       : element('input', { part: 'input', type: kind ?? 'text', dir: 'auto' });

@@ -19,9 +19,9 @@ export function pretty(value: unknown): string {
 
 function readable(value: unknown, texts: Texts): string {
   if (typeof value === 'boolean') return value ? texts.yes : texts.no;
-  if (value === null || value === undefined || value === '') return '–';
+  if (value === null) return '–';
   const isPlain = Array.isArray(value) && value.every((one) => typeof one !== 'object');
-  return seen(isPlain ? value.map((one) => readable(one, texts)).join(', ') : pretty(value));
+  return seen(isPlain ? value.map((one) => readable(one, texts)).join(', ') : pretty(value)) || '–';
 }
 
 /** Returns the members of an object, or one unnamed value. */
