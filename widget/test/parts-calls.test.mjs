@@ -383,6 +383,29 @@ test('invalid values are named, and nothing is sent', async (view) => {
   assert.match(await view.root.locator('form').innerText(), /Email: enter a value\./);
 });
 
+test('a date or a time that is not complete is named, and nothing is sent', async (view) => {
+  const properties = { day: { type: 'string', format: 'date' }, hour: { type: 'string', format: 'time' } };
+  await openForm(view, form({ properties }));
+  for (const name of ['Day (optional)', 'Hour (optional)']) {
+    await field(view, name).focus();
+    await view.page.keyboard.type('1');
+  }
+  await send(view);
+  assert.deepEqual((await view.root.locator('[part~=field] [part~=error]').allInnerTexts()).filter(Boolean), [
+    'Day: this value does not have the expected form.',
+    'Hour: this value does not have the expected form.',
+  ]);
+  assert.deepEqual(await view.calls(), []);
+});
+
+test('a form may have a field with the name of a member of its node', async (view) => {
+  const names = ['addEventListener', 'append', 'remove', 'matches', 'contains'];
+  await openForm(view, form({ properties: Object.fromEntries(names.map((name) => [name, { type: 'string' }])) }));
+  await view.root.getByRole('textbox').first().fill('x');
+  await send(view);
+  assert.deepEqual(await view.calls(), [['addToolResult', { toolCallId: 'f1', output: { addEventListener: 'x' } }]]);
+});
+
 test('a form is declined, once', async (view) => {
   await openForm(view, form(schema));
   // The chat has not answered yet when the button is pressed again.

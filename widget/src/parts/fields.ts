@@ -28,8 +28,8 @@ interface Control {
 /** Texts that may be longer than this get a field of several lines, as those with line breaks do. */
 const ONE_LINE = 200;
 const INPUTS: Record<string, string> = { date: 'date', email: 'email', time: 'time', uri: 'url' };
-/** The value of a field whose text is no JSON. */
-const BROKEN = Symbol('no JSON');
+/** The value of a field whose text is no JSON, or no date or time. */
+const BROKEN = Symbol('broken');
 
 const typeOf = ({ type }: Schema): unknown => [type ?? 'string'].flat().find((one) => one !== 'null');
 
@@ -88,7 +88,7 @@ function control(schema: Schema, empty: string): Control & { kind: 'json' | 'che
       ? element('textarea', { part: 'input', rows: '3', dir: 'auto' })
       : element('input', { part: 'input', type: kind ?? 'text', dir: 'auto' });
     if (preset !== undefined) node.value = String(preset);
-    return { kind: 'text', node, read: () => node.value || undefined };
+    return { kind: 'text', node, read: () => (node.validity.badInput ? BROKEN : node.value || undefined) };
   }
   const node = element('textarea', { part: 'input', rows: '3', spellcheck: 'false', dir: 'auto' });
   if (preset !== undefined) node.value = JSON.stringify(preset);
@@ -116,7 +116,7 @@ function fault(value: unknown, schema: Schema, isRequired: boolean, field: strin
   const counts = (text: string, count: unknown) => says(counted(text, count as number, locale));
   const { minimum, maximum, minLength, maxLength, minItems, format, pattern } = schema as Record<string, number | undefined>;
   if (value === undefined) return isRequired ? says(texts.fieldMissing) : '';
-  if (value === BROKEN) return says(texts.fieldJson);
+  if (value === BROKEN) return says(INPUTS[format as unknown as string] ? texts.fieldPattern : texts.fieldJson);
   if (typeof value === 'number') {
     if (Number.isNaN(value)) return says(texts.fieldNumber);
     if (typeOf(schema) === 'integer' && !Number.isInteger(value)) return says(texts.fieldWhole);

@@ -35,11 +35,13 @@ export function formView(context: ViewContext): QuestionView {
     const legend = element('legend', { part: 'ask' }, seen(String(message ?? texts.formAsk)));
     const buttons = element('div', { part: 'buttons' }, decline, submit);
     const set = element('fieldset', {}, legend, ...fields.map((one) => one.node), failed, buttons);
-    const made = element('form', { part: 'form', novalidate: true, autocomplete: 'on' }, set);
+    const made = element('form', { part: 'form', novalidate: true, autocomplete: 'on' });
     made.addEventListener('submit', (event) => {
       event.preventDefault();
       if (!firstFault(fields)) void answer({ output: valuesOf(fields) });
     });
+    // A field hides the member of the form that has its name.
+    made.append(set);
     return { node: made, close: () => (set.disabled = true) };
   }
 
