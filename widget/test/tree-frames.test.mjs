@@ -25,3 +25,23 @@ test('enter in a check box of a form sends the form, and declines nothing', asyn
     { type: 'call-response', agentId: 'r', queryId: 'query-r', approved: true, output: { insured: false } },
   ]);
 });
+
+test('fields with the names of members of a form are drawn and removed, and other agents go on', async ({ page, say, sent }) => {
+  const names = ['addEventListener', 'append', 'matches', 'querySelector', 'remove', 'requestSubmit'];
+  const properties = Object.fromEntries(names.map((name) => [name, { type: 'string' }]));
+  await say(state('r', null), asking('a', 'r', 'Season?', { schema: { properties } }), state('b', 'r'));
+  const field = page.getByRole('group', { name: 'Season?' }).getByRole('textbox').first();
+  await field.fill('2');
+  await field.press('Enter');
+  assert.deepEqual((await sent()).map(({ output }) => output), [{ addEventListener: '2' }]);
+  await say(state('a', 'r', { status: 'completed', result: 'Done', queries: [] }), state('b', 'r', { status: 'completed', result: 'Result of B' }));
+  assert.equal(await page.getByRole('group', { name: 'Season?' }).count(), 0);
+  await page.getByText('Result of B').waitFor();
+});
+
+test('a node that cannot be drawn leaves the others as they are', async ({ page, say, problems }) => {
+  await say(state('r', null));
+  await say(state('a', 'r', { status: 'completed', result: 5 }), state('b', 'r', { userContent: 'Whole' }));
+  await page.getByText('Whole').waitFor();
+  assert.match(problems.splice(0).join(), /TypeError/);
+});

@@ -55,8 +55,8 @@ export const asking = (agentId, parentId, prompt, call) =>
   });
 
 /**
- * Returns a function that adds a test with a page of its own, which may log no error. Its view has `page`, `say`, which sends
- * frames of the server, `sent`, and `drop`, which ends the connection.
+ * Returns a function that adds a test with a page of its own, which may log no error. Its view has `page`, `problems`, which
+ * has the errors so far, and what the server does.
  */
 export function framesSuite() {
   let browser;
@@ -81,6 +81,7 @@ export function framesSuite() {
       await isConnected(true);
       await run({
         page,
+        problems,
         /** Sends frames of the server, and waits until they are drawn. */
         say: (...frames) =>
           page.evaluate(async (frames) => {

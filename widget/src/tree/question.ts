@@ -4,7 +4,7 @@ import type { TreeContext } from './texts.js';
 
 /** The form in which the user answers a question. */
 export interface QuestionView {
-  readonly node: HTMLFormElement;
+  readonly node: HTMLElement;
   readonly style: string;
   /** Lets the user answer again, after the server has refused the answer. */
   enable(): void;
@@ -56,7 +56,8 @@ export async function questionView(
   }
   const legend = element('legend', { part: 'ask', dir: 'auto' }, seen(prompt));
   const set = element('fieldset', {}, legend, ...nodes, failed, element('div', { part: 'buttons' }, ...buttons));
-  const node = element('form', { part: 'form', novalidate: true }, set);
+  // A field hides the member of the form that has its name, so the form itself is not used.
+  const node = element('div', {}, element('form', { part: 'form', novalidate: true }, set));
   node.addEventListener('submit', (event) => {
     event.preventDefault();
     const isDenied = (event.submitter as HTMLButtonElement | null)?.value === 'deny';

@@ -41,7 +41,13 @@ export class TreeView {
       item.remove();
       this.#views.delete(id);
     }
-    for (const agent of this.#tree.changed) this.#view(agent).update();
+    for (const agent of this.#tree.changed) {
+      try {
+        this.#view(agent).update();
+      } catch (error) {
+        reportError(error);
+      }
+    }
     this.#tree.changed.clear();
     this.node.hidden = this.#views.size === 0;
   }
