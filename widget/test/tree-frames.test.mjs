@@ -45,3 +45,18 @@ test('a node that cannot be drawn leaves the others as they are', async ({ page,
   await page.getByText('Whole').waitFor();
   assert.match(problems.splice(0).join(), /TypeError/);
 });
+
+test('a question whose answer was lost with the connection can be answered again', async ({ page, say, sent, drop }) => {
+  const frames = [state('r', null, { status: 'waiting-for-user' }), { type: 'user-query', agentId: 'r', queryId: 'q1', prompt: 'Which city?' }];
+  await say(...frames);
+  const field = page.getByLabel('Which city?');
+  await field.fill('Oslo');
+  await field.press('Enter');
+  assert.ok(await field.isDisabled());
+  await drop();
+  await say(...frames, { type: 'agent-tree', agentIds: ['r'] });
+  assert.equal(await field.inputValue(), 'Oslo');
+  await field.press('Enter');
+  const answer = { type: 'user-response', agentId: 'r', response: 'Oslo' };
+  assert.deepEqual(await sent(), [answer, answer]);
+});

@@ -93,6 +93,9 @@ export class AgentsElement extends HTMLElement {
     if (frame.type === 'error') {
       this.#shown?.view.enable();
       this.#fire('omni-error', { message: frame.error, code: frame.code });
+    } else if (frame.type === 'agent-tree') {
+      // Answers that were sent with an earlier connection may be lost.
+      this.#shown?.view.enable();
     } else if (frame.type === 'agent-completed') {
       this.#fire('omni-agents-completed', { result: frame.result ?? this.nodes[0]?.content });
     }
