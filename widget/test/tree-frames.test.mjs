@@ -60,3 +60,23 @@ test('a question whose answer was lost with the connection can be answered again
   const answer = { type: 'user-response', agentId: 'r', response: 'Oslo' };
   assert.deepEqual(await sent(), [answer, answer]);
 });
+
+test('a remark without a connection stays, and the user reads why', async ({ page, say, sent, drop, connect }) => {
+  const problem = page.getByText('The assistant cannot be reached. Check your connection, then try again.');
+  await say(state('r', null));
+  await page.getByRole('treeitem').focus();
+  await drop({ refuses: true });
+  const remark = page.getByLabel('Remark for this agent');
+  await remark.fill('Use metric units');
+  await remark.press('Enter');
+  await problem.waitFor();
+  assert.equal(await remark.inputValue(), 'Use metric units');
+  await connect();
+  await problem.waitFor({ state: 'detached' });
+  await remark.press('Enter');
+  assert.equal(await remark.inputValue(), '');
+  await drop({ refuses: true });
+  await page.getByRole('button', { name: 'Pause' }).click();
+  await problem.waitFor();
+  assert.deepEqual(await sent(), [{ type: 'user-intervention', agentId: 'r', userComment: 'Use metric units' }]);
+});

@@ -4,11 +4,14 @@ import type { Intervention } from './frames.js';
 import type { AgentNode } from './state.js';
 import type { TreeContext } from './texts.js';
 
-/** Makes the controls of an agent that has not ended: pause, the answer now, cancel, and a remark. */
+/**
+ * Makes the controls of an agent that has not ended: pause, the answer now, cancel, and a remark. `intervene` returns `false`
+ * if the change was not sent.
+ */
 export function controls(
   agent: AgentNode,
   { texts, shared }: TreeContext,
-  intervene: (change: Intervention) => void,
+  intervene: (change: Intervention) => boolean,
 ): HTMLElement {
   const pause = () => intervene({ status: agent.status === 'paused' ? 'running' : 'paused' });
   const label = texts.remark;
@@ -16,8 +19,7 @@ export function controls(
   const form = element('form', { class: 'row' }, remark, element('button', { part: 'button' }, shared.send));
   form.addEventListener('submit', (event) => {
     event.preventDefault();
-    intervene({ userComment: remark.value });
-    remark.value = '';
+    if (intervene({ userComment: remark.value })) remark.value = '';
   });
   return element(
     'div',

@@ -31,6 +31,8 @@ export class AgentsElement extends HTMLElement {
   #socket: AgentSocket | undefined;
   #shown: Shown | undefined;
   #frame = 0;
+  /** `true` if the last action of the user was not sent. */
+  #isUnsent = false;
   /** The questions and the answer that were read out. */
   #spoken = new Set<string>();
 
@@ -129,6 +131,12 @@ export class AgentsElement extends HTMLElement {
 
   #make(context: TreeContext): Shown {
     const { texts } = context;
+    /** Keeps the result of an action of the user, which is shown. */
+    const note = (isSent: boolean): boolean => {
+      this.#isUnsent = !isSent;
+      this.#request();
+      return isSent;
+    };
     const root = this.attachShadow({ mode: 'open' });
     root.adoptedStyleSheets = [sheet()];
     adopt(root, css);
@@ -147,9 +155,9 @@ export class AgentsElement extends HTMLElement {
           typeof reply === 'string'
             ? this.handleUserResponse(id, reply)
             : !!call && this.handleCallResponse(id, queryId ?? '', reply);
-        if (!isSent) view.enable();
+        if (!note(isSent)) view.enable();
       },
-      intervene: ({ id }, change) => void this.intervene(id, change),
+      intervene: ({ id }, change) => note(this.intervene(id, change)),
     });
     const connection = element('span', { part: 'connection', role: 'status' });
     const prompt = element('textarea', { part: 'input', id: 'prompt', rows: '2', required: true, dir: 'auto' });
@@ -162,7 +170,7 @@ export class AgentsElement extends HTMLElement {
     const master = element('form', { part: 'master' }, head, prompt, start);
     master.addEventListener('submit', (event) => {
       event.preventDefault();
-      this.handleMasterSubmit(prompt.value);
+      note(!prompt.value.trim() || this.handleMasterSubmit(prompt.value));
     });
     prompt.addEventListener('keydown', (event) => {
       // Safari ends a composition before its key event, which has the code 229.
@@ -171,7 +179,7 @@ export class AgentsElement extends HTMLElement {
       master.requestSubmit();
     });
     root.append(master, problem, view.node, status);
-    return { texts, view, connection, start, problem, status };
+    return { texts, offline: context.shared.errorOffline, view, connection, start, problem, status };
   }
 
   /** Updates the view in the next frame. */
@@ -184,12 +192,14 @@ export class AgentsElement extends HTMLElement {
 
   #update(): void {
     if (!this.#shown) return;
-    const { texts, view, connection, start, problem } = this.#shown;
+    const { texts, offline, view, connection, start, problem } = this.#shown;
     const isOnline = this.isOnline;
+    if (isOnline) this.#isUnsent = false;
     connection.toggleAttribute('data-connected', isOnline);
     setText(connection, isOnline ? texts.connected : texts.notConnected);
     start.disabled = !isOnline;
-    setText(problem, this.#tree.error || (this.#tree.isInterrupted ? texts.interrupted : ''));
+    const reason = this.#isUnsent ? offline : this.#tree.error;
+    setText(problem, reason || (this.#tree.isInterrupted ? texts.interrupted : ''));
     this.#speak([...this.#tree.changed]);
     view.update();
   }
@@ -217,6 +227,8 @@ export class AgentsElement extends HTMLElement {
 
 interface Shown {
   texts: Texts;
+  /** The text for an action that was not sent. */
+  offline: string;
   view: TreeView;
   connection: HTMLElement;
   start: HTMLButtonElement;

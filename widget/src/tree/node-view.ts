@@ -13,7 +13,8 @@ export interface TreeActions {
   select(node: AgentNode): void;
   expand(node: AgentNode, isExpanded: boolean): void;
   answer(node: AgentNode, query: Query, reply: string | CallAnswer): void;
-  intervene(node: AgentNode, change: Intervention): void;
+  /** Returns `false` if the change was not sent. */
+  intervene(node: AgentNode, change: Intervention): boolean;
 }
 
 /** The item of an agent. Its nodes stay the same ones while the agent changes. */
