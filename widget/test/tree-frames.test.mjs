@@ -80,3 +80,15 @@ test('a remark without a connection stays, and the user reads why', async ({ pag
   await problem.waitFor();
   assert.deepEqual(await sent(), [{ type: 'user-intervention', agentId: 'r', userComment: 'Use metric units' }]);
 });
+
+test('another chat begins with an empty tree, and the same one comes back', async ({ page, say }) => {
+  await say(state('r', null));
+  const tree = page.locator('omniassist-agents');
+  for (const [chat, frames] of [['two', []], ['one', [state('r', null)]]]) {
+    await tree.evaluate((node, chat) => node.setAttribute('chat', chat), chat);
+    await page.waitForFunction((chat) => window.sockets.at(-1).url.endsWith(`chat=${chat}`) && window.sockets.at(-1).readyState === 1, chat);
+    await say(...frames, { type: 'agent-tree', agentIds: frames.map(({ agentId }) => agentId) });
+    assert.equal(await page.getByRole('treeitem').count(), frames.length);
+    assert.equal(await page.locator('[part=error]').innerText(), '');
+  }
+});

@@ -61,8 +61,11 @@ export class AgentsElement extends HTMLElement {
     this.#socket = undefined;
   }
 
-  attributeChangedCallback(): void {
-    if (this.#socket) this.#connect();
+  attributeChangedCallback(_name: string, before: string | null, value: string | null): void {
+    if (!this.#socket || before === value) return;
+    this.#tree.forget();
+    this.#spoken.clear();
+    this.#connect();
   }
 
   /** Starts agents for a task. The agents that are there are removed. Returns `false` if there is no connection. */

@@ -42,7 +42,14 @@ export class AgentTree {
 
   /** Removes all nodes. Frames of their agents are ignored. */
   clear(): void {
-    this.#last = { id: this.nodes[0]?.id };
+    const id = this.nodes[0]?.id;
+    this.forget();
+    this.#last = { id };
+  }
+
+  /** Removes all nodes, which another connection may report again. */
+  forget(): void {
+    this.#last = undefined;
     this.#remove();
     this.error = '';
   }
