@@ -92,3 +92,14 @@ test('another chat begins with an empty tree, and the same one comes back', asyn
     assert.equal(await page.locator('[part=error]').innerText(), '');
   }
 });
+
+test('all questions of a frame are announced, and a root that fails or is cancelled', async ({ page, say }) => {
+  const status = page.locator('p[role=status]');
+  const ask = (agentId, prompt) => ({ type: 'user-query', agentId, queryId: agentId, prompt });
+  await say(state('r', null), state('a', 'r'), state('b', 'r'), ask('a', 'City?'), ask('b', 'Date?'));
+  assert.equal(await status.textContent(), 'Part a asks: City? Part b asks: Date?');
+  await say(state('r', null, { status: 'failed' }));
+  assert.equal(await status.textContent(), 'Part r: failed');
+  await say(state('s', null), state('s', null, { status: 'cancelled' }));
+  assert.equal(await status.textContent(), 'Part s: cancelled');
+});

@@ -5,7 +5,7 @@ import { adopt } from '../ui/adopt.js';
 import { element, filled, setText } from '../ui/dom.js';
 import { early } from '../ui/early.js';
 import { sheet } from '../ui/style/index.js';
-import type { CallAnswer, Intervention, ServerFrame } from './frames.js';
+import { type CallAnswer, type Intervention, isEnd, type ServerFrame } from './frames.js';
 import { AgentSocket } from './socket.js';
 import { type AgentNode, AgentTree } from './state.js';
 import css from './style.css';
@@ -33,7 +33,7 @@ export class AgentsElement extends HTMLElement {
   #frame = 0;
   /** `true` if the last action of the user was not sent. */
   #isUnsent = false;
-  /** The questions and the answer that were read out. */
+  /** The questions and the ends that were read out. */
   #spoken = new Set<string>();
 
   /** The agents: the root, with those below it in `children`. */
@@ -203,24 +203,25 @@ export class AgentsElement extends HTMLElement {
     start.disabled = !isOnline;
     const reason = this.#isUnsent ? offline : this.#tree.error;
     setText(problem, reason || (this.#tree.isInterrupted ? texts.interrupted : ''));
-    this.#speak([...this.#tree.changed]);
+    this.#speak(this.#tree.changed, this.#shown);
     view.update();
   }
 
-  #speak(changed: AgentNode[]): void {
-    for (const { id, title, queries, isFinalAnswer, content } of changed) {
-      const { texts } = this.#shown as Shown;
+  /** Announces questions and the end of the root, each of them once. */
+  #speak(changed: Iterable<AgentNode>, { texts, status: place }: Shown): void {
+    const sentences: string[] = [];
+    const say = (key: string, sentence: string) => {
+      if (!this.#spoken.has(key)) sentences.push(sentence);
+      this.#spoken.add(key);
+    };
+    for (const { id, parentId, status, title, queries, isFinalAnswer, content } of changed) {
       for (const { queryId, prompt } of queries) {
-        this.#say(`${id}/${queryId ?? prompt}`, filled(texts.asks, { title, prompt }));
+        say(`${id}/${queryId ?? prompt}`, filled(texts.asks, { title, prompt }));
       }
-      if (isFinalAnswer) this.#say(id, `${texts.finalAnswer}: ${(content ?? '').slice(0, SPOKEN)}`);
+      if (isFinalAnswer) say(id, `${texts.finalAnswer}: ${(content ?? '').slice(0, SPOKEN)}`);
+      else if (parentId === undefined && isEnd(status)) say(id, `${title}: ${texts[status]}`);
     }
-  }
-
-  #say(key: string, sentence: string): void {
-    if (this.#spoken.has(key) || !this.#shown) return;
-    this.#spoken.add(key);
-    setText(this.#shown.status, sentence);
+    if (sentences.length) setText(place, sentences.join(' '));
   }
 
   #fire(type: string, detail: unknown): void {
