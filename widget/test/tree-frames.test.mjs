@@ -103,3 +103,13 @@ test('all questions of a frame are announced, and a root that fails or is cancel
   await say(state('s', null), state('s', null, { status: 'cancelled' }));
   assert.equal(await status.textContent(), 'Part s: cancelled');
 });
+
+test('long arguments can be edited as a whole', async ({ page, say, sent }) => {
+  const input = { to: 'ann@x.example', body: 'x'.repeat(21_000) };
+  await say(asking('r', null, 'Send?', { editable: true, input }));
+  const field = page.getByLabel('Arguments');
+  await field.fill((await field.inputValue()).replace('ann', 'bob'));
+  await page.getByRole('button', { name: 'Approve' }).click();
+  const [edited] = (await sent()).map((frame) => frame.arguments);
+  assert.deepEqual([edited?.to, edited?.body.length], ['bob@x.example', 21_000]);
+});

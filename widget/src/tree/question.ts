@@ -43,7 +43,7 @@ export async function questionView(
       return firstFault(fields) ? undefined : { approved, output: valuesOf(fields) };
     };
   } else {
-    const json = seen(pretty(call.input));
+    const json = seen((call.editable && JSON.stringify(call.input, null, 2)) || pretty(call.input));
     const edited = input(texts.arguments, '5');
     edited.value = json;
     const reason = element('input', { part: 'input', 'aria-label': shared.reason, placeholder: shared.reason });
