@@ -192,6 +192,19 @@ suite('a replay shows the same text and sends nothing', recorded, async ({ page,
   }
 });
 
+suite('a call whose answer is not in the chat cannot run again', recorded, async ({ page, ask, sent }) => {
+  await ask('Where is order 7?');
+  await ended(page);
+  const again = page.locator('.calls').getByRole('button', { name: 'Run again' }).first();
+  await page.waitForFunction(() => !document.querySelector('.calls [part~=again]').disabled);
+  await page.locator('omniassist-chat').evaluate((chat) => chat.newChat());
+  await page.waitForFunction(() => document.querySelector('.calls [part~=again]').disabled);
+  await again.evaluate((button) => button.click());
+  await ask('Another question');
+  await page.getByLabel('Run', { exact: true }).getByText(/^2 · .* s$/).waitFor({ state: 'attached' });
+  assert.equal(sent[1].playground, undefined);
+});
+
 suite('the exported tests are those that the server runs', recorded, async ({ page, ask }) => {
   for (const [number, question, name] of [
     [1, 'Where is order 7?', 'exported.rs'],

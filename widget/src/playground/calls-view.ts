@@ -2,7 +2,7 @@ import { element, setText } from '../ui/dom.js';
 import { textButton } from '../ui/button.js';
 import { isTool } from '../chat/part.js';
 import type { Chat, ToolPart } from '../widget.js';
-import { groupOf, type Run } from './recorder.js';
+import { groupOf, messageOf, type Run } from './recorder.js';
 import { parsed } from './settings.js';
 import { type Call, callsOf, played, turnsOf } from './turns.js';
 
@@ -39,7 +39,10 @@ export class CallsView {
   update(): void {
     const chat = this.#host.chat();
     const parts = chat.messages.flatMap((message) => message.parts).filter(isTool);
-    for (const call of callsOf(turnsOf(this.#group()))) {
+    const group = this.#group();
+    const answer = group[0] && messageOf(group[0]);
+    const canRun = /ready|error/.test(chat.status) && chat.messages.some(({ id }) => id === answer);
+    for (const call of callsOf(turnsOf(group))) {
       let row = this.#rows.get(call.id);
       if (!row) {
         row = new CallRow(call, {
@@ -50,7 +53,7 @@ export class CallsView {
         this.#list.append(row.node);
       }
       const part = parts.find(({ toolCallId }) => toolCallId === call.id);
-      row.update(call, part, part !== undefined && chat.isOpen(part));
+      row.update(call, part, part !== undefined && chat.isOpen(part), canRun);
     }
     this.#explain();
   }
@@ -93,14 +96,18 @@ class CallRow {
   readonly #state = element('span', { class: 'muted' });
   readonly #outcome = element('pre', {});
   readonly #answer: HTMLElement;
+  readonly #again: HTMLButtonElement;
+  #isValid = true;
+  #canRun = true;
 
   constructor({ name, input }: Call, host: RowHost) {
     this.input = input;
-    const again = textButton('again', 'Run again', () => host.again());
+    this.#again = textButton('again', 'Run again', () => host.again());
     const written = JSON.stringify(input, null, 2);
     const area = this.#area(`Arguments of ${name}`, written, (value) => {
       if (value !== undefined) this.input = value;
-      again.disabled = value === undefined;
+      this.#isValid = value !== undefined;
+      this.#allow();
     });
     let output: unknown = null;
     const send = textButton('settle', 'Send the result', () => host.settle({ output }));
@@ -110,17 +117,23 @@ class CallRow {
     });
     const fail = textButton('fail', 'Fail', () => host.settle({ errorText: 'The tool failed.' }));
     this.#answer = element('div', { class: 'answer' }, result, element('div', { class: 'tools' }, send, fail));
-    const head = element('div', { class: 'tools' }, element('b', {}, name), this.#state, again);
+    const head = element('div', { class: 'tools' }, element('b', {}, name), this.#state, this.#again);
     this.node = element('li', {}, head, area, this.#outcome, this.#answer);
   }
 
-  /** Shows the state of the call. A call that waits for the page can be settled. */
-  update(call: Call, part: ToolPart | undefined, isOpen: boolean): void {
+  /** Shows the state of the call. A call that waits for the page can be settled, and one of an answer of the chat run again. */
+  update(call: Call, part: ToolPart | undefined, isOpen: boolean, canRun: boolean): void {
+    this.#canRun = canRun;
+    this.#allow();
     const { state, output, errorText } = { ...call, ...(call.state === 'input-available' ? part : {}) };
     setText(this.#state, state);
     setText(this.#outcome, errorText ?? (output === undefined ? '' : JSON.stringify(output, null, 2)));
     this.#outcome.hidden = this.#outcome.textContent === '';
     this.#answer.hidden = !(isOpen && state === 'input-available');
+  }
+
+  #allow(): void {
+    this.#again.disabled = !(this.#isValid && this.#canRun);
   }
 
   #area(label: string, text: string, changed: (value: unknown) => void): HTMLElement {

@@ -53,7 +53,10 @@ const calls = new CallsView(place('calls'), {
   again(run, turns) {
     planned = turns;
     endReplay();
-    void chat.chat.regenerate(messageOf(run));
+    // Turns that no request took are not for the next question.
+    void chat.chat.regenerate(messageOf(run)).finally(() => {
+      if (planned === turns) planned = [];
+    });
   },
 });
 recorder.onChange = (run) => {
@@ -65,6 +68,7 @@ settings.agent.addEventListener('change', () => {
   endReplay();
   chat.remove();
   chat = makeChat();
+  requestCalls();
   void showManifest();
 });
 void showManifest();
