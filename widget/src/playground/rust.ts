@@ -29,7 +29,15 @@ export function rustJson(value: unknown): string {
 
 function literal(value: unknown): string {
   if (typeof value === 'string') return rustString(value);
+  if (Number.isInteger(value)) return integer(value as number);
   if (Array.isArray(value)) return `[${value.map(literal).join(', ')}]`;
   if (value === null || typeof value !== 'object') return String(value);
   return `{${Object.entries(value).map(([key, member]) => `${rustString(key)}: ${literal(member)}`).join(', ')}}`;
+}
+
+/** Writes an integer of JavaScript. Without a suffix, it would be an `i32`. */
+function integer(value: number): string {
+  if (Math.abs(value) < 2 ** 31) return String(value);
+  const isFloat = value < -(2 ** 63) || value >= 2 ** 64;
+  return `${value}_${isFloat ? 'f64' : value < 2 ** 63 ? 'i64' : 'u64'}`;
 }
