@@ -205,6 +205,25 @@ suite('a call whose answer is not in the chat cannot run again', recorded, async
   assert.equal(sent[1].playground, undefined);
 });
 
+suite('events and tests are copied on a page without a clipboard', recorded, async ({ page, ask }) => {
+  await page.evaluate(() => {
+    Object.defineProperty(navigator, 'clipboard', { value: undefined });
+    window.copied = [];
+    document.addEventListener('copy', () => {
+      const { value, selectionStart, selectionEnd } = document.activeElement;
+      window.copied.push(value.slice(selectionStart, selectionEnd));
+    });
+  });
+  const copied = () => page.evaluate(() => window.copied.pop());
+  await ask('Where is order 7?');
+  await ended(page);
+  await page.getByRole('button', { name: 'Copy events' }).click();
+  assert.match(await copied(), /"type":"finish"/);
+  await page.getByRole('button', { name: 'Export a test' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Copy' }).click();
+  assert.equal(await copied(), await page.getByLabel('Test', { exact: true }).inputValue());
+});
+
 suite('the exported tests are those that the server runs', recorded, async ({ page, ask }) => {
   for (const [number, question, name] of [
     [1, 'Where is order 7?', 'exported.rs'],

@@ -1,6 +1,7 @@
 // The page of the playground. Its script is `playground/page.js` below the assistant, beside `widget.js`.
 
 import '../widget.js';
+import { write } from '../components/clipboard.js';
 import { textButton } from '../ui/button.js';
 import { element, setHidden, setText } from '../ui/dom.js';
 import type { OmniAssistChat } from '../widget.js';
@@ -132,7 +133,7 @@ function showTest(): void {
     : 'Only a run that has ended without a failure, and whose request this page has sent, becomes a test.';
   const dialog = element('dialog', { 'aria-label': 'Test of this run' }, element('p', {}, note), isWhole && area);
   const close = textButton('close', 'Close', () => dialog.close());
-  const copy = textButton('copy-test', 'Copy', () => void navigator.clipboard.writeText(text));
+  const copy = textButton('copy-test', 'Copy', () => void write(text, dialog));
   dialog.append(element('div', { class: 'tools' }, isWhole && copy, close));
   dialog.addEventListener('close', () => dialog.remove());
   document.body.append(dialog);
