@@ -252,6 +252,9 @@
 //! `GET /types.d.ts` has types of the props, states and actions, and `GET /manifest.json` their schemas:
 //!
 //! ```ts
+//! // For `<omniassist-chat>`. A page with another chat imports it from `/assistant/components.js`.
+//! import { registerComponent } from '/assistant/widget.js';
+//!
 //! registerComponent('cart', {
 //!   schema, // `propsSchema` of the manifest
 //!   render(root, cart) {

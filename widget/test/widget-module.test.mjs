@@ -13,3 +13,13 @@ test('the module checks messages as the npm package does', {}, async ({ page }) 
   });
   assert.deepEqual(results, [1, 'messages[0].content[0].text']);
 });
+
+test('a component that is registered with the module is drawn in the element', { attributes: 'mode="panel"' }, async ({ page, change }) => {
+  await page.evaluate(async () => {
+    const { registerComponent } = await import('/assistant/widget.js');
+    registerComponent('weather', { schema: { type: 'object' }, render: (root) => (root.textContent = 'Sun') });
+  });
+  const part = { type: 'tool-ui_weather', toolCallId: 'u1', state: 'output-available', input: {}, output: { instanceId: 'i1' } };
+  await change({ messages: [{ id: 'a', role: 'assistant', parts: [part] }] });
+  await page.getByText('Sun', { exact: true }).waitFor();
+});
