@@ -5,7 +5,9 @@ use http::{Method, header};
 use http_body_util::BodyExt;
 use omniassist_server::agents::Explore;
 use omniassist_server::encryption::{Encrypted, EncryptionKeys};
-use omniassist_server::store::{ConversationStore, MemoryStore, RunState, RunStore, Scope, Which};
+use omniassist_server::store::{
+    Change, ConversationStore, MemoryStore, RunState, RunStore, Scope, StoredMessage, Which,
+};
 use omniassist_server::testing::call;
 use omniassist_server::{Principal, WhenBusy};
 use tokio::time::{Instant, sleep};
@@ -388,6 +390,26 @@ async fn a_tree_and_a_message_take_each_others_place() {
     assert!(refused["error"].as_str().unwrap().contains("chat"), "{refused}");
     assert_eq!(post(&polite, "Hi again").await.0, StatusCode::CONFLICT);
     drop((client, other));
+}
+
+/// A tree writes no message, so the page shows all of them.
+#[tokio::test(start_paused = true)]
+async fn the_messages_of_a_chat_are_shown_while_a_tree_works() {
+    let store = MemoryStore::new();
+    let (owner, other) = two(&store, &stuck());
+    let body = |id: &str, role: &str| {
+        json!({ "id": id, "role": role, "parts": [{ "type": "text", "text": id }] }).to_string()
+    };
+    let question = StoredMessage::new("q1", None, body("q1", "user"));
+    let answer = StoredMessage::new("a1", Some("q1".into()), body("a1", "assistant"));
+    store.save(&Scope::new("ada"), "c", &Change::messages([question, answer])).await.unwrap();
+    let client = begin(&owner).await;
+    assert_eq!(state(&store).await, Some(RunState::Running));
+    for assistant in [&owner, &other] {
+        let (_, shown) = send(assistant, "ada", Method::GET, "/threads/c/messages").await;
+        assert!(shown.contains(r#""id":"q1""#) && shown.contains(r#""id":"a1""#), "{shown}");
+    }
+    drop(client);
 }
 
 #[tokio::test(start_paused = true)]

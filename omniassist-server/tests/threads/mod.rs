@@ -5,6 +5,7 @@ mod lossless;
 mod owners;
 mod retention;
 mod routes;
+mod written;
 
 use bytes::Bytes;
 use http::{Method, Request, StatusCode, header};

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use omniassist_core::message::{Message, Role};
 use omniassist_core::{Error, Text};
 
-use super::message::message;
+use super::journal;
+use super::message::{message, message_id};
 use super::refused;
 use super::stores::Stores;
 use crate::Principal;
@@ -264,11 +265,26 @@ impl Conversations {
         let Some(mut loaded) = self.load(principal, chat, window).await? else { return Ok(None) };
         if window.before.is_none()
             && window.branch != Branch::All
-            && run.is_some_and(|run| run.state == RunState::Running)
+            && let Some(run) = run.filter(|run| run.state == RunState::Running)
+            && let Some(last) = loaded.messages.last().filter(|last| last.message.role == Role::Assistant)
+            && self.is_written(&run, &last.message.id).await?
         {
-            loaded.messages.pop_if(|last| last.message.role == Role::Assistant);
+            loaded.messages.pop();
         }
         Ok(Some(loaded))
+    }
+
+    /// Returns `true` if a run that goes on writes this message.
+    async fn is_written(&self, run: &RunHead, id: &Text) -> Result<bool, StoreError> {
+        if *id == message_id(run.run) {
+            return Ok(true);
+        }
+        // A run can continue the last message of an imported conversation.
+        let continued = match self.stores.live_in(run) {
+            Some(leg) => leg.shown.earlier.as_ref().map(|earlier| earlier.id.clone()),
+            None => journal::message_of(&*self.stores.runs, &run.scope, run.run).await?,
+        };
+        Ok(continued.as_ref() == Some(id))
     }
 }
 

@@ -1,7 +1,7 @@
 //! Reading the journal of a stored run.
 
-use omniassist_core::RunEvent;
-use omniassist_core::journal::{self, Record};
+use omniassist_core::journal::{self, Content, Record, of_run};
+use omniassist_core::{RunEvent, Text};
 
 use crate::store::{RunId, RunStore, Scope, Segment, StoreError, TailOf};
 
@@ -75,6 +75,28 @@ pub(super) async fn for_each_segment(
             return Ok(());
         }
     }
+}
+
+/// Returns the id of the message that a run writes, or `None` if its journal does not have it yet.
+///
+/// # Errors
+///
+/// Returns an error if the journal cannot be read, or is gone.
+pub(super) async fn message_of(
+    runs: &dyn RunStore,
+    scope: &Scope,
+    run: RunId,
+) -> Result<Option<Text>, StoreError> {
+    let mut message = None;
+    for_each_segment(runs, scope, run, Position::default(), |_, records, _| {
+        let mut ids = of_run(&records).filter_map(|content| match content {
+            Content::Event(RunEvent::Start { message_id, .. }) => Some(message_id.clone()),
+            _ => None,
+        });
+        message = message.take().or_else(|| ids.next());
+    })
+    .await?;
+    Ok(message)
 }
 
 /// Returns the end of a journal.
