@@ -8,7 +8,9 @@ use http::Extensions;
 use omniassist_server::RunContext;
 use tokio::time::sleep;
 
+use super::elsewhere::{read, send};
 use super::outage::Unsteady;
+use super::own_store::Own;
 use super::*;
 
 fn slow() -> Turn {
@@ -100,6 +102,53 @@ async fn a_run_goes_on_if_the_store_has_lost_its_text() {
     assert_eq!(state(&store.store).await, RunState::Finished);
     assert_eq!(messages(&store.store).await.last().unwrap().text(), "The whole");
     assert_eq!(assistant.live_runs(), 0);
+}
+
+/// Lets a server claim the run of another one, and then not read its conversation.
+async fn claim_without_conversation(
+    runs: &MemoryStore,
+    own: &Own,
+    model: &ScriptedProvider,
+) -> (Assistant, Assistant) {
+    let build = || Assistant::builder(model.clone()).store(runs.clone());
+    let first = build().conversations(own.clone()).build().unwrap();
+    let _body = open(&first, &ask("m1", "Go")).await;
+    sleep(Duration::from_secs(1)).await;
+    first.shutdown().await;
+
+    own.is_down.store(true, Ordering::SeqCst);
+    let second = build().conversations(own.clone()).build().unwrap();
+    let mut other = ask("m1", "Hello");
+    other["id"] = "other".into();
+    assert_eq!(status(&second, &other).await, StatusCode::SERVICE_UNAVAILABLE);
+    sleep(Duration::from_secs(60)).await;
+    assert_eq!(state(runs).await, RunState::Running);
+    (second, build().conversations(own.store.clone()).build().unwrap())
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_run_goes_on_when_its_conversation_can_be_read_again() {
+    let (runs, own) = (MemoryStore::new(), Own::default());
+    let model = ScriptedProvider::new().turn(slow()).otherwise(|_| text("The whole"));
+    let _servers = claim_without_conversation(&runs, &own, &model).await;
+    own.is_down.store(false, Ordering::SeqCst);
+    assert_eq!(settled(&runs).await, RunState::Finished);
+    assert_eq!(messages(&own.store).await.last().unwrap().text(), "The whole");
+    assert_eq!(model.payloads().len(), 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_run_that_is_stopped_before_its_conversation_can_be_read_does_not_go_on() {
+    let (runs, own) = (MemoryStore::new(), Own::default());
+    let model = ScriptedProvider::new().turn(slow()).otherwise(|_| text("The whole"));
+    let (_second, other) = claim_without_conversation(&runs, &own, &model).await;
+    let stopped = read(send(&other, "/c/stop", &json!({})).await).await;
+    assert_eq!(stopped, r#"{"state":"stopped","stopped":true}"#);
+    own.is_down.store(false, Ordering::SeqCst);
+    sleep(Duration::from_secs(10)).await;
+    assert_eq!(state(&runs).await, RunState::Stopped);
+    assert_eq!(messages(&own.store).await.last().unwrap().text(), "Half");
+    assert_eq!(model.payloads().len(), 1, "the model is not asked again");
 }
 
 /// A hook of the application that never ends must not keep the server from extending its lease.

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use omniassist_server::store::{
-    Change, Conversation, Delete, Deleted, Listing, Page, RunHead, Saved, StoreFuture,
+    Change, Conversation, Delete, Deleted, Listing, Page, RunHead, Saved, StoreError, StoreFuture,
 };
 use omniassist_server::{AssistantBuilder, Recovery};
 use tokio::sync::Notify;
@@ -22,6 +22,8 @@ pub(super) struct Own {
     stopped: Arc<Notify>,
     /// The milliseconds that a load takes.
     pub(super) load_ms: Arc<AtomicU64>,
+    /// `true` while nothing can be loaded.
+    pub(super) is_down: Arc<AtomicBool>,
 }
 
 impl ConversationStore for Own {
@@ -33,6 +35,9 @@ impl ConversationStore for Own {
     ) -> StoreFuture<'a, Option<Conversation>> {
         Box::pin(async move {
             sleep(Duration::from_millis(self.load_ms.load(Ordering::SeqCst))).await;
+            if self.is_down.load(Ordering::SeqCst) {
+                return Err(StoreError::unavailable("it is down"));
+            }
             self.store.load(scope, chat, window).await
         })
     }

@@ -18,6 +18,7 @@ use super::message::{self, message_id};
 use super::recovery::Recovery;
 use super::refused;
 use super::rest::Rest;
+use super::stop::head_of;
 use super::stored_post::StoredPost;
 use super::stores::Stores;
 use super::view::View;
@@ -33,7 +34,7 @@ use crate::{Principal, RunContext, failpoint, panics};
 /// The number of take-overs without progress after which a run is given up.
 const MAX_TAKEOVERS: u32 = 2;
 
-/// The longest time for which a run waits for its agent to be loaded.
+/// The longest time for which a claimed run waits for its agent and its conversation.
 const LONGEST_WAIT: Duration = Duration::from_secs(15 * 60);
 
 /// The longest time that the function of `recover_with` may take.
@@ -163,12 +164,13 @@ impl Assistant {
             Ok(view) => return Ok(view),
             Err(failure) => failure,
         };
+        let may_pass = failure.may_pass();
+        if may_pass {
+            self.continue_later(stores, claimed.clone(), kept);
+        }
         match failure {
-            // The next beat tries again.
-            Failed::Store(error) if error.is_unavailable() => {
-                stores.remember_left(run);
-                Err(refused::by_store(&error))
-            }
+            Failed::Store(error) if may_pass => Err(refused::by_store(&error)),
+            Failed::Refused(error) if may_pass => Err(error),
             Failed::Store(error) => {
                 tracing::error!(run_id = %run, "a run cannot be continued; it is given up");
                 let answer = refused::by_store(&error);
@@ -176,10 +178,7 @@ impl Assistant {
                 self.give_up(stores, &claimed, Ending::Interrupted).await.ok();
                 Err(answer)
             }
-            Failed::Refused(error) if is_of_agent(&error) => {
-                self.wait_for_agent(stores, claimed, kept);
-                Err(error)
-            }
+            // The next beat tries again.
             Failed::Refused(error) => {
                 stores.remember_left(run);
                 Err(error)
@@ -198,18 +197,27 @@ impl Assistant {
         }
     }
 
-    /// Continues a claimed run when its agent can be loaded. Another claim would count as one without progress, and the run
-    /// would be given up.
-    fn wait_for_agent(&self, stores: &Arc<Stores>, claimed: Claimed, extensions: Extensions) {
+    /// Continues a claimed run when its agent can be loaded and its conversation can be read. Another claim would count as one
+    /// without progress, and the run would be given up.
+    fn continue_later(&self, stores: &Arc<Stores>, claimed: Claimed, extensions: Extensions) {
         let (assistant, stores, run) = (self.clone(), Arc::clone(stores), claimed.writer.run);
+        tracing::warn!(run_id = %run, "a run cannot be continued yet; it is tried again");
         tokio::spawn(async move {
             let until = Instant::now() + LONGEST_WAIT;
             while Instant::now() < until && !assistant.is_draining() {
                 sleep(RETRY).await;
-                let again = assistant.continue_leg(&stores, claimed.clone(), extensions.clone(), None);
+                let _place = stores.takeovers.acquire().await;
+                let again = async {
+                    if !is_held(&stores, &claimed).await? {
+                        return Ok(None);
+                    }
+                    let again = assistant.continue_leg(&stores, claimed.clone(), extensions.clone(), None);
+                    again.await.map(Some)
+                };
                 match Box::pin(again).await {
-                    Ok(view) => return view.detach(),
-                    Err(Failed::Refused(error)) if is_of_agent(&error) => {}
+                    Ok(Some(view)) => return view.detach(),
+                    Ok(None) => return,
+                    Err(failure) if failure.may_pass() => {}
                     Err(_) => break,
                 }
             }
@@ -318,9 +326,11 @@ fn ended(stores: &Arc<Stores>, claimed: Claimed) -> View {
     View::new(stores, scope, run, VecDeque::from([end]), Position::default(), None)
 }
 
-/// Returns `true` for the error of an agent that may be loaded later.
-fn is_of_agent(error: &Error) -> bool {
-    matches!(error.code(), ErrorCode::AgentsUnavailable | ErrorCode::AgentInvalid)
+/// Returns `true` if a claimed run still belongs to its writer: it was not stopped, deleted or claimed again meanwhile.
+async fn is_held(stores: &Stores, claimed: &Claimed) -> Result<bool, StoreError> {
+    let Claimed { writer, head, .. } = claimed;
+    let head = head_of(stores, &head.scope, writer.run).await?;
+    Ok(head.is_some_and(|head| head.state == RunState::Running && head.epoch == writer.epoch))
 }
 
 /// The reason why a run was not continued.
@@ -331,6 +341,20 @@ enum Failed {
     /// The post of a queued run cannot be answered.
     Unfit(Error),
     Store(StoreError),
+}
+
+impl Failed {
+    /// Returns `true` if the same claim may continue the run later.
+    fn may_pass(&self) -> bool {
+        match self {
+            Self::Store(error) => error.is_unavailable(),
+            Self::Refused(error) => matches!(
+                error.code(),
+                ErrorCode::StoreUnavailable | ErrorCode::AgentsUnavailable | ErrorCode::AgentInvalid
+            ),
+            Self::NotResumed | Self::Unfit(_) => false,
+        }
+    }
 }
 
 impl From<Error> for Failed {
