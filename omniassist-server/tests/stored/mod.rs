@@ -5,6 +5,7 @@ mod background;
 mod connect;
 mod drain;
 mod elsewhere;
+mod given_up;
 mod left;
 pub(super) mod outage;
 mod own_store;

@@ -9,7 +9,7 @@ use omniassist_core::run::{ClientAbilities, ToolUse, Trigger};
 use omniassist_core::{ContextMessage, JsonText, Message, ModelOptions, RunRequest, Text, ToolSpec};
 use serde::{Deserialize, Serialize};
 
-use super::message;
+use super::{message, post};
 use crate::store::StoreError;
 
 /// The input of a tree of agents, which ends with its connection. No server goes on with it: an earlier version cannot read it.
@@ -100,6 +100,22 @@ impl Input {
     pub(super) fn continued(&self) -> Result<Option<Message>, StoreError> {
         let array = self.continued.as_ref().map(message::from_array).transpose()?;
         Ok(array.and_then(|mut messages| messages.pop()))
+    }
+
+    /// Returns the ids under which the conversation can have the message that the run answers, the likeliest first. A queued
+    /// question that edits another one gets its id when its run begins.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the messages of a queued run cannot be read.
+    pub(super) fn answered(&self) -> Result<Vec<Text>, StoreError> {
+        let mut ids = vec![self.leaf.clone()];
+        if let Some(queued) = &self.queued {
+            let posted = message::from_array(&queued.messages)?.pop();
+            ids.splice(0..0, posted.as_ref().map(post::id_of_edit));
+            ids.extend(queued.message_id.clone());
+        }
+        Ok(ids)
     }
 
     /// Returns `true` if the run was queued.

@@ -284,7 +284,7 @@ fn is_same(one: &Message, other: &Message) -> bool {
 }
 
 /// Returns the id under which an edited question is stored. The same edit always has the same id.
-fn id_of_edit(message: &Message) -> Text {
+pub(super) fn id_of_edit(message: &Message) -> Text {
     let mut digest = Sha256::new();
     digest.update(message.id.as_bytes());
     for part in &message.parts {

@@ -5,11 +5,11 @@ use std::time::Duration;
 
 use omniassist_core::event::{FinishReason, RunErrorCode, Usage};
 use omniassist_core::journal::{Content, SegmentWriter};
-use omniassist_core::message::Message;
+use omniassist_core::message::{Message, Role};
 use omniassist_core::{Error, RunEvent, Text};
 use tokio::time::{Instant, sleep, timeout};
 
-use super::input::OF_TREE;
+use super::input::{Input, OF_TREE};
 use super::journal;
 use super::last_leg::LastLeg;
 use super::message::{message, stored_message};
@@ -213,10 +213,9 @@ impl Assistant {
             collector.apply(&RunEvent::ToolError { call_id, error_text, provider_executed: false });
         }
         let message = Some(collector.into_message()).filter(|message| !message.parts.is_empty());
-        let window = Window { at_most: 1, ..Window::default() };
-        let shown = stores.conversations.load(&head.scope, &head.chat, &window).await?;
-        let parent = shown.and_then(|conversation| conversation.info.head);
-        message.map(|message| Ok(Change::messages([stored_message(&message, parent)?]))).transpose()
+        let Some(message) = message else { return Ok(None) };
+        let parent = answered(stores, head, &leg.input).await?;
+        Ok(Some(Change::messages([stored_message(&message, parent)?])))
     }
 
     /// Returns a stored message.
@@ -232,6 +231,23 @@ impl Assistant {
         let stored = loaded.and_then(|conversation| conversation.messages.into_iter().next_back());
         stored.as_ref().map(message).transpose()
     }
+}
+
+/// Returns the id of the stored message that a run answers. The user may show another branch meanwhile.
+async fn answered(stores: &Stores, head: &RunHead, input: &Input) -> Result<Option<Text>, StoreError> {
+    let load = async |branch| {
+        let window = Window { branch, at_most: 1, ..Window::default() };
+        stores.conversations.load(&head.scope, &head.chat, &window).await
+    };
+    for id in input.answered()? {
+        let found = load(Branch::Leaf(id)).await?;
+        if let Some(found) = found.and_then(|found| found.messages.into_iter().next_back()) {
+            // A queued post can name the answer that is made again.
+            let is_answer = message(&found).is_ok_and(|found| found.role == Role::Assistant);
+            return Ok(if is_answer { found.parent } else { Some(found.id) });
+        }
+    }
+    Ok(load(Branch::Head).await?.and_then(|shown| shown.info.head))
 }
 
 /// Returns the run with this id in any state.
