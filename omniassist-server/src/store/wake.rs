@@ -36,7 +36,7 @@ pub trait Wake: Send + Sync + 'static {
 pub enum Hint {
     /// The journal of a run that is [watched](super::SignalKind::Watch) has grown.
     Grown(RunId),
-    /// A run has received a signal.
+    /// A run has received a signal, or was deleted.
     Signalled(RunId),
     /// The instance of a run has left it, so that a claim may get it.
     Free(RunId),

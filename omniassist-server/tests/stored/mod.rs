@@ -3,6 +3,7 @@
 mod agents;
 mod background;
 mod connect;
+mod deleted;
 mod drain;
 mod elsewhere;
 mod given_up;

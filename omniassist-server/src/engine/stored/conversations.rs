@@ -8,18 +8,16 @@ use omniassist_core::{Error, Text};
 use super::journal;
 use super::message::{message, message_id};
 use super::refused;
-use super::stores::Stores;
+use super::stores::{DELETED, Stores};
 use crate::Principal;
 use crate::engine::Assistant;
 use crate::store::{
-    Branch, Change, ConversationInfo, Delete, Deleted, Listing, NotSaved, Page, RunHead, RunState, Saved,
-    Scope, StoreError, StoredMessage, Which, Window,
+    Branch, Change, ConversationInfo, Delete, Deleted, Hint, Listing, NotSaved, Page, RunHead, RunState,
+    Saved, Scope, StoreError, StoredMessage, Which, Window,
 };
 
 /// The number of times that a change is made again after the conversation has changed.
 const TRIES: usize = 8;
-
-const DELETED: Text = Text::from_static("The conversation was deleted.");
 
 impl Assistant {
     /// Returns the stored conversations, or `None` without a [store](super::super::AssistantBuilder::store).
@@ -226,6 +224,7 @@ impl Conversations {
         // Their journals are gone, so they can do nothing more. To wait for that costs tokens.
         for run in &deleted.runs {
             self.stores.abort(*run, DELETED);
+            self.stores.hint(Hint::Signalled(*run));
         }
         Ok(deleted)
     }

@@ -60,7 +60,7 @@ impl Assistant {
         }
     }
 
-    /// Extends the lease, passes signals on, and takes over runs.
+    /// Extends the lease, passes signals on, ends deleted runs, and takes over runs.
     async fn beat(&self, stores: &Arc<Stores>) {
         let room = if self.is_draining() { 0 } else { stores.takeovers.available_permits() };
         let beat = match stores.runs.beat(stores.instance, LEASE, room).await {
@@ -86,6 +86,15 @@ impl Assistant {
                 },
                 _ => {}
             }
+        }
+        if stores.any_live().is_some() {
+            let stores = Arc::clone(stores);
+            // The next beat does not wait for it.
+            tokio::spawn(async move {
+                if let Err(error) = stores.abort_deleted().await {
+                    tracing::warn!(error = %crate::one_line::chain(&error), "the runs of this process were not looked at");
+                }
+            });
         }
         let is_full = beat.free.len() >= room;
         let left = stores.take_left(room).into_iter().map(|run| (run, Claim::Again));

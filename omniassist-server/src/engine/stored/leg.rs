@@ -142,7 +142,8 @@ impl Assistant {
         let over = CancellationToken::new();
         let control = Arc::new(run.handle());
         let shown = ShownLeg { tail: Arc::clone(&tail), earlier, state, from: leg.from };
-        stores.insert(leg.writer.run, LiveLeg { shown, control, over: over.clone() });
+        let live = LiveLeg { scope: leg.scope.clone(), shown, control, over: over.clone() };
+        stores.insert(leg.writer.run, live);
         let task = Task {
             stores: Arc::clone(stores),
             run,

@@ -21,7 +21,7 @@ use crate::CancellationToken;
 use crate::afs::{Afs, AfsHistory};
 use crate::store::{
     Begun, Change, Claim, Claimed, ConversationStore, InstanceId, NewRun, Notice, RunHead, RunId, RunStore,
-    Saved, Scope, StoreError, TailCache, Wake, Writer,
+    Saved, Scope, StoreError, TailCache, TailOf, Wake, Writer,
 };
 use crate::sync::lock;
 
@@ -30,6 +30,12 @@ const FLUSH: (Duration, Duration) = (Duration::from_millis(100), Duration::from_
 
 /// The number of runs that are taken over at the same time.
 pub(super) const ROOM: usize = 32;
+
+/// The reason for the end of a run whose conversation was deleted.
+pub(super) const DELETED: Text = Text::from_static("The conversation was deleted.");
+
+/// A position after the end of each journal. A store can add to it without an overflow of 32 bits.
+const AFTER_ALL: u32 = 1 << 30;
 
 /// The stores of an assistant, and the stored runs that this process drives.
 pub(crate) struct Stores {
@@ -71,6 +77,7 @@ pub(crate) struct Stores {
 /// A run that this process drives.
 #[derive(Clone)]
 pub(super) struct LiveLeg {
+    pub(super) scope: Scope,
     pub(super) shown: ShownLeg,
     pub(super) control: Arc<dyn Control>,
     /// Cancelled when the leg is settled, or this process has lost the run.
@@ -201,6 +208,24 @@ impl Stores {
         if let Some(leg) = self.live(run) {
             leg.control.abort(reason);
         }
+    }
+
+    /// Aborts the runs of this process that were deleted through another one. A run that writes learns of it by its write; a
+    /// silent provider or a slow tool would go on.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the runs cannot be read.
+    pub(super) async fn abort_deleted(&self) -> Result<(), StoreError> {
+        let questions: Vec<_> = lock(&self.live)
+            .iter()
+            .map(|(run, leg)| TailOf::new(leg.scope.clone(), *run, AFTER_ALL))
+            .collect();
+        let tails = self.runs.read(&questions, 0).await?;
+        for (question, _) in questions.iter().zip(tails).filter(|(_, tail)| tail.is_none()) {
+            self.abort(question.run, DELETED);
+        }
+        Ok(())
     }
 
     /// Returns one of the runs that this process drives.

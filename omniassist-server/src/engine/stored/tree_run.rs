@@ -162,7 +162,8 @@ impl TreeRun {
         tail.admit(Admission::Granted);
         let over = CancellationToken::new();
         let shown = ShownLeg { tail: Arc::clone(&tail), earlier: None, state: None, from: at };
-        let leg = LiveLeg { shown, control: Arc::clone(&control), over: over.clone() };
+        let (its_scope, its_control) = (scope.clone(), Arc::clone(&control));
+        let leg = LiveLeg { scope: its_scope, shown, control: its_control, over: over.clone() };
         stores.insert(writer.run, leg);
         let stores = Arc::clone(stores);
         let notices = Notices::default();
