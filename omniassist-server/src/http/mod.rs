@@ -43,7 +43,7 @@
 //! | `DELETE /files/{id}` | Deletes a stored file: 204 |
 //! | `GET /threads` | The stored conversations of the principal, if the builder has a [store](crate::AssistantBuilder::store): `{"threads": [{"id", "title", "head", "version", "createdAt", "updatedAt", "run"}], "nextCursor"}`, with `?cursor=` and `?limit=`. `run` has the id and the state of a run that has not ended. Otherwise, and for anonymous principals, the routes are unknown |
 //! | `GET /threads/{chat_id}` | One of them |
-//! | `PATCH /threads/{chat_id}` | Sets the `title` or the `head`, the message at the end of the branch that is shown. With `version`, only if the conversation still has it; else 409 `version_conflict` |
+//! | `PATCH /threads/{chat_id}` | Sets the `title` or the `head`, the message at the end of the branch that is shown. A run that ends afterwards shows the branch of its own message. With `version`, only if the conversation still has it; else 409 `version_conflict` |
 //! | `DELETE /threads/{chat_id}` | Deletes a conversation and ends its run: 204 |
 //! | `GET /threads/{chat_id}/messages` | The messages of the branch that is shown, or of `?branch=` with the id of its last one: `{"messages", "more", "head"}`, with `?before=` and `?limit=`. A message that a run is writing is left out: `GET /{chat_id}/stream` has it |
 //! | `POST /copilotkit` | CopilotKit's runtime: the single route, which combines those below |

@@ -161,7 +161,7 @@ impl Conversations {
     }
 
     /// Changes a conversation: its title, its head, its [`meta`](Change::meta), its messages. Returns `None` if the principal
-    /// has none of this name.
+    /// has none of this name. A run that ends afterwards shows the branch of its own message.
     ///
     /// # Errors
     ///
