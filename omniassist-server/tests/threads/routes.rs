@@ -151,6 +151,22 @@ async fn a_change_can_name_the_version_that_it_changes() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_chat_that_begins_with_a_file_gets_the_title_of_its_first_text() {
+    let site = Site::new();
+    let file =
+        json!({ "type": "file", "mediaType": "image/png", "url": "data:image/png;base64,iVBORw0KGgo=" });
+    let message = json!({ "id": "m1", "role": "user", "parts": [file] });
+    let answer = site.send(Method::POST, "/", Some(&json!({ "id": "c", "message": message }))).await;
+    assert_eq!(answer.status, StatusCode::OK, "{answer:?}");
+    site.settled("c").await;
+    assert_eq!(site.get("/threads/c").await.json()["title"], Value::Null);
+
+    site.ask("c", "m3", "What is in the picture?").await;
+    site.ask("c", "m5", "Why?").await;
+    assert_eq!(site.get("/threads/c").await.json()["title"], "What is in the picture?");
+}
+
+#[tokio::test(start_paused = true)]
 async fn invalid_requests_name_the_field() {
     let site = Site::new();
     site.ask("c", "m1", "Where is order 17?").await;

@@ -303,10 +303,11 @@ pub(super) fn id_of_edit(message: &Message) -> Text {
     format!("edit_{}", Uuid::from_bytes(bytes).simple()).into()
 }
 
-/// Returns the first line of the first question, cut at a word.
+/// Returns the first line of the first question that has text, cut at a word.
 fn title(messages: &[Message]) -> Option<Text> {
-    let question = messages.iter().find(|message| message.role == Role::User)?.text();
-    let line = question.lines().map(str::trim).find(|line| !line.is_empty())?;
+    let mut questions = messages.iter().filter(|message| message.role == Role::User).map(Message::text);
+    let question = questions.find(|question| !question.trim().is_empty())?;
+    let line = question.trim_start().lines().next()?.trim_end();
     let Some((end, _)) = line.char_indices().nth(TITLE_CHARS) else { return Some(line.into()) };
     let cut = line.get(..end)?;
     let is_whole = line.get(end..)?.starts_with(char::is_whitespace);
