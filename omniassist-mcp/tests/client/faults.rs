@@ -91,6 +91,19 @@ async fn a_call_during_which_the_server_dies_is_not_repeated() {
 }
 
 #[tokio::test]
+async fn a_call_that_is_answered_with_an_http_error_is_not_said_to_have_not_run() {
+    let tools = ["answer_400", "answer_json", "answer_404"];
+    let server = HttpServer::start(Protocol::new(tools), Lost::NotFound).await;
+    let desk = Desk::new([open(McpServer::http("docs", &server.url))]).ready().await;
+    for (tool, ran) in [("answer_400", 1), ("answer_json", 1), ("answer_404", 2)] {
+        let result = desk.call(&format!("docs_{tool}")).await.to_string();
+        assert!(!result.contains("did not run"), "{tool}: {result}");
+        // Status 404 says that the session has ended, so the call is repeated in another.
+        assert_eq!(server.protocol.calls(tool), ran, "{tool}: {result}");
+    }
+}
+
+#[tokio::test]
 async fn a_call_of_a_trusted_read_only_tool_is_repeated_once() {
     let mut read_only = tool("die");
     read_only["annotations"] = json!({"readOnlyHint": true});

@@ -149,7 +149,11 @@ impl HttpServer {
                 return Ok(plain(StatusCode::TOO_MANY_REQUESTS, ""));
             }
         }
-        let messages = match self.protocol.react(&message) {
+        let reaction = self.protocol.react(&message);
+        if let Some(answer) = message["params"]["name"].as_str().and_then(answered) {
+            return Ok(answer);
+        }
+        let messages = match reaction {
             Reaction::Send(messages) => messages,
             Reaction::Hang => std::future::pending().await,
             Reaction::Die => {
@@ -170,6 +174,19 @@ impl HttpServer {
         }
         Ok(response)
     }
+}
+
+/// Returns the answer to a tool that has run, but whose result is no message of the protocol: `answer_` with the status, and
+/// `answer_json` for an error without an id.
+fn answered(tool: &str) -> Option<Response<Full<Bytes>>> {
+    let status = match tool.strip_prefix("answer_")? {
+        "json" => {
+            let error = r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32000,"message":"The amount must be positive."}}"#;
+            return Some(plain(StatusCode::BAD_REQUEST, error));
+        }
+        status => status.parse().unwrap(),
+    };
+    Some(plain(status, "The amount must be positive."))
 }
 
 fn plain(status: StatusCode, body: &'static str) -> Response<Full<Bytes>> {

@@ -78,7 +78,7 @@ impl McpTool {
         loop {
             let step = self.attempt(arguments, waiting, held.take(), call, deadline).await?;
             match step {
-                Step::Failed(Fault::NotRun(_)) if !is_repeated => is_repeated = true,
+                Step::Failed(Fault::NotRun(_) | Fault::Expired(_)) if !is_repeated => is_repeated = true,
                 Step::Failed(Fault::Gone(_)) if !is_repeated && self.may_repeat() => is_repeated = true,
                 Step::Failed(Fault::NeedsPages(pages)) => {
                     check_round(waiting)?;
@@ -140,7 +140,7 @@ impl McpTool {
         let known = waiting.filter(|_| is_new).map(Waiting::answered).unwrap_or_default();
         let connection = Arc::clone(&begun.connection);
         let step = self.follow(begun, waiting, known, call, deadline).await;
-        if matches!(step, Ok(Step::Failed(Fault::NotRun(_) | Fault::Gone(_)))) {
+        if matches!(step, Ok(Step::Failed(Fault::NotRun(_) | Fault::Expired(_) | Fault::Gone(_)))) {
             connection.abandon();
         }
         step
@@ -242,7 +242,7 @@ impl McpTool {
     fn failure(&self, fault: Fault) -> ToolError {
         match fault {
             Fault::NotRun(error) => failed(UNREACHABLE, error),
-            Fault::Gone(error) => failed(MAY_HAVE_ACTED, error),
+            Fault::Expired(error) | Fault::Gone(error) => failed(MAY_HAVE_ACTED, error),
             Fault::Forbidden(error) => failed(text_of(&error), error),
             Fault::TimedOut => failed(TIMED_OUT, McpError::timed_out()),
             Fault::Cancelled => ToolError::new(CANCELLED),

@@ -14,6 +14,8 @@ const NEEDS_PAGES: ErrorCode = ErrorCode(-32042);
 pub(in crate::client) enum Fault {
     /// The server did not run it, and this connection cannot be used. Another can.
     NotRun(McpError),
+    /// The server refused the session, and so did not run it. The refusal of a fresh session proves nothing.
+    Expired(McpError),
     /// The connection was lost. The server may have run it.
     Gone(McpError),
     /// There was no answer in time. The server may have run it.
@@ -46,6 +48,9 @@ impl Fault {
                 None => Self::Refused(error.message.into_owned()),
             },
             ServiceError::TransportSend(error) if is_too_often(error.error.as_ref()) => Self::TooMany,
+            ServiceError::TransportSend(error) if is_expired(error.error.as_ref()) => {
+                Self::Expired(McpError::disconnected_by(error.error))
+            }
             ServiceError::TransportSend(error) if proves_not_run(error.error.as_ref()) => {
                 Self::NotRun(McpError::disconnected_by(error.error))
             }
@@ -60,7 +65,11 @@ impl Fault {
     /// Returns the error for the log.
     pub(in crate::client) fn into_error(self) -> McpError {
         match self {
-            Self::NotRun(error) | Self::Gone(error) | Self::Answer(error) | Self::Forbidden(error) => error,
+            Self::NotRun(error)
+            | Self::Expired(error)
+            | Self::Gone(error)
+            | Self::Answer(error)
+            | Self::Forbidden(error) => error,
             Self::TimedOut => McpError::timed_out(),
             Self::Cancelled => McpError::disconnected(),
             Self::Refused(text) => McpError::answer(text),
@@ -95,11 +104,16 @@ fn forbidden(error: &(dyn StdError + 'static)) -> Option<McpError> {
     })
 }
 
-/// Returns `true` if the server cannot have read the request: the session or the credentials were refused, or there was no
-/// connection to send it on.
+/// Returns `true` if the server refused the session.
+fn is_expired(error: &(dyn StdError + 'static)) -> bool {
+    any_source(error, |error| matches!(error.downcast_ref(), Some(HttpError::SessionExpired)))
+}
+
+/// Returns `true` if the server cannot have read the request: the credentials were refused, or there was no connection to send
+/// it on.
 fn proves_not_run(error: &(dyn StdError + 'static)) -> bool {
     any_source(error, |error| match (error.downcast_ref(), error.downcast_ref::<io::Error>()) {
-        (Some(HttpError::SessionExpired | HttpError::AuthRequired(_)), _) => true,
+        (Some(HttpError::AuthRequired(_)), _) => true,
         (Some(HttpError::Client(error)), _) => error.is_connect(),
         (_, Some(error)) => error.kind() == io::ErrorKind::BrokenPipe,
         _ => false,

@@ -4,7 +4,9 @@ use http::StatusCode;
 use http::header::{CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
 use reqwest::Response;
 use rmcp::ErrorData;
-use rmcp::model::{ClientJsonRpcMessage, ClientRequest, ServerJsonRpcMessage, ServerResult};
+use rmcp::model::{
+    ClientJsonRpcMessage, ClientRequest, ErrorCode, JsonRpcError, ServerJsonRpcMessage, ServerResult,
+};
 use rmcp::transport::streamable_http_client::{
     AuthRequiredError, HttpStatusError, InsufficientScopeError, SseError, StreamableHttpError,
     StreamableHttpPostResponse,
@@ -20,6 +22,9 @@ const MAX_MESSAGE: usize = 8 * 1024 * 1024;
 
 /// The bytes that are read of an error.
 const MAX_ERROR: usize = 64 * 1024;
+
+/// The code of a session that the TypeScript SDK refuses, which it uses for other errors too.
+const REFUSED_SESSION: ErrorCode = ErrorCode(-32000);
 
 pub(in crate::client) type HttpError = StreamableHttpError<reqwest::Error>;
 pub(super) type Answer = Result<StreamableHttpPostResponse, HttpError>;
@@ -54,7 +59,7 @@ pub(super) async fn answer(response: Response, message: &ClientJsonRpcMessage) -
     Ok(StreamableHttpPostResponse::Json(for_request(answer, message), session))
 }
 
-/// Reads a refusal. One of a session, or of a request that the server did not read, proves that the request did not run.
+/// Reads a refusal. One of the session is an error, which tells that the request did not run.
 pub(super) async fn refusal(response: Response, message: &ClientJsonRpcMessage, has_session: bool) -> Answer {
     let status = response.status();
     let retry_after =
@@ -67,9 +72,13 @@ pub(super) async fn refusal(response: Response, message: &ClientJsonRpcMessage, 
         _ => None,
     };
     let is_answer = error.as_ref().is_some_and(|error| error.id.as_ref() == Some(&request.id));
-    let is_refused = matches!(status, StatusCode::BAD_REQUEST | StatusCode::NOT_FOUND);
+    let names_session = || match status {
+        StatusCode::NOT_FOUND => true,
+        StatusCode::BAD_REQUEST => error.as_ref().is_some_and(is_of_session),
+        _ => false,
+    };
     match error {
-        _ if is_refused && has_session && !is_answer => Err(StreamableHttpError::SessionExpired),
+        _ if has_session && !is_answer && names_session() => Err(StreamableHttpError::SessionExpired),
         Some(error) => {
             let error = ServerJsonRpcMessage::Error(error);
             Ok(StreamableHttpPostResponse::Json(for_request(error, message), None))
@@ -82,6 +91,13 @@ pub(super) async fn refusal(response: Response, message: &ClientJsonRpcMessage, 
         }
         None => failed(),
     }
+}
+
+/// Returns `true` for the error with which the TypeScript SDK, and its examples, refuse a session with status 400.
+fn is_of_session(error: &JsonRpcError) -> bool {
+    let text = error.error.message.to_ascii_lowercase();
+    let names_session = text.contains("session") || text.contains("not initialized");
+    error.id.is_none() && error.error.code == REFUSED_SESSION && names_session
 }
 
 fn is_discovery(message: &ClientJsonRpcMessage) -> bool {

@@ -29,7 +29,7 @@ async fn request(
         match ready.connection.request(request.clone(), deadline).await {
             Ok(result) => return Ok(result),
             Err(fault) => {
-                let is_lost = matches!(fault, Fault::NotRun(_) | Fault::Gone(_));
+                let is_lost = matches!(fault, Fault::NotRun(_) | Fault::Expired(_) | Fault::Gone(_));
                 if is_lost {
                     ready.connection.abandon();
                 }
