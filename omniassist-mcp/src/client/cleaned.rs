@@ -35,12 +35,24 @@ pub(super) fn schema(schema: &mut Value) {
                 match (name.as_str(), member) {
                     ("description" | "title" | "$comment", Value::String(text)) => *text = description(text),
                     ("const" | "default" | "enum" | "examples", _) => {}
+                    (
+                        "properties" | "patternProperties" | "$defs" | "definitions" | "dependentSchemas",
+                        Value::Object(schemas),
+                    ) => schemas.values_mut().for_each(named_schema),
                     (_, member) => self::schema(member),
                 }
             }
         }
         Value::Array(items) => items.iter_mut().for_each(self::schema),
         _ => {}
+    }
+}
+
+/// Cleans a schema under a name that its author chose, which is no keyword. A text in its place is cleaned too.
+fn named_schema(schema: &mut Value) {
+    match schema {
+        Value::String(text) => *text = description(text),
+        schema => self::schema(schema),
     }
 }
 
@@ -85,6 +97,16 @@ mod tests {
         let mut given = json!({"properties": {"title": {"description": "a\u{202e}", "enum": ["\u{202e}"]}}});
         schema(&mut given);
         assert_eq!(given, json!({"properties": {"title": {"description": "a", "enum": ["\u{202e}"]}}}));
+        for names in ["properties", "patternProperties", "$defs", "definitions", "dependentSchemas"] {
+            for name in ["default", "const", "enum", "examples", "properties", "description"] {
+                let mut given = json!({names: {name: {"title": "a\u{202e}", "default": "\u{202e}"}}});
+                schema(&mut given);
+                assert_eq!(given, json!({names: {name: {"title": "a", "default": "\u{202e}"}}}));
+                let mut given = json!({names: {name: "a\u{202e}"}});
+                schema(&mut given);
+                assert_eq!(given, json!({names: {name: "a"}}));
+            }
+        }
         let mut given = json!({"anyOf": [{"title": "b\u{200b}"}, {"items": {"$comment": "c\u{202e}"}}]});
         schema(&mut given);
         assert_eq!(given, json!({"anyOf": [{"title": "b"}, {"items": {"$comment": "c"}}]}));

@@ -97,7 +97,9 @@ async fn the_model_reads_no_hidden_characters_of_a_definition() {
     let tools = poisoned.iter().enumerate().map(|(number, text)| {
         let mut tool = tool(&format!("add{number}"));
         tool["description"] = (*text).into();
-        tool["inputSchema"]["properties"]["x"]["description"] = (*text).into();
+        for name in ["x", "default", "const", "enum", "examples"] {
+            tool["inputSchema"]["properties"][name]["description"] = (*text).into();
+        }
         tool
     });
     protocol.set_tools(tools.collect());
@@ -115,7 +117,7 @@ async fn the_model_reads_no_hidden_characters_of_a_definition() {
     assert_eq!(tools.len(), 5);
     for tool in tools.iter() {
         let read = serde_json::to_string(&**tool).unwrap();
-        assert!(tool.description.len() <= 2048 && read.len() < 6000, "{}", read.len());
+        assert!(tool.description.len() <= 2048 && read.len() < 15_000, "{}", read.len());
         let hidden = |letter: char| {
             letter.is_control() || matches!(letter, '\u{200b}' | '\u{202e}' | '\u{e0000}'..='\u{e0fff}')
         };
