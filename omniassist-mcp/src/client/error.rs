@@ -1,5 +1,6 @@
 use std::error::Error as StdError;
 use std::fmt;
+use std::sync::Arc;
 
 use super::cleaned;
 
@@ -22,6 +23,7 @@ enum Kind {
     Disconnected,
     TimedOut,
     NoCredentials,
+    RefusedCredentials,
     AuthorizationNeeded,
     Authorization,
     CredentialStore,
@@ -51,6 +53,12 @@ impl McpError {
         Self::of(Kind::Unreachable).with_source(source)
     }
 
+    /// Creates the error of a request for which no connection could be made.
+    pub(super) fn not_connected(source: Arc<Self>) -> Self {
+        let kind = if source.is_unauthenticated() { source.inner.kind } else { Kind::Unreachable };
+        Self::of(kind).with_source(source)
+    }
+
     pub(super) fn disconnected() -> Self {
         Self::of(Kind::Disconnected)
     }
@@ -65,6 +73,10 @@ impl McpError {
 
     pub(super) fn no_credentials() -> Self {
         Self::of(Kind::NoCredentials)
+    }
+
+    pub(super) fn refused_credentials(source: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
+        Self::of(Kind::RefusedCredentials).with_source(source)
     }
 
     pub(super) fn authorization_needed() -> Self {
@@ -137,7 +149,13 @@ impl McpError {
     /// Returns `true` if the user has no credentials for the server, or none that it accepts.
     #[must_use]
     pub fn is_unauthenticated(&self) -> bool {
-        matches!(self.inner.kind, Kind::NoCredentials | Kind::AuthorizationNeeded)
+        let kind = self.inner.kind;
+        matches!(kind, Kind::NoCredentials | Kind::RefusedCredentials | Kind::AuthorizationNeeded)
+    }
+
+    /// Returns `true` if the server did not accept the credentials.
+    pub(super) fn has_refused_credentials(&self) -> bool {
+        self.inner.kind == Kind::RefusedCredentials
     }
 
     /// Returns `true` if the user has to authorize the access to the server, for the first time, again, or for more. See
@@ -188,6 +206,7 @@ impl fmt::Display for McpError {
             Kind::Disconnected => "the connection to the server was lost",
             Kind::TimedOut => "the server did not answer in time",
             Kind::NoCredentials => "the user has no credentials for the server",
+            Kind::RefusedCredentials => "the server does not accept the credentials",
             Kind::AuthorizationNeeded => "the user has to authorize the access to the server",
             Kind::Authorization => "the authorization at the server has failed",
             Kind::CredentialStore => "the store of credentials cannot be used",

@@ -169,8 +169,8 @@ impl Watcher for Hub {
 
     fn failed(&self, error: &McpError) {
         let source = self.config.name.as_str();
-        if error.is_unauthenticated() {
-            tracing::debug!(source, "a user has no credentials for an MCP server");
+        if error.is_unauthenticated() && self.pool.is_per_principal() {
+            tracing::debug!(source, "a user has no credentials that an MCP server accepts");
         } else {
             tracing::warn!(source, error = ?error, "an MCP server cannot be used");
         }

@@ -43,6 +43,8 @@ struct Shared {
     accounts: Mutex<Option<Accounts>>,
     /// Credentials that the next call is refused with.
     revoked: Mutex<String>,
+    /// Credentials that every request is refused with.
+    unknown: Mutex<String>,
 }
 
 impl HttpServer {
@@ -56,6 +58,7 @@ impl HttpServer {
             connections: Mutex::default(),
             accounts: Mutex::default(),
             revoked: Mutex::default(),
+            unknown: Mutex::default(),
         });
         let this = Self { protocol, url, shared };
         let server = this.clone();
@@ -101,6 +104,11 @@ impl HttpServer {
         *self.shared.revoked.lock().unwrap() = authorization.to_owned();
     }
 
+    /// Refuses every request with these credentials.
+    pub(crate) fn forget(&self, authorization: &str) {
+        *self.shared.unknown.lock().unwrap() = authorization.to_owned();
+    }
+
     /// Returns the `authorization` of each call, with the tool.
     pub(crate) fn authorizations(&self) -> Vec<(String, String)> {
         self.shared.authorizations.lock().unwrap().clone()
@@ -116,6 +124,9 @@ impl HttpServer {
         let refusal = |method: &str| {
             accounts.as_ref().and_then(|accounts| accounts.gate(&path, &authorization, method))
         };
+        if !authorization.is_empty() && *self.shared.unknown.lock().unwrap() == authorization {
+            return Ok(plain(StatusCode::UNAUTHORIZED, ""));
+        }
         if request.method() != Method::POST
             && let Some(refusal) = refusal("")
         {

@@ -102,6 +102,21 @@ async fn a_token_that_is_refused_is_asked_for_again() {
 }
 
 #[tokio::test]
+async fn a_user_whose_token_the_server_does_not_accept_is_unauthenticated() {
+    let server = HttpServer::start(Protocol::new(["look"]), Lost::NotFound).await;
+    let docs = Arc::new(open(McpServer::http("docs", &server.url)).auth(tokens().0));
+    let desk = Desk::new([Arc::clone(&docs)]);
+    assert!(desk.call_as("ann", "docs_look").await.to_string().contains("look ran"));
+    server.forget("Bearer token-of-ann");
+    let result = desk.call_as("ann", "docs_look").await.to_string();
+    assert!(result.contains("does not accept the credentials"), "{result}");
+    let error = docs.read(&Principal::new("ann"), "x://plain").await.unwrap_err();
+    assert!(error.is_unauthenticated() && !error.is_unreachable(), "{error:?}");
+    desk.call_as("ann", "hello").await;
+    assert!(desk.offered().is_empty(), "the tools do not exist for the user");
+}
+
+#[tokio::test]
 async fn only_a_user_with_a_connection_makes_way_for_another() {
     let server = HttpServer::start(Protocol::new(["look"]), Lost::NotFound).await;
     let auth = McpAuth::per_principal(async |user: Principal| {

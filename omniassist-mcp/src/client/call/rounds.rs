@@ -15,9 +15,13 @@ use crate::client::link::HeldCall;
 use crate::client::{McpError, cleaned, output};
 
 const MAY_HAVE_ACTED: &str = "The server went away; it may or may not have acted.";
+const TOO_LARGE: &str =
+    "The server sent a message of more than 8 MiB, which ended the connection; it may or may not have acted.";
 const TIMED_OUT: &str = "The server did not answer in time; it may or may not have acted.";
 const UNREACHABLE: &str = "The server cannot be reached now. The call did not run.";
 const UNAUTHORIZED: &str = "The user has to authorize the access to this server first. The call did not run.";
+const REFUSED_CREDENTIALS: &str =
+    "The server does not accept the credentials of this user. The call did not run.";
 const FORBIDDEN: &str = "The server refuses this user. The call did not run.";
 const CHANGED: &str = "The server has changed or removed this tool. The call did not run.";
 const BUSY: &str = "Too many users use the server now. The call did not run.";
@@ -241,7 +245,8 @@ impl McpTool {
 
     fn failure(&self, fault: Fault) -> ToolError {
         match fault {
-            Fault::NotRun(error) => failed(UNREACHABLE, error),
+            Fault::NotRun(error) => failed(text_of(&error), error),
+            Fault::Gone(error) if error.is_over_limit() => failed(TOO_LARGE, error),
             Fault::Expired(error) | Fault::Gone(error) => failed(MAY_HAVE_ACTED, error),
             Fault::Forbidden(error) => failed(text_of(&error), error),
             Fault::TimedOut => failed(TIMED_OUT, McpError::timed_out()),
@@ -261,10 +266,11 @@ fn check_round(waiting: Option<&Waiting>) -> Result<(), ToolError> {
 
 /// Returns the text for models of an error that kept a call from running.
 fn text_of(error: &McpError) -> &'static str {
-    match error.is_unauthenticated() {
-        true => UNAUTHORIZED,
-        false if error.is_forbidden() => FORBIDDEN,
-        false => UNREACHABLE,
+    match error {
+        error if error.has_refused_credentials() => REFUSED_CREDENTIALS,
+        error if error.is_unauthenticated() => UNAUTHORIZED,
+        error if error.is_forbidden() => FORBIDDEN,
+        _ => UNREACHABLE,
     }
 }
 

@@ -51,6 +51,9 @@ impl Fault {
             ServiceError::TransportSend(error) if is_expired(error.error.as_ref()) => {
                 Self::Expired(McpError::disconnected_by(error.error))
             }
+            ServiceError::TransportSend(error) if is_unauthenticated(error.error.as_ref()) => {
+                Self::NotRun(McpError::refused_credentials(error.error))
+            }
             ServiceError::TransportSend(error) if proves_not_run(error.error.as_ref()) => {
                 Self::NotRun(McpError::disconnected_by(error.error))
             }
@@ -109,11 +112,14 @@ fn is_expired(error: &(dyn StdError + 'static)) -> bool {
     any_source(error, |error| matches!(error.downcast_ref(), Some(HttpError::SessionExpired)))
 }
 
-/// Returns `true` if the server cannot have read the request: the credentials were refused, or there was no connection to send
-/// it on.
+/// Returns `true` if the server refused the credentials, and so did not run the request.
+fn is_unauthenticated(error: &(dyn StdError + 'static)) -> bool {
+    any_source(error, |error| matches!(error.downcast_ref(), Some(HttpError::AuthRequired(_))))
+}
+
+/// Returns `true` if the server cannot have read the request, since there was no connection to send it on.
 fn proves_not_run(error: &(dyn StdError + 'static)) -> bool {
     any_source(error, |error| match (error.downcast_ref(), error.downcast_ref::<io::Error>()) {
-        (Some(HttpError::AuthRequired(_)), _) => true,
         (Some(HttpError::Client(error)), _) => error.is_connect(),
         (_, Some(error)) => error.kind() == io::ErrorKind::BrokenPipe,
         _ => false,

@@ -1,4 +1,3 @@
-use std::error::Error as StdError;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -97,17 +96,14 @@ impl Connection {
 fn unreachable(error: ClientInitializeError) -> McpError {
     match error {
         ClientInitializeError::LegacyFallbackFailed { fallback, .. } => unreachable(*fallback),
-        ClientInitializeError::TransportError { error, .. } => {
-            McpError::unreachable(match error.error.downcast::<HttpError>() {
-                Ok(error) => match *error {
-                    HttpError::Client(error) => {
-                        Box::new(error.without_url()) as Box<dyn StdError + Send + Sync>
-                    }
-                    error => error.into(),
-                },
-                Err(error) => error,
-            })
-        }
+        ClientInitializeError::TransportError { error, .. } => match error.error.downcast::<HttpError>() {
+            Ok(error) => match *error {
+                HttpError::Client(error) => McpError::unreachable(error.without_url()),
+                error @ HttpError::AuthRequired(_) => McpError::refused_credentials(error),
+                error => McpError::unreachable(error),
+            },
+            Err(error) => McpError::unreachable(error),
+        },
         error => McpError::unreachable(error),
     }
 }

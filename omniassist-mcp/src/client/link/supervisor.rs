@@ -47,9 +47,8 @@ pub(super) async fn supervise(shared: Arc<Shared>) {
                 // The server may be another one now.
                 era = Era::Unknown;
                 // Only the next run can bring credentials, and a user may have left.
-                let waits = error.is_unauthenticated() || shared.config.is_per_principal();
                 shared.failed(error);
-                waits
+                shared.config.is_per_principal()
             }
         };
         let delay = if is_idle { None } else { Some(backoff.next()) };

@@ -25,7 +25,7 @@ async fn request(
     loop {
         let link = pool.link(who)?;
         let ready = timeout_at(deadline, link.ready()).await.map_err(|_| McpError::timed_out())?;
-        let ready = ready.map_err(McpError::unreachable)?;
+        let ready = ready.map_err(McpError::not_connected)?;
         match ready.connection.request(request.clone(), deadline).await {
             Ok(result) => return Ok(result),
             Err(fault) => {
