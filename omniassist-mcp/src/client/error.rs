@@ -30,6 +30,7 @@ enum Kind {
     Forbidden,
     Busy,
     OverLimit(&'static str),
+    Status(u16),
     Answer,
     PinFile,
     UnknownTool,
@@ -101,6 +102,10 @@ impl McpError {
 
     pub(super) fn over_limit(limit: &'static str) -> Self {
         Self::of(Kind::OverLimit(limit))
+    }
+
+    pub(super) fn http_status(status: u16) -> Self {
+        Self::of(Kind::Status(status))
     }
 
     pub(super) fn answer(source: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
@@ -189,6 +194,15 @@ impl McpError {
         matches!(self.inner.kind, Kind::OverLimit(_))
     }
 
+    /// Returns the status of HTTP with which the server answered, if the answer has no message of the protocol.
+    #[must_use]
+    pub fn status(&self) -> Option<u16> {
+        match self.inner.kind {
+            Kind::Status(status) => Some(status),
+            _ => None,
+        }
+    }
+
     /// Returns `true` if the file with the pins could not be read or written.
     #[must_use]
     pub fn is_pin_file(&self) -> bool {
@@ -213,6 +227,12 @@ impl fmt::Display for McpError {
             Kind::Forbidden => "the server refuses the user",
             Kind::Busy => "too many users have calls under way",
             Kind::OverLimit(limit) => return write!(f, "the answer of the server is larger than {limit}"),
+            Kind::Status(status) => {
+                return write!(
+                    f,
+                    "the server answered with HTTP status {status} and no message of the protocol"
+                );
+            }
             Kind::Answer => "the server's answer cannot be used",
             Kind::PinFile => "the file with the pins cannot be used",
             Kind::UnknownTool => "no tool of this name waits to be accepted",

@@ -101,8 +101,9 @@
 //!
 //! Each request has a deadline. A call is repeated once if the server certainly did not run it: the session or the credentials
 //! were refused, or there was no connection. A session is refused by status 404, or by status 400 with the error of the
-//! TypeScript SDK for sessions. If the connection ends during a call, the model reads that the server may or may
-//! not have acted, and the call is not repeated, unless the tool's annotations are trusted and allow it.
+//! TypeScript SDK for sessions. Any other status is an answer to the call: the model reads it, and the connection stays. If
+//! the connection ends during a call, the model reads that the server may or may not have acted, and the call is not repeated,
+//! unless the tool's annotations are trusted and allow it.
 //!
 //! The errors that models read have an [`McpError`] as source, for the log.
 

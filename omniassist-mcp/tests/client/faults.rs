@@ -1,9 +1,11 @@
 //! Servers that restart, die and hang.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use futures_util::future::join_all;
 use omniassist_mcp::client::McpServer;
+use omniassist_server::Principal;
 use rmcp::ServiceExt;
 use rmcp::model::CallToolRequestParams;
 use rmcp::transport::StreamableHttpClientTransport;
@@ -101,6 +103,36 @@ async fn a_call_that_is_answered_with_an_http_error_is_not_said_to_have_not_run(
         // Status 404 says that the session has ended, so the call is repeated in another.
         assert_eq!(server.protocol.calls(tool), ran, "{tool}: {result}");
     }
+}
+
+#[tokio::test]
+async fn a_call_that_is_answered_with_an_http_status_keeps_the_connection() {
+    let statuses = [200, 307, 400, 413, 422, 500, 503];
+    let tools = statuses.map(|status| format!("answer_{status}"));
+    let server = HttpServer::start(Protocol::new(tools.iter().map(String::as_str)), Lost::NotFound).await;
+    let docs = Arc::new(open(McpServer::http("docs", &server.url)));
+    let desk = Desk::new([Arc::clone(&docs)]).ready().await;
+    for (status, tool) in statuses.iter().zip(&tools) {
+        let result = desk.call(&format!("docs_{tool}")).await.to_string();
+        let expected = format!("HTTP status {status} and no result; it may or may not have acted.");
+        assert!(result.contains(&expected), "{result}");
+        assert_eq!(server.protocol.calls(tool), 1);
+    }
+    let error = docs.read(&Principal::anonymous(), "x://answer_503").await.unwrap_err();
+    assert!(error.status() == Some(503) && error.to_string().contains("HTTP status 503"), "{error}");
+    assert_eq!(server.protocol.count("initialize"), 1);
+}
+
+#[tokio::test]
+async fn a_session_that_is_refused_without_a_message_of_the_protocol_is_replaced() {
+    let server = HttpServer::start(Protocol::new(["look"]), Lost::BadRequest).await;
+    let desk = Desk::new([open(McpServer::http("docs", &server.url))]).ready().await;
+    tokio::time::sleep(Duration::from_millis(600)).await;
+    server.restart().await;
+    let result = desk.call("docs_look").await.to_string();
+    assert!(result.contains("HTTP status 400"), "{result}");
+    desk.until(|_| server.protocol.count("initialize") == 2).await;
+    assert!(desk.call("docs_look").await.to_string().contains("look ran"));
 }
 
 #[tokio::test]

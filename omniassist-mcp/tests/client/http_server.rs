@@ -23,6 +23,8 @@ use super::protocol::{Protocol, Reaction};
 pub(crate) enum Lost {
     /// The one of the TypeScript SDK's example.
     BadRequestWithoutId,
+    /// One without a message of the protocol.
+    BadRequest,
     NotFound,
 }
 
@@ -143,6 +145,7 @@ impl HttpServer {
         let is_first = matches!(message["method"].as_str(), Some("initialize" | "server/discover"));
         if !is_first && !self.shared.sessions.lock().unwrap().contains(&session) {
             return Ok(match self.shared.lost {
+                Lost::BadRequest => plain(StatusCode::BAD_REQUEST, "No valid session ID provided"),
                 Lost::NotFound => plain(StatusCode::NOT_FOUND, "Not Found"),
                 Lost::BadRequestWithoutId => plain(
                     StatusCode::BAD_REQUEST,
@@ -161,7 +164,8 @@ impl HttpServer {
             }
         }
         let reaction = self.protocol.react(&message);
-        if let Some(answer) = message["params"]["name"].as_str().and_then(answered) {
+        let resource = message["params"]["uri"].as_str().and_then(|uri| uri.strip_prefix("x://"));
+        if let Some(answer) = message["params"]["name"].as_str().or(resource).and_then(answered) {
             return Ok(answer);
         }
         let messages = match reaction {

@@ -1,3 +1,4 @@
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use omniassist_server::tool::{ToolContext, ToolError};
@@ -249,6 +250,12 @@ impl McpTool {
             Fault::Gone(error) if error.is_over_limit() => failed(TOO_LARGE, error),
             Fault::Expired(error) | Fault::Gone(error) => failed(MAY_HAVE_ACTED, error),
             Fault::Forbidden(error) => failed(text_of(&error), error),
+            Fault::Answered(status) => failed(
+                format!(
+                    "The server answered with HTTP status {status} and no result; it may or may not have acted."
+                ),
+                McpError::http_status(status),
+            ),
             Fault::TimedOut => failed(TIMED_OUT, McpError::timed_out()),
             Fault::Cancelled => ToolError::new(CANCELLED),
             Fault::Answer(error) => failed(UNUSABLE, error),
@@ -274,6 +281,6 @@ fn text_of(error: &McpError) -> &'static str {
     }
 }
 
-fn failed(text: &'static str, error: McpError) -> ToolError {
+fn failed(text: impl Into<Cow<'static, str>>, error: McpError) -> ToolError {
     ToolError::new(text).with_source(error)
 }

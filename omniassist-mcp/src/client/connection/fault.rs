@@ -18,6 +18,8 @@ pub(in crate::client) enum Fault {
     Expired(McpError),
     /// The connection was lost. The server may have run it.
     Gone(McpError),
+    /// The server answered with a status of HTTP, and with no message of the protocol. It may have run it.
+    Answered(u16),
     /// There was no answer in time. The server may have run it.
     TimedOut,
     /// The call was cancelled.
@@ -37,17 +39,22 @@ pub(in crate::client) enum Fault {
 impl Fault {
     /// Classifies the failure of a request that was handed to the transport.
     pub(super) fn of(error: ServiceError) -> Self {
-        if let ServiceError::TransportSend(error) = &error
-            && let Some(refusal) = forbidden(error.error.as_ref())
-        {
-            return Self::Forbidden(refusal);
+        if let ServiceError::TransportSend(error) = &error {
+            let error = error.error.as_ref();
+            if let Some(refusal) = forbidden(error) {
+                return Self::Forbidden(refusal);
+            }
+            match status(error) {
+                Some(429) => return Self::TooMany,
+                Some(status) => return Self::Answered(status),
+                None => {}
+            }
         }
         match error {
             ServiceError::McpError(error) => match pages(&error) {
                 Some(pages) => Self::NeedsPages(pages),
                 None => Self::Refused(error.message.into_owned()),
             },
-            ServiceError::TransportSend(error) if is_too_often(error.error.as_ref()) => Self::TooMany,
             ServiceError::TransportSend(error) if is_expired(error.error.as_ref()) => {
                 Self::Expired(McpError::disconnected_by(error.error))
             }
@@ -73,6 +80,7 @@ impl Fault {
             | Self::Gone(error)
             | Self::Answer(error)
             | Self::Forbidden(error) => error,
+            Self::Answered(status) => McpError::http_status(status),
             Self::TimedOut => McpError::timed_out(),
             Self::Cancelled => McpError::disconnected(),
             Self::Refused(text) => McpError::answer(text),
@@ -91,12 +99,12 @@ fn pages(error: &ErrorData) -> Option<Vec<ElicitRequestParams>> {
     Some(pages).filter(|pages| !pages.is_empty())
 }
 
-/// Returns `true` if the server refused the request because there are too many.
-fn is_too_often(error: &(dyn StdError + 'static)) -> bool {
-    any_source(
-        error,
-        |error| matches!(error.downcast_ref(), Some(HttpError::HttpStatus(refusal)) if refusal.status == 429),
-    )
+/// Returns the status of an answer that has no message of the protocol.
+fn status(error: &(dyn StdError + 'static)) -> Option<u16> {
+    std::iter::successors(Some(error), |&error| error.source()).find_map(|error| {
+        let Some(HttpError::HttpStatus(answer)) = error.downcast_ref() else { return None };
+        Some(answer.status)
+    })
 }
 
 /// Returns the error of a user whom the server refuses.

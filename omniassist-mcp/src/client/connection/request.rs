@@ -63,7 +63,14 @@ impl OpenRequest {
                 if let Some((registration, _)) = &mut self.registration {
                     registration.is_answered = true;
                 }
-                return answer.map(Turn::Answer).map_err(Fault::of);
+                return answer.map(Turn::Answer).map_err(|error| {
+                    let fault = Fault::of(error);
+                    if matches!(fault, Fault::Answered(400)) {
+                        // Some servers refuse a session so. The list of tools is read as a sign of life.
+                        self.doubted.notify_one();
+                    }
+                    fault
+                });
             }
             () = self.ended.cancelled() => return Err(Fault::Gone(McpError::disconnected())),
             Some(asked) = asked => {

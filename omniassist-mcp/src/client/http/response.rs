@@ -44,7 +44,7 @@ pub(super) async fn answer(response: Response, message: &ClientJsonRpcMessage) -
         return Ok(StreamableHttpPostResponse::Sse(events(response), session));
     }
     if !is(&response, JSON) {
-        return Err(StreamableHttpError::UnexpectedContentType(None));
+        return Err(HttpStatusError::new(response.status().as_u16(), None).into());
     }
     let body = read(response, MAX_MESSAGE).await?;
     let answer = match serde_json::from_slice(&body)? {
