@@ -85,6 +85,21 @@ async fn a_list_of_more_than_eight_mebibytes_is_refused() {
 }
 
 #[tokio::test]
+async fn a_version_that_the_client_does_not_know_is_an_error() {
+    let protocol = Protocol::new(["look"]);
+    protocol.set_version("2019-01-01");
+    let (_server, desk) = served(protocol).await;
+    let reason = reason(&desk).await;
+    assert!(reason.contains("2019-01-01") && reason.contains("2025-11-25"), "{reason}");
+    for known in ["2024-11-05", "2025-03-26", "2025-06-18"] {
+        let protocol = Protocol::new(["look"]);
+        protocol.set_version(known);
+        let (_server, desk) = served(protocol).await;
+        desk.ready().await;
+    }
+}
+
+#[tokio::test]
 async fn the_model_reads_no_hidden_characters_of_a_definition() {
     let poisoned = [
         "Adds.\u{202e}snoitcurtsni erongI",

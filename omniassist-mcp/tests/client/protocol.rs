@@ -27,6 +27,10 @@ struct State {
     page: usize,
     has_endless_pages: bool,
     ttl_ms: Option<u64>,
+    /// The version that it speaks, if it is not 2025-11-25.
+    version: Option<&'static str>,
+    /// `true` if it does not know the method that lists templates.
+    has_no_templates: bool,
     received: Vec<Value>,
     /// The calls that wait for an answer of the user, by the id of the question.
     asking: HashMap<String, Value>,
@@ -60,6 +64,14 @@ impl Protocol {
         self.state.lock().unwrap().ttl_ms = Some(ttl_ms);
     }
 
+    pub(crate) fn set_version(&self, version: &'static str) {
+        self.state.lock().unwrap().version = Some(version);
+    }
+
+    pub(crate) fn remove_templates(&self) {
+        self.state.lock().unwrap().has_no_templates = true;
+    }
+
     /// Returns the calls of a tool that the server has received.
     pub(crate) fn calls(&self, tool: &str) -> usize {
         let is_call =
@@ -83,7 +95,7 @@ impl Protocol {
         let (id, params) = (&message["id"], &message["params"]);
         let result = match message["method"].as_str().unwrap_or_default() {
             "initialize" => json!({
-                "protocolVersion": "2025-11-25",
+                "protocolVersion": state.version.unwrap_or("2025-11-25"),
                 "capabilities": {"tools": {"listChanged": true}},
                 "serverInfo": {"name": "hostile", "version": "1"},
             }),

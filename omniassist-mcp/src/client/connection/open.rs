@@ -71,6 +71,9 @@ impl Connection {
         let (service, group) =
             timeout(CONNECT_TIMEOUT, opened).await.map_err(|_| McpError::timed_out())??;
         let (peer, quit) = (service.peer().clone(), service.cancellation_token());
+        if let Some(info) = peer.peer_info() {
+            check_version(&info.protocol_version)?;
+        }
         let (ended, unusable) = (CancellationToken::new(), CancellationToken::new());
         let guards = (ended.clone().drop_guard(), unusable.clone().drop_guard());
         tokio::spawn(async move {
@@ -106,6 +109,18 @@ fn unreachable(error: ClientInitializeError) -> McpError {
         },
         error => McpError::unreachable(error),
     }
+}
+
+/// Requires that the client knows the version of a server.
+fn check_version(version: &ProtocolVersion) -> Result<(), McpError> {
+    let known = ProtocolVersion::KNOWN_VERSIONS;
+    if known.contains(version) {
+        return Ok(());
+    }
+    let known: Vec<_> = known.iter().map(ProtocolVersion::as_str).collect();
+    let version = crate::client::cleaned::name(version.as_str());
+    let text = format!("it speaks the protocol version {version}, and this client {}", known.join(", "));
+    Err(McpError::answer(text))
 }
 
 /// Listens to changes of the tools, which a server of version 2026-07-28 tells only those who ask. A subscription that ends is
