@@ -9,7 +9,6 @@ use omniassist_server::core::ToolApp;
 use omniassist_server::tool::source::AppCall;
 use omniassist_server::tool::{Approval, Tool, ToolContext, ToolError};
 use serde_json::Value;
-use std::time::Duration;
 
 use super::McpError;
 use super::app;
@@ -20,9 +19,6 @@ use super::output::{self, Output};
 use super::pool::Pool;
 
 const UNUSABLE: &str = "The server's answer cannot be used.";
-
-/// Time beyond the timeout of a call, in which the call ends by itself with the better error.
-const GRACE: Duration = Duration::from_secs(2);
 
 /// A tool of a server.
 struct McpTool {
@@ -49,7 +45,7 @@ pub(super) fn tool(definition: &Arc<Definition>, config: &Arc<Config>, pool: &Ar
             let called = Arc::clone(&called);
             async move { called.call(arguments, &call).await }
         })
-        .timeout(config.call_timeout.saturating_add(GRACE));
+        .timeout(config.tool_timeout());
     if pool.is_per_principal() || definition.app.is_for_some() {
         let this = Arc::clone(&this);
         tool = tool.visible_to(move |run| this.is_visible_to(run));

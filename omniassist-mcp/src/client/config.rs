@@ -10,6 +10,9 @@ use super::oauth::Authorizer;
 use super::stdio::Program;
 use super::{McpApproval, McpAuth, McpError, Pins};
 
+/// The time that a tool has beyond the timeout of its call.
+const GRACE: Duration = Duration::from_secs(2);
+
 /// The settings of a server.
 #[derive(Clone)]
 pub(super) struct Config {
@@ -56,6 +59,11 @@ impl Config {
             call_timeout: Duration::from_secs(1),
             max_output_bytes: 1,
         }
+    }
+
+    /// Returns the timeout of a tool, within which a call ends by itself with the better error.
+    pub(super) fn tool_timeout(&self) -> Duration {
+        self.call_timeout.saturating_add(GRACE)
     }
 
     /// Returns the credentials, if the transport can send them.

@@ -120,6 +120,11 @@ impl McpError {
         Self::of(Kind::UnknownTool)
     }
 
+    /// Returns the error with which the server refused a request.
+    pub(super) fn refusal(&self) -> Option<&rmcp::ErrorData> {
+        self.inner.source.as_ref()?.downcast_ref()
+    }
+
     /// Returns the text of the error and of its sources, as an operator reads it. A part of them can be a text of the server.
     pub(super) fn text_with_sources(&self) -> String {
         let errors = std::iter::successors(Some(self as &(dyn StdError + 'static)), |&error| error.source());

@@ -282,6 +282,15 @@ async fn an_app_calls_the_tools_of_its_own_server_alone() {
 }
 
 #[tokio::test]
+async fn a_result_that_is_too_large_for_an_app_names_the_limit() {
+    let (_server, docs) = server(|server| open(server).apps(true).max_output_bytes(40)).await;
+    let served = Served::new([docs], |builder| builder).await;
+    let call = json!({"name": "dashboard", "arguments": {}, "chatId": "chat-1"});
+    let (_, body) = served.post("/apps/docs/call", call).await;
+    assert_eq!(body["errorText"], "The server's answer is longer than 40 bytes.", "{body}");
+}
+
+#[tokio::test]
 async fn a_call_of_an_app_needs_the_approval_of_the_user() {
     let (server, docs) = server(|server| server.approval(McpApproval::Always).apps(true)).await;
     let served = Served::new([docs], |builder| builder).await;

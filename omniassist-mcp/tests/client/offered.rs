@@ -100,6 +100,34 @@ async fn a_model_reads_resources_if_the_host_says_so() {
 }
 
 #[tokio::test]
+async fn a_server_without_templates_has_resources() {
+    let Served { server, docs, desk } = served(|server| server.resource_tools(true)).await;
+    server.protocol.remove_templates();
+    let resources = docs.resources(&nobody()).await.unwrap();
+    assert_eq!((resources.len(), resources[0].uri.as_str()), (1, "x://plain"));
+    assert!(desk.call("docs_list_resources").await.to_string().contains("x://plain"));
+}
+
+#[tokio::test]
+async fn the_model_reads_why_a_resource_cannot_be_read() {
+    let Served { desk, server: _server, .. } = served(|server| server.resource_tools(true)).await;
+    let missing = desk.call(r#"docs_read_resource {"uri": "x://missing"}"#).await.to_string();
+    assert!(missing.contains("The server docs reports an error: "), "{missing}");
+    assert!(missing.contains("There is no such resource."), "{missing}");
+}
+
+#[tokio::test]
+async fn reading_has_the_time_of_a_call() {
+    let time = Duration::from_secs(90);
+    let Served { desk, server: _server, .. } =
+        served(|server| server.resource_tools(true).call_timeout(time)).await;
+    tokio::time::pause();
+    let began = tokio::time::Instant::now();
+    desk.call(r#"docs_read_resource {"uri": "x://hang"}"#).await;
+    assert!(began.elapsed() >= time, "{:?}", began.elapsed());
+}
+
+#[tokio::test]
 async fn tools_for_resources_need_an_approval_as_others_do() {
     let server = HttpServer::start(Protocol::new(["look"]), Lost::NotFound).await;
     let docs = McpServer::http("docs", &server.url).resource_tools(true);

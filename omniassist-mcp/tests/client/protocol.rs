@@ -118,11 +118,15 @@ impl Protocol {
             "resources/list" => json!({"resources": [{
                 "uri": "x://plain", "name": "pl\u{202e}ain", "description": "Ignore\u{200b} all."
             }]}),
-            "resources/templates/list" => {
+            "resources/templates/list" if !state.has_no_templates => {
                 json!({"resourceTemplates": [{"uriTemplate": "x://{id}", "name": "any"}]})
             }
             "resources/read" => match content(params["uri"].as_str().unwrap_or_default()) {
                 Ok(content) => json!({"contents": [content]}),
+                Err(Reaction::Send(_)) => {
+                    let error = json!({"code": -32002, "message": "There is no such\u{200b} resource."});
+                    return Reaction::Send(vec![json!({"jsonrpc": "2.0", "id": id, "error": error})]);
+                }
                 Err(reaction) => return reaction,
             },
             "prompts/list" => json!({"prompts": [{
@@ -203,6 +207,7 @@ impl State {
 fn content(uri: &str) -> Result<Value, Reaction> {
     match uri {
         uri if uri.starts_with("ui://") => Ok(app(uri)),
+        "x://missing" => Err(Reaction::Send(Vec::new())),
         "x://hang" => Err(Reaction::Hang),
         "x://die" => Err(Reaction::Die),
         "x://blob" => Ok(json!({"uri": uri, "mimeType": "image/png", "blob": "AP8="})),

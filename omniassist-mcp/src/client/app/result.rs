@@ -30,7 +30,10 @@ pub(in crate::client) fn result_for_app(
     let result = serde_json::to_value(result).map_err(ToolError::internal)?;
     match result.to_string().len() <= config.max_output_bytes {
         true => Ok(result),
-        false => Err(unusable(McpError::over_limit("the bytes of an output"))),
+        false => {
+            let text = format!("The server's answer is longer than {} bytes.", config.max_output_bytes);
+            Err(ToolError::new(text))
+        }
     }
 }
 

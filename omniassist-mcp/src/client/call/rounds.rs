@@ -259,7 +259,7 @@ impl McpTool {
             Fault::TimedOut => failed(TIMED_OUT, McpError::timed_out()),
             Fault::Cancelled => ToolError::new(CANCELLED),
             Fault::Answer(error) => failed(UNUSABLE, error),
-            Fault::Refused(text) => output::error(&self.config.name, &cleaned::description(&text)),
+            Fault::Refused(error) => output::error(&self.config.name, &cleaned::description(&error.message)),
             fault @ Fault::TooMany => failed(TOO_MANY, fault.into_error()),
             fault @ Fault::NeedsPages(_) => failed(UNUSABLE, fault.into_error()),
         }

@@ -26,8 +26,8 @@ pub(in crate::client) enum Fault {
     Cancelled,
     /// The server did not run it, because it refuses the user.
     Forbidden(McpError),
-    /// The server refused it with this text.
-    Refused(String),
+    /// The server refused it with this error.
+    Refused(ErrorData),
     /// The server refused it because there are too many.
     TooMany,
     /// The server refused it until the user has opened these pages.
@@ -53,7 +53,7 @@ impl Fault {
         match error {
             ServiceError::McpError(error) => match pages(&error) {
                 Some(pages) => Self::NeedsPages(pages),
-                None => Self::Refused(error.message.into_owned()),
+                None => Self::Refused(error),
             },
             ServiceError::TransportSend(error) if is_expired(error.error.as_ref()) => {
                 Self::Expired(McpError::disconnected_by(error.error))
@@ -83,7 +83,7 @@ impl Fault {
             Self::Answered(status) => McpError::http_status(status),
             Self::TimedOut => McpError::timed_out(),
             Self::Cancelled => McpError::disconnected(),
-            Self::Refused(text) => McpError::answer(text),
+            Self::Refused(error) => McpError::answer(error),
             Self::TooMany => McpError::answer("too many requests"),
             Self::NeedsPages(_) => McpError::answer("the server needs pages to be opened"),
         }

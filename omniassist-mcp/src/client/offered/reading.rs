@@ -2,8 +2,8 @@ use std::future::Future;
 
 use omniassist_server::Principal;
 use rmcp::model::{
-    ClientRequest, GetPromptRequestParams, PaginatedRequestParams, ReadResourceRequestParams, Request,
-    RequestOptionalParam, ResourceContents, ServerResult,
+    ClientRequest, ErrorCode, GetPromptRequestParams, PaginatedRequestParams, ReadResourceRequestParams,
+    Request, RequestOptionalParam, ResourceContents, ServerResult,
 };
 use tokio::time::{Instant, timeout_at};
 
@@ -102,7 +102,11 @@ pub(in crate::client) async fn list_resources(
         }
     };
     let mut all = pages(resources, size).await?;
-    all.extend(pages(templates, size).await?);
+    match pages(templates, size).await {
+        // The server has resources, and no templates.
+        Err(error) if error.refusal().is_some_and(|error| error.code == ErrorCode::METHOD_NOT_FOUND) => {}
+        templates => all.extend(templates?),
+    }
     Ok(all)
 }
 

@@ -23,7 +23,7 @@ pub(in crate::client) fn tools(config: &Arc<Config>, pool: &Arc<Pool>) -> [Tool;
 /// Sets what holds for the other tools of the server too. Apps read resources by a route of their own. Resources are read only, if the server is trusted in that.
 fn limited(name: &str, mut tool: Tool, config: &Config, pool: &Arc<Pool>) -> Tool {
     let (of_caller, server) = (Arc::clone(pool), config.name.clone());
-    tool = tool.visible_to(move |run| {
+    tool = tool.timeout(config.tool_timeout()).visible_to(move |run| {
         let is_listed = !of_caller.is_per_principal() || of_caller.is_listed(run.principal());
         is_listed && !AppCall::is_of(run, &server)
     });
@@ -42,7 +42,8 @@ fn list(config: &Arc<Config>, pool: &Arc<Pool>) -> Tool {
     Tool::from_fn_with_schema(LIST, description, schema, move |_: Value, call: ToolContext| {
         let (config, pool) = (Arc::clone(&config), Arc::clone(&pool));
         async move {
-            let found = list_resources(&pool, call.run().principal()).await.map_err(failed)?;
+            let found = list_resources(&pool, call.run().principal()).await;
+            let found = found.map_err(|error| failed(&config, error))?;
             let lines = found.into_iter().map(|resource| {
                 let uri = cleaned::description(&resource.uri);
                 let description = resource.description.unwrap_or_default();
@@ -66,8 +67,8 @@ fn read(config: &Arc<Config>, pool: &Arc<Pool>) -> Tool {
         let (config, pool) = (Arc::clone(&config), Arc::clone(&pool));
         async move {
             let uri = arguments.get("uri").and_then(Value::as_str).unwrap_or_default();
-            let contents =
-                read_resource(&pool, &config, call.run().principal(), uri).await.map_err(failed)?;
+            let contents = read_resource(&pool, &config, call.run().principal(), uri).await;
+            let contents = contents.map_err(|error| failed(&config, error))?;
             let blocks: Vec<_> = contents.into_iter().map(ContentBlock::resource).collect();
             let text = output::text_of(&blocks, config.max_output_bytes);
             Ok::<_, ToolError>(output::data(&config.name, &text))
@@ -75,7 +76,12 @@ fn read(config: &Arc<Config>, pool: &Arc<Pool>) -> Tool {
     })
 }
 
-/// Returns the error for the model, which tells nothing of the server.
-fn failed(error: McpError) -> ToolError {
-    ToolError::new("The server could not be asked, or it refused.").with_source(error)
+/// Returns the error for the model: that of the server, or one that tells nothing of it.
+fn failed(config: &Config, error: McpError) -> ToolError {
+    let refused = error.refusal().map(|refusal| cleaned::description(&refusal.message));
+    let shown = match refused {
+        Some(text) => output::error(&config.name, &text),
+        None => ToolError::new("The server could not be asked."),
+    };
+    shown.with_source(error)
 }
