@@ -2,6 +2,7 @@ use std::fmt::Write;
 
 use omniassist_server::tool::ToolError;
 use rmcp::model::{CallToolResult, ContentBlock, ResourceContents};
+use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::cleaned;
@@ -27,19 +28,52 @@ impl Output {
         result: CallToolResult,
         max_bytes: usize,
     ) -> Result<Self, Misfit> {
-        let text = text_of(&result.content, max_bytes);
         if result.is_error == Some(true) {
-            return Ok(Self::Failed(text));
+            return Ok(Self::Failed(text_of(&result.content, max_bytes)));
         }
         tool.check_output(result.structured_content.as_ref())?;
-        let (name, content) = match result.structured_content {
-            Some(content) if content.to_string().len() <= max_bytes => ("structured", content),
-            Some(content) => ("text", cut(content.to_string(), max_bytes).into()),
-            None => ("text", text.into()),
+        let mut data = Map::from_iter([("untrusted_data_of".to_owned(), server.into())]);
+        let text = match result.structured_content {
+            Some(content) => {
+                let written = content.to_string();
+                let Some(left) = max_bytes.checked_sub(written.len()) else {
+                    data.insert("text".to_owned(), cut(written, max_bytes).into());
+                    return Ok(Self::Data(data));
+                };
+                let text = text_of(result.content.iter().filter(|block| !repeats(block, &content)), left);
+                data.insert("structured".to_owned(), content);
+                Some(text).filter(|text| !text.is_empty())
+            }
+            None => Some(text_of(&result.content, max_bytes)),
         };
-        let data = [("untrusted_data_of".to_owned(), server.into()), (name.to_owned(), content)];
-        Ok(Self::Data(data.into_iter().collect()))
+        data.extend(text.map(|text| ("text".to_owned(), text.into())));
+        Ok(Self::Data(data))
     }
+}
+
+/// Reads a result with blocks that cannot be read, such as those of an unknown type. A line stands in the place of each.
+pub(super) fn read(mut result: Value) -> Option<CallToolResult> {
+    for block in result.get_mut("content")?.as_array_mut()? {
+        if ContentBlock::deserialize(&*block).is_err() {
+            let kind = cleaned::name(block.get("type").and_then(Value::as_str).unwrap_or_default());
+            let line = format!("[A content of the type {kind}, which cannot be read.]");
+            *block = json!({ "type": "text", "text": line });
+        }
+    }
+    CallToolResult::deserialize(result).ok()
+}
+
+/// Returns `true` for a text that says what the structured content of its result says. Some servers wrap a result that is no
+/// object in one with the member `result`.
+fn repeats(block: &ContentBlock, content: &Value) -> bool {
+    let ContentBlock::Text(block) = block else { return false };
+    let wrapped = content.as_object().filter(|members| members.len() == 1);
+    let wrapped = wrapped.and_then(|members| members.get("result"));
+    let text = serde_json::from_str::<Value>(&block.text).ok();
+    [Some(content), wrapped]
+        .into_iter()
+        .flatten()
+        .any(|value| text.as_ref() == Some(value) || value.as_str() == Some(&block.text))
 }
 
 /// Returns the text of contents, cut off after `max` bytes.
@@ -83,7 +117,13 @@ fn write_block(text: &mut String, block: &ContentBlock) {
             }
             _ => write!(text, "[A resource of an unknown kind.]"),
         },
-        ContentBlock::ResourceLink(link) => write!(text, "[A link to {}.]", cleaned::description(&link.uri)),
+        ContentBlock::ResourceLink(link) => {
+            let (uri, name) = (cleaned::description(&link.uri), cleaned::description(&link.name));
+            match &link.description {
+                Some(said) => write!(text, "[A link to {uri}: {name}. {}]", cleaned::description(said)),
+                None => write!(text, "[A link to {uri}: {name}.]"),
+            }
+        }
         _ => write!(text, "[A content of an unknown kind.]"),
     };
 }

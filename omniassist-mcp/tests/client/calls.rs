@@ -57,6 +57,28 @@ async fn structured_output_is_checked() {
 }
 
 #[tokio::test]
+async fn a_structured_result_keeps_its_text_and_links() {
+    let server = served(&["both", "same"]).await;
+    let desk = Desk::new([open(McpServer::http("docs", &server.url))]).ready().await;
+    let both = &desk.call("docs_both").await["output"];
+    assert_eq!(both["structured"], json!({"total": 7}));
+    assert_eq!(both["text"], "7 orders, one is late\n[A link to x://a: late. The late order]");
+    let same = &desk.call("docs_same").await["output"];
+    assert_eq!(*same, json!({"untrusted_data_of": "docs", "structured": {"total": 7}}));
+}
+
+#[tokio::test]
+async fn a_block_of_an_unknown_type_loses_nothing_else() {
+    let server = served(&["strange"]).await;
+    let desk = Desk::new([open(McpServer::http("docs", &server.url))]).ready().await;
+    let result = &desk.call("docs_strange").await["output"];
+    assert_eq!(
+        result["text"], "before\n[A content of the type hologram, which cannot be read.]\nafter",
+        "{result}"
+    );
+}
+
+#[tokio::test]
 async fn an_image_is_a_line_of_text_and_a_large_output_is_cut() {
     let server = served(&["image", "huge"]).await;
     let desk = Desk::new([open(McpServer::http("docs", &server.url)).max_output_bytes(1000)]).ready().await;

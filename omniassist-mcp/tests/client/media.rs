@@ -27,7 +27,7 @@ async fn media_become_files_of_the_user() {
     assert!(text.contains(&format!("Look:\n[An image (image/png): {image}]")), "{text}");
     assert!(text.contains("[A sound (audio/wav, about") && text.contains("is not shown"), "{text}");
     assert!(text.contains("[A file (x://run.exe, about"), "a program is no image: {text}");
-    assert!(text.contains("[A link to http://169.254.169.254/secret.]"), "{text}");
+    assert!(text.contains("[A link to http://169.254.169.254/secret: secret.]"), "{text}");
 
     let app = Router::new().merge(omniassist_axum::router(desk.assistant.clone()));
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();

@@ -282,6 +282,21 @@ fn call(id: &Value, params: &Value) -> Reaction {
             let total = if is_right { json!(7) } else { json!("seven") };
             json!({"content": [], "structuredContent": {"total": total}})
         }
+        "both" => json!({
+            "content": [
+                {"type": "text", "text": "7 orders, one is late"},
+                {"type": "resource_link", "uri": "x://a", "name": "late\u{202e}", "description": "The late order"},
+            ],
+            "structuredContent": {"total": 7},
+        }),
+        "same" => json!({
+            "content": [{"type": "text", "text": "{ \"total\": 7 }"}], "structuredContent": {"total": 7}
+        }),
+        "strange" => json!({"content": [
+            {"type": "text", "text": "before"},
+            {"type": "hologram", "data": "AAAA"},
+            {"type": "text", "text": "after"},
+        ]}),
         "progress" => {
             let token = &params["_meta"]["progressToken"];
             let params = json!({"progressToken": token, "progress": 1, "total": 2, "message": "half"});

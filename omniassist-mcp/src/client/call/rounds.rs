@@ -4,7 +4,8 @@ use std::sync::Arc;
 use omniassist_server::tool::{ToolContext, ToolError};
 use rmcp::ErrorData;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResult, ElicitResult, ElicitationAction, JsonObject, ServerResult,
+    CallToolRequestParams, CallToolResult, CustomResult, ElicitResult, ElicitationAction, JsonObject,
+    ServerResult,
 };
 use serde_json::Value;
 use tokio::time::{Instant, timeout_at};
@@ -206,9 +207,10 @@ impl McpTool {
                     let asked = Asked::all(needed.input_requests)?;
                     return Ok(Step::Asks(asked, Then::Send(needed.request_state)));
                 }
-                Ok(Turn::Answer(_)) => {
-                    return Ok(Step::Failed(Fault::Answer(McpError::answer("not the result of a tool"))));
+                Ok(Turn::Answer(ServerResult::CustomResult(CustomResult(result)))) => {
+                    return Ok(output::read(result).map_or_else(not_a_result, Step::Result));
                 }
+                Ok(Turn::Answer(_)) => return Ok(not_a_result()),
                 Ok(Turn::Asks(paused, elicitation)) => (paused, elicitation),
                 Err(fault) => return Ok(Step::Failed(fault)),
             };
@@ -264,6 +266,10 @@ impl McpTool {
             fault @ Fault::NeedsPages(_) => failed(UNUSABLE, fault.into_error()),
         }
     }
+}
+
+fn not_a_result() -> Step {
+    Step::Failed(Fault::Answer(McpError::answer("not the result of a tool")))
 }
 
 /// Checks that a call may ask once more.
