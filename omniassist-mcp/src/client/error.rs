@@ -193,7 +193,7 @@ impl McpError {
         self.inner.kind == Kind::Forbidden
     }
 
-    /// Returns `true` if the list of the server's tools is larger than allowed.
+    /// Returns `true` if an answer of the server is larger than allowed, such as the list of its tools.
     #[must_use]
     pub fn is_over_limit(&self) -> bool {
         matches!(self.inner.kind, Kind::OverLimit(_))

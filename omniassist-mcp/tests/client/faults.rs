@@ -250,19 +250,19 @@ async fn a_call_that_is_refused_as_one_too_many_did_not_run() {
 }
 
 #[tokio::test]
-async fn a_message_of_twenty_megabytes_is_an_error_by_the_deadline() {
+async fn a_message_of_twenty_megabytes_is_an_error() {
     let server = HttpServer::start(Protocol::new(["flood", "look"]), Lost::NotFound).await;
     let desk = Desk::new([
         open(McpServer::http("docs", &server.url)).call_timeout(Duration::from_secs(3)),
-        open(McpServer::stdio("proc", &stdio_server::command("flood,look")))
-            .call_timeout(Duration::from_secs(3)),
+        open(McpServer::stdio("proc", &stdio_server::command("flood,look"))),
     ]);
     desk.until(|desk| desk.assistant.tools().names().len() == 4).await;
-    for name in ["docs", "proc"] {
+    for (name, reason) in [("docs", ""), ("proc", "a message of more than 8 MiB")] {
         let began = Instant::now();
         let result = desk.call(&format!("{name}_flood")).await.to_string();
         assert!(result.contains("may or may not have acted") && result.len() < 1000, "{result}");
-        assert!(began.elapsed() < Duration::from_secs(4), "{:?}", began.elapsed());
+        assert!(result.contains(reason), "{result}");
+        assert!(began.elapsed() < Duration::from_secs(30), "{:?}", began.elapsed());
         println!("{name}: {result} after {:?}", began.elapsed());
         assert!(desk.call(&format!("{name}_look")).await.to_string().contains("look ran"));
     }

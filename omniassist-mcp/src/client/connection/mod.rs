@@ -41,6 +41,8 @@ pub(super) struct Connection {
     pub(super) doubted: Arc<Notify>,
     /// Is cancelled with the transport.
     ended: CancellationToken,
+    /// Is cancelled before a message that is too long ends the transport.
+    over_limit: CancellationToken,
     /// Is cancelled when no call should use the connection.
     unusable: CancellationToken,
     quit: Option<RunningServiceCancellationToken>,
@@ -116,6 +118,7 @@ impl Connection {
             Ok(Ok(handle)) => Ok(OpenRequest {
                 handle,
                 ended: self.ended.clone(),
+                over_limit: self.over_limit.clone(),
                 doubted: Arc::clone(&self.doubted),
                 registration: None,
             }),

@@ -16,6 +16,7 @@ use crate::client::McpError;
 use crate::client::auth::Credentials;
 use crate::client::config::{Config, Endpoint};
 use crate::client::http::{HttpClient, HttpError};
+use crate::client::stdio::Process;
 
 /// The time for the first messages of a connection.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(30);
@@ -28,9 +29,6 @@ const LISTEN_GAP: Duration = Duration::from_secs(5);
 
 /// The time after a subscription that the server refused.
 const REFUSED_GAP: Duration = Duration::from_secs(60);
-
-/// The bytes of a line of a process.
-const MAX_LINE: usize = 8 * 1024 * 1024;
 
 impl Connection {
     /// Connects to a server.
@@ -50,11 +48,11 @@ impl Connection {
         let opened = async {
             match &config.endpoint {
                 Endpoint::Stdio(program) => {
-                    let (stdout, stdin, group) =
+                    let Process { stdout, stdin, over_limit, group } =
                         program.spawn(&config.name).map_err(McpError::unreachable)?;
-                    let transport = AsyncRwTransport::new(stdout, stdin).with_max_line_length(MAX_LINE);
+                    let transport = AsyncRwTransport::new(stdout, stdin).with_max_line_length(usize::MAX);
                     let service = handler.clone().serve_with_lifecycle(transport, lifecycle).await;
-                    Ok((service.map_err(unreachable)?, Some(group)))
+                    Ok((service.map_err(unreachable)?, over_limit, Some(group)))
                 }
                 Endpoint::Http(url) => {
                     let client =
@@ -64,11 +62,11 @@ impl Connection {
                         .reinit_on_expired_session(false);
                     let transport = StreamableHttpClientTransport::with_client(client, settings);
                     let service = handler.clone().serve_with_lifecycle(transport, lifecycle).await;
-                    Ok((service.map_err(unreachable)?, None))
+                    Ok((service.map_err(unreachable)?, CancellationToken::new(), None))
                 }
             }
         };
-        let (service, group) =
+        let (service, over_limit, group) =
             timeout(CONNECT_TIMEOUT, opened).await.map_err(|_| McpError::timed_out())??;
         let (peer, quit) = (service.peer().clone(), service.cancellation_token());
         if let Some(info) = peer.peer_info() {
@@ -90,7 +88,7 @@ impl Connection {
             tokio::spawn(ended.clone().run_until_cancelled_owned(listening));
         }
         let (doubted, quit) = (Arc::new(Notify::new()), Some(quit));
-        Ok(Self { peer, handler, doubted, ended, unusable, quit, _group: group })
+        Ok(Self { peer, handler, doubted, ended, over_limit, unusable, quit, _group: group })
     }
 }
 

@@ -20,6 +20,8 @@ pub(in crate::client) struct OpenRequest {
     pub(super) handle: RequestHandle<RoleClient>,
     /// Is cancelled with the transport.
     pub(super) ended: CancellationToken,
+    /// Is cancelled before a message that is too long ends the transport.
+    pub(super) over_limit: CancellationToken,
     /// Is notified if the request is not answered in time.
     pub(super) doubted: Arc<Notify>,
     /// The registration of a call, which shows progress and can be asked.
@@ -59,20 +61,21 @@ impl OpenRequest {
         let fault = tokio::select! {
             biased;
             answer = &mut self.handle.rx => {
-                let Ok(answer) = answer else { return Err(Fault::Gone(McpError::disconnected())) };
+                let Ok(answer) = answer else { return Err(self.lost(McpError::disconnected())) };
                 if let Some((registration, _)) = &mut self.registration {
                     registration.is_answered = true;
                 }
-                return answer.map(Turn::Answer).map_err(|error| {
-                    let fault = Fault::of(error);
-                    if matches!(fault, Fault::Answered(400)) {
+                return answer.map(Turn::Answer).map_err(|error| match Fault::of(error) {
+                    Fault::Gone(error) => self.lost(error),
+                    fault @ Fault::Answered(400) => {
                         // Some servers refuse a session so. The list of tools is read as a sign of life.
                         self.doubted.notify_one();
+                        fault
                     }
-                    fault
+                    fault => fault,
                 });
             }
-            () = self.ended.cancelled() => return Err(Fault::Gone(McpError::disconnected())),
+            () = self.ended.cancelled() => return Err(self.lost(McpError::disconnected())),
             Some(asked) = asked => {
                 if let Some((registration, _)) = &self.registration {
                     registration.show_progress(None);
@@ -89,6 +92,14 @@ impl OpenRequest {
         // The call has ended, even if the server reads nothing for a while.
         tokio::spawn(self.cancel());
         Err(fault)
+    }
+
+    /// Returns the fault of a connection that has ended.
+    fn lost(&self, error: McpError) -> Fault {
+        match self.over_limit.is_cancelled() {
+            true => Fault::Gone(McpError::over_limit("8 MiB")),
+            false => Fault::Gone(error),
+        }
     }
 
     /// Tells the server that nobody waits for the request.

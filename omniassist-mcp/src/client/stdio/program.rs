@@ -4,10 +4,11 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use omniassist_core::Text;
-use tokio::process::{ChildStdin, ChildStdout};
+use tokio::io::DuplexStream;
+use tokio::process::ChildStdin;
 use tokio_util::sync::CancellationToken;
 
-use super::{group::Group, stderr};
+use super::{group::Group, lines, stderr};
 
 /// A program with its arguments, and nothing of the host's environment but the `PATH`, which launchers such as `npx` need.
 pub(in crate::client) struct Program {
@@ -15,6 +16,16 @@ pub(in crate::client) struct Program {
     arguments: Vec<OsString>,
     environment: Vec<(OsString, OsString)>,
     directory: Option<PathBuf>,
+}
+
+/// A program that runs.
+pub(in crate::client) struct Process {
+    /// Its lines, to the first one that is too long.
+    pub(in crate::client) stdout: DuplexStream,
+    pub(in crate::client) stdin: ChildStdin,
+    /// Is cancelled before a line that is too long ends the output.
+    pub(in crate::client) over_limit: CancellationToken,
+    pub(in crate::client) group: Group,
 }
 
 impl Program {
@@ -35,7 +46,7 @@ impl Program {
     /// # Errors
     ///
     /// Returns the error of the operating system.
-    pub(in crate::client) fn spawn(&self, source: &Text) -> io::Result<(ChildStdout, ChildStdin, Group)> {
+    pub(in crate::client) fn spawn(&self, source: &Text) -> io::Result<Process> {
         let mut command = tokio::process::Command::new(&self.path);
         command
             .args(&self.arguments)
@@ -57,7 +68,9 @@ impl Program {
         let (Some(stdin), Some(stdout)) = (stdin, stdout) else {
             return Err(io::Error::other("the pipes of the process are missing"));
         };
-        Ok((stdout, stdin, group.with(child, ended.drop_guard())))
+        let over_limit = CancellationToken::new();
+        let stdout = lines::passed_on(source.clone(), stdout, over_limit.clone());
+        Ok(Process { stdout, stdin, over_limit, group: group.with(child, ended.drop_guard()) })
     }
 }
 
