@@ -125,9 +125,7 @@ impl Hub {
                 withheld.push(WithheldTool::new(tool.name.clone(), reason));
             }
         }
-        for name in listings.iter().flat_map(|listing| &listing.unreadable) {
-            withheld.push(WithheldTool::new(name.clone(), "its definition has too many levels"));
-        }
+        withheld.extend(listings.iter().flat_map(|listing| listing.withheld.iter().cloned()));
         let tools: Vec<_> = tools.into_values().cloned().collect();
         let checked = self.config.pins.check(&self.config.name, &tools);
         let mut offered_tools = Vec::new();

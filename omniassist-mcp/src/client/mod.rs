@@ -31,6 +31,7 @@
 //!   [`max_output_bytes`](McpServer::max_output_bytes) of data. Images, sounds and embedded files become
 //!   [files](omniassist_server::files) of the user, if the assistant has a store of them. Otherwise the model reads a line in their
 //!   place. Links are never followed.
+//! - A tool whose definition cannot be read is withheld, and so is one that can only be called as a task.
 //! - A list is refused as a whole if it has more than 10,000 tools, 64 pages or 8 MiB, or takes more than 30 s.
 //! - A server can ask the user during a call only. Sampling and roots are not offered.
 //!
@@ -129,6 +130,7 @@ mod pins;
 mod pool;
 mod server;
 mod stdio;
+mod tasks;
 
 pub use approval::McpApproval;
 pub use auth::McpAuth;

@@ -4,10 +4,11 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use omniassist_mcp::client::McpServer;
+use serde_json::{Value, json};
 
 use super::http_server::{HttpServer, Lost};
 use super::protocol::{Protocol, tool};
-use super::{Desk, open};
+use super::{Desk, open, stdio_server};
 
 async fn served(protocol: Protocol) -> (HttpServer, Desk) {
     let server = HttpServer::start(protocol, Lost::NotFound).await;
@@ -82,6 +83,53 @@ async fn a_list_of_more_than_eight_mebibytes_is_refused() {
     assert!(reason(&desk).await.contains("larger than 8 MiB"));
     let (_server, desk) = served(large(7 << 20)).await;
     desk.until(|desk| desk.assistant.tools().names().len() == 3).await;
+}
+
+/// Returns the names of the tools that are withheld, with the reasons.
+fn withheld(desk: &Desk) -> Vec<(String, String)> {
+    let withheld = desk.assistant.tools().sources()[0].withheld.clone();
+    withheld.into_iter().map(|tool| (tool.name.to_string(), tool.reason.to_string())).collect()
+}
+
+#[tokio::test]
+async fn a_malformed_tool_is_withheld_and_the_others_are_offered() {
+    let protocol = Protocol::new(["look"]);
+    let mut broken = tool("broken");
+    broken["inputSchema"] = "none".into();
+    protocol.set_tools(vec![json!({"name": "bare"}), tool("look"), broken, json!({"description": "x"})]);
+    let (_server, desk) = served(protocol).await;
+    desk.until(|desk| !desk.assistant.tools().names().is_empty()).await;
+    assert!(desk.call("docs_look").await.to_string().contains("look ran"));
+    let withheld = withheld(&desk);
+    let reason = |name: &str| &withheld.iter().find(|(withheld, _)| withheld == name).unwrap().1;
+    assert_eq!(withheld.len(), 3);
+    assert!(reason("bare").contains("missing field `inputSchema`"), "{withheld:?}");
+    assert!(reason("broken").contains("invalid type: string"), "{withheld:?}");
+    assert!(reason("").contains("missing field `name`"), "{withheld:?}");
+}
+
+#[tokio::test]
+async fn a_tool_that_needs_tasks_is_withheld() {
+    let tools: Vec<_> = ["required", "optional", "forbidden"]
+        .into_iter()
+        .map(|support| {
+            let mut tool = tool(support);
+            tool["execution"] = json!({"taskSupport": support});
+            tool
+        })
+        .collect();
+    let protocol = Protocol::default();
+    protocol.set_tools(tools.clone());
+    let (_server, over_http) = served(protocol).await;
+    let mut command = stdio_server::command("look");
+    command.env(stdio_server::DEFINITIONS, Value::from(tools).to_string());
+    let over_stdio = Desk::new([open(McpServer::stdio("docs", &command))]);
+    for desk in [over_http, over_stdio] {
+        let desk = desk.ready().await;
+        assert_eq!(desk.assistant.tools().names(), ["docs_forbidden", "docs_optional"]);
+        let reason = "it needs tasks, which this client does not have";
+        assert_eq!(withheld(&desk), [("required".to_owned(), reason.to_owned())]);
+    }
 }
 
 #[tokio::test]

@@ -3,13 +3,15 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use omniassist_core::Text;
-use rmcp::model::{ListToolsResult, PaginatedRequestParams};
+use omniassist_server::tool::source::WithheldTool;
+use rmcp::model::{ListToolsResult, PaginatedRequestParams, Tool};
+use serde::Deserialize;
+use serde_json::Value;
 use tokio::time::{Instant, timeout_at};
 
 use super::Fault;
-use crate::client::McpError;
 use crate::client::definition::Definition;
+use crate::client::{McpError, cleaned, tasks};
 
 pub(in crate::client) const MAX_PAGES: usize = 64;
 pub(in crate::client) const MAX_TOOLS: usize = 10_000;
@@ -27,10 +29,44 @@ pub(in crate::client) struct Listing {
     pub(in crate::client) number: u64,
     /// Sorted by name.
     pub(in crate::client) tools: Vec<Arc<Definition>>,
-    /// The names of tools that cannot be read.
-    pub(in crate::client) unreadable: Vec<Text>,
+    /// The tools that cannot be read or called.
+    pub(in crate::client) withheld: Vec<WithheldTool>,
     /// The time after which the list is read again, if the server gave one.
     pub(in crate::client) fresh_for: Option<Duration>,
+}
+
+/// A page of a list.
+pub(super) struct Page {
+    tools: Vec<Result<Tool, WithheldTool>>,
+    next_cursor: Option<String>,
+    ttl_ms: Option<u64>,
+}
+
+impl Page {
+    /// Reads a page of which some tools have another form than that of the protocol.
+    pub(super) fn read(mut page: Value) -> Option<Self> {
+        let tools = page.get_mut("tools").and_then(Value::as_array_mut).map(std::mem::take)?;
+        Some(Self {
+            tools: tools.into_iter().map(read_tool).collect(),
+            next_cursor: page.get("nextCursor").and_then(Value::as_str).map(str::to_owned),
+            ttl_ms: page.get("ttlMs").and_then(Value::as_u64),
+        })
+    }
+}
+
+impl From<ListToolsResult> for Page {
+    fn from(page: ListToolsResult) -> Self {
+        let tools = page.tools.into_iter().map(Ok).collect();
+        Self { tools, next_cursor: page.next_cursor, ttl_ms: page.ttl_ms }
+    }
+}
+
+fn read_tool(tool: Value) -> Result<Tool, WithheldTool> {
+    Tool::deserialize(&tool).map_err(|error| {
+        let name = tool.get("name").and_then(Value::as_str).unwrap_or_default();
+        let reason = format!("its definition cannot be read: {}", cleaned::description(&error.to_string()));
+        WithheldTool::new(name, reason)
+    })
 }
 
 impl Listing {
@@ -38,13 +74,13 @@ impl Listing {
     ///
     /// # Errors
     ///
-    /// Returns an error at the first limit, and if a page cannot be read. A part of a list is of no use.
+    /// Returns an error at the first limit, and if a page is no list. A part of a list is of no use.
     pub(super) async fn read<F>(page: impl Fn(Option<PaginatedRequestParams>) -> F) -> Result<Self, McpError>
     where
-        F: Future<Output = Result<ListToolsResult, Fault>>,
+        F: Future<Output = Result<Page, Fault>>,
     {
         let deadline = Instant::now() + MAX_TIME;
-        let mut list = Self { number: 0, tools: Vec::new(), unreadable: Vec::new(), fresh_for: None };
+        let mut list = Self { number: 0, tools: Vec::new(), withheld: Vec::new(), fresh_for: None };
         let (mut cursor, mut bytes) = (None, 0);
         for _ in 0..MAX_PAGES {
             let parameters = cursor.map(|cursor| PaginatedRequestParams::default().with_cursor(Some(cursor)));
@@ -53,7 +89,7 @@ impl Listing {
             let page = page.map_err(Fault::into_error)?;
             let fresh = page.ttl_ms.map(|ttl| Duration::from_millis(ttl).clamp(FRESH.0, FRESH.1));
             list.fresh_for = [list.fresh_for, fresh].into_iter().flatten().min();
-            for tool in &page.tools {
+            for tool in page.tools {
                 list.take(tool, &mut bytes)?;
             }
             cursor = page.next_cursor;
@@ -67,18 +103,25 @@ impl Listing {
         Err(McpError::over_limit("64 pages"))
     }
 
-    fn take(&mut self, tool: &rmcp::model::Tool, bytes: &mut usize) -> Result<(), McpError> {
-        if self.tools.len() + self.unreadable.len() == MAX_TOOLS {
+    fn take(&mut self, tool: Result<Tool, WithheldTool>, bytes: &mut usize) -> Result<(), McpError> {
+        if self.tools.len() + self.withheld.len() == MAX_TOOLS {
             return Err(McpError::over_limit("10,000 tools"));
         }
-        match Definition::new(tool) {
-            Some(definition) => {
+        let read = tool.and_then(|tool| {
+            let withheld = |reason| WithheldTool::new(tool.name.as_ref(), reason);
+            if tasks::are_needed(&tool) {
+                return Err(withheld("it needs tasks, which this client does not have"));
+            }
+            Definition::new(&tool).ok_or_else(|| withheld("its definition has too many levels"))
+        });
+        match read {
+            Ok(definition) => {
                 *bytes += definition.canonical.as_str().len();
                 self.tools.push(definition);
             }
-            None => {
-                *bytes += tool.name.len();
-                self.unreadable.push(tool.name.as_ref().into());
+            Err(withheld) => {
+                *bytes += withheld.name.len();
+                self.withheld.push(withheld);
             }
         }
         if *bytes > MAX_BYTES { Err(McpError::over_limit("8 MiB")) } else { Ok(()) }
@@ -98,11 +141,11 @@ mod tests {
 
     use super::*;
 
-    fn page(ttl: Option<u64>) -> ListToolsResult {
+    fn page(ttl: Option<u64>) -> Page {
         let schema = Arc::new(serde_json::Map::new());
-        let mut page = ListToolsResult::with_all_items(vec![rmcp::model::Tool::new("a", "", schema)]);
+        let mut page = ListToolsResult::with_all_items(vec![Tool::new("a", "", schema)]);
         page.ttl_ms = ttl;
-        page
+        page.into()
     }
 
     #[tokio::test(start_paused = true)]
@@ -119,10 +162,10 @@ mod tests {
     }
 
     /// Returns a tool of a schema with too many levels.
-    fn deep(name: String) -> rmcp::model::Tool {
+    fn deep(name: String) -> Tool {
         let nested = (0..200).fold(serde_json::json!({}), |schema, _| serde_json::json!({"items": schema}));
         let schema = nested.as_object().cloned().unwrap_or_default();
-        rmcp::model::Tool::new(name, "", Arc::new(schema))
+        Tool::new(name, "", Arc::new(schema))
     }
 
     #[tokio::test]
@@ -130,10 +173,10 @@ mod tests {
         for (bytes, fits) in [(MAX_BYTES / 8, true), (MAX_BYTES / 8 + 1, false)] {
             let listing = Listing::read(async |_| {
                 let tools = (0..8).map(|number| deep(format!("{number}{}", "x".repeat(bytes - 1)))).collect();
-                Ok(ListToolsResult::with_all_items(tools))
+                Ok(ListToolsResult::with_all_items(tools).into())
             });
             let read = listing.await;
-            assert_eq!(read.as_ref().is_ok_and(|list| list.unreadable.len() == 8), fits);
+            assert_eq!(read.as_ref().is_ok_and(|list| list.withheld.len() == 8), fits);
             assert_eq!(read.is_err_and(|error| error.is_over_limit()), !fits);
         }
     }

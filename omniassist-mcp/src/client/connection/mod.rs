@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use omniassist_server::tool::ToolContext;
 use rmcp::model::{
-    CallToolRequestParams, ClientRequest, ListToolsResult, PaginatedRequestParams, Request,
+    CallToolRequestParams, ClientRequest, CustomResult, ListToolsResult, PaginatedRequestParams, Request,
     RequestMetaObject, RequestOptionalParam, ServerResult,
 };
 use rmcp::service::{Peer, PeerRequestOptions, RoleClient, RunningServiceCancellationToken};
@@ -24,6 +24,7 @@ pub(super) use era::Era;
 pub(super) use fault::Fault;
 use handler::Handler;
 pub(super) use handler::{Elicitation, Reply};
+use listing::Page;
 pub(super) use listing::{Listing, MAX_BYTES, MAX_PAGES, MAX_TIME, MAX_TOOLS};
 pub(super) use request::{OpenRequest, Turn};
 
@@ -58,14 +59,16 @@ impl Connection {
             offered.tools.is_none() && (offered.resources.is_some() || offered.prompts.is_some())
         });
         if has_no_tools {
-            return Listing::read(async |_| Ok(ListToolsResult::default())).await;
+            return Listing::read(async |_| Ok(ListToolsResult::default().into())).await;
         }
+        let unusable = || Fault::Answer(McpError::answer("not a list of tools"));
         Listing::read(async |parameters: Option<PaginatedRequestParams>| {
             let request = RequestOptionalParam { params: parameters, ..RequestOptionalParam::default() };
             let request = ClientRequest::ListToolsRequest(request);
             match self.request(request, Instant::now() + PAGE_TIMEOUT).await? {
-                ServerResult::ListToolsResult(page) => Ok(page),
-                _ => Err(Fault::Answer(McpError::answer("not a list of tools"))),
+                ServerResult::ListToolsResult(page) => Ok(page.into()),
+                ServerResult::CustomResult(CustomResult(page)) => Page::read(page).ok_or_else(unusable),
+                _ => Err(unusable()),
             }
         })
         .await

@@ -16,6 +16,7 @@ use sse_stream::{Sse, SseStream};
 use super::event_limit::EventLimit;
 use super::names::{EVENT_STREAM, JSON, SESSION_ID};
 use crate::client::oauth::Refusal;
+use crate::client::tasks;
 
 /// The bytes of a message. One page of tools can be as large as the whole list.
 const MAX_MESSAGE: usize = 8 * 1024 * 1024;
@@ -47,6 +48,7 @@ pub(super) async fn answer(response: Response, message: &ClientJsonRpcMessage) -
         return Err(HttpStatusError::new(response.status().as_u16(), None).into());
     }
     let body = read(response, MAX_MESSAGE).await?;
+    let body = tasks::marked(&body).map_or(body, String::into_bytes);
     let answer = match serde_json::from_slice(&body)? {
         // A server of an earlier version, which answers each request that it does not know with nothing.
         ServerJsonRpcMessage::Response(answer)
@@ -143,7 +145,12 @@ pub(super) fn is(response: &Response, expected: &str) -> bool {
 pub(super) fn events(response: Response) -> BoxStream<'static, Result<Sse, SseError>> {
     let mut limit = EventLimit::new(MAX_MESSAGE);
     let bytes = response.bytes_stream().map(move |bytes| limit.check(bytes));
-    SseStream::from_bytes_stream(bytes).boxed()
+    let events = SseStream::from_bytes_stream(bytes).map_ok(|mut event| {
+        let marked = event.data.as_ref().and_then(|data| tasks::marked(data.as_bytes()));
+        event.data = marked.or(event.data);
+        event
+    });
+    events.boxed()
 }
 
 async fn read(response: Response, max: usize) -> Result<Vec<u8>, HttpError> {

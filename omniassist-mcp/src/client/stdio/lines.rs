@@ -5,6 +5,8 @@ use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader, DuplexS
 use tokio::process::ChildStdout;
 use tokio_util::sync::CancellationToken;
 
+use crate::client::tasks;
+
 /// The bytes of a line of a process.
 const MAX_LINE: u64 = 8 * 1024 * 1024;
 
@@ -38,6 +40,10 @@ async fn pass_on(
         if line.len() as u64 > MAX_LINE {
             over_limit.cancel();
             return Err(io::Error::other("a line is longer than 8 MiB"));
+        }
+        if let Some(marked) = tasks::marked(&line) {
+            line = marked.into_bytes();
+            line.push(b'\n');
         }
         if passed.write_all(&line).await.is_err() {
             // The connection has ended.
