@@ -42,8 +42,11 @@ impl McpServer {
     ///
     /// The process gets the arguments, the directory and the environment variables of the command. Of the host's variables it
     /// gets the `PATH` alone, unless the command sets or removes it. Its program is searched on the `PATH` of the host. What it
-    /// writes to standard error is logged. It is killed, with its group, when the source is detached, when the assistant is
-    /// dropped, and when the host ends, in whatever way.
+    /// writes to standard error is logged.
+    ///
+    /// Its standard input is closed when the source is detached, when the assistant is dropped and when the connection is
+    /// replaced. After a second its group gets `SIGTERM`, and after another one `SIGKILL`. The group is killed at once when the
+    /// host ends, in whatever way. A line of more than 8 MiB ends the connection.
     pub fn stdio(name: impl Into<Text>, command: &Command) -> Self {
         Self::new(name.into(), Endpoint::Stdio(Arc::new(Program::new(command))))
     }

@@ -93,6 +93,18 @@ async fn no_process_outlives_a_drop_or_a_detachment() {
 }
 
 #[tokio::test]
+async fn a_process_can_end_by_itself_after_a_detachment() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("farewell");
+    let mut command = stdio_server::command("look");
+    command.env(stdio_server::FAREWELL, &file);
+    let desk = Desk::new([open(McpServer::stdio("proc", &command))]).ready().await;
+    desk.call("proc_look").await;
+    assert!(desk.assistant.tools().detach("proc"));
+    desk.until(|_| file.exists()).await;
+}
+
+#[tokio::test]
 async fn a_process_that_was_killed_between_calls_is_started_again() {
     let mark = Uuid::now_v7().to_string();
     let mut command = stdio_server::command("look");

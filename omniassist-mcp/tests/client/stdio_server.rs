@@ -13,6 +13,9 @@ const TOOLS: &str = "HOSTILE_TOOLS";
 /// Holds the definitions of the tools, if they have more than a name.
 pub(crate) const DEFINITIONS: &str = "HOSTILE_DEFINITIONS";
 
+/// Holds the file that the server writes when its input has ended.
+pub(crate) const FAREWELL: &str = "HOSTILE_FAREWELL";
+
 /// Returns the command of a server with these tools. Its standard output is moved to a third descriptor, because the test
 /// program writes to the first.
 pub(crate) fn command(tools: &str) -> Command {
@@ -50,6 +53,9 @@ fn serve() {
             Reaction::Hang => std::thread::sleep(Duration::from_secs(3600)),
             Reaction::Die => std::process::abort(),
         }
+    }
+    if let Ok(file) = std::env::var(FAREWELL) {
+        std::fs::write(file, "ended").unwrap();
     }
     if tools.contains("orphan") {
         // Nor does it notice the end of its own.

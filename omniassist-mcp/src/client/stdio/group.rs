@@ -1,10 +1,21 @@
 use std::io;
 use std::process::Stdio;
+use std::time::Duration;
 
+#[cfg(unix)]
+use rustix::process::{Pid, Signal, kill_process_group};
 use tokio::process::{Child, Command};
+use tokio::runtime::Handle;
+use tokio::time::timeout;
 use tokio_util::sync::DropGuard;
 
+/// The time for the end of a server after its input was closed, and after `SIGTERM`.
+const END_TIME: Duration = Duration::from_secs(1);
+
 /// A group of processes, which ends with this value and with the host.
+///
+/// The input of the server is closed before this value is dropped, or soon after. A second after the drop, the group gets
+/// `SIGTERM`, and after another one `SIGKILL`. Without a runtime, and when the runtime ends, it is killed at once.
 ///
 /// The leader of the group is a shell that waits for the end of its input, which only the host holds. However the host ends,
 /// its pipes are closed, and the shell kills the group, and itself with it. It starts before the server, so the server is
@@ -13,6 +24,12 @@ use tokio_util::sync::DropGuard;
 ///
 /// A process that leaves the group is not killed.
 pub(in crate::client) struct Group {
+    processes: Processes,
+}
+
+/// The processes of a group, which are killed when this value is dropped.
+#[derive(Default)]
+struct Processes {
     /// Kept as long as the group, so that the id of the group is not given to another.
     children: Vec<Child>,
     _ended: Option<DropGuard>,
@@ -24,7 +41,7 @@ impl Group {
     pub(super) fn spawn(command: &mut Command) -> io::Result<(Child, Self)> {
         let mut guard = Command::new("/bin/sh");
         guard
-            .args(["-c", "read -r end; kill -KILL 0"])
+            .args(["-c", "trap '' TERM; read -r end; kill -KILL 0"])
             .env_clear()
             .stdin(Stdio::piped())
             .stdout(Stdio::null())
@@ -38,23 +55,58 @@ impl Group {
                 Vec::new()
             }
         };
-        let group = Self { children, _ended: None };
-        let id = group.id().unwrap_or(0);
+        let processes = Processes { children, _ended: None };
+        let id = processes.id().unwrap_or(0);
         let child = command.process_group(id).spawn()?;
-        Ok((child, group))
+        Ok((child, Self { processes }))
     }
 
     /// Starts a process. There are no groups here.
     #[cfg(not(unix))]
     pub(super) fn spawn(command: &mut Command) -> io::Result<(Child, Self)> {
-        Ok((command.spawn()?, Self { children: Vec::new(), _ended: None }))
+        Ok((command.spawn()?, Self { processes: Processes::default() }))
     }
 
     /// Adds a process that was started in the group. `ended` is dropped with it.
     pub(super) fn with(mut self, child: Child, ended: DropGuard) -> Self {
-        self.children.push(child);
-        self._ended = Some(ended);
+        self.processes.children.push(child);
+        self.processes._ended = Some(ended);
         self
+    }
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        let processes = std::mem::take(&mut self.processes);
+        if let Ok(runtime) = Handle::try_current() {
+            runtime.spawn(processes.end());
+        }
+    }
+}
+
+impl Processes {
+    /// Lets the server end by itself, and then ends the group.
+    async fn end(mut self) {
+        self.wait().await;
+        #[cfg(unix)]
+        self.signal(Signal::TERM);
+        self.wait().await;
+    }
+
+    /// Waits a second for the end of the server, which was started last.
+    async fn wait(&mut self) {
+        if let Some(server) = self.children.last_mut() {
+            let _ = timeout(END_TIME, server.wait()).await;
+        }
+    }
+
+    /// Sends a signal to the group.
+    #[cfg(unix)]
+    fn signal(&self, signal: Signal) {
+        if let Some(id) = self.id().and_then(Pid::from_raw) {
+            // It fails if all processes have ended.
+            let _ = kill_process_group(id, signal);
+        }
     }
 
     #[cfg(unix)]
@@ -64,13 +116,8 @@ impl Group {
 }
 
 #[cfg(unix)]
-impl Drop for Group {
+impl Drop for Processes {
     fn drop(&mut self) {
-        use rustix::process::{Pid, Signal, kill_process_group};
-
-        if let Some(id) = self.id().and_then(Pid::from_raw) {
-            // It fails if all processes have ended.
-            let _ = kill_process_group(id, Signal::KILL);
-        }
+        self.signal(Signal::KILL);
     }
 }
