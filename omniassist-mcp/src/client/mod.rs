@@ -46,7 +46,8 @@
 //! servers hold the call open while they wait. It is held in this process for 5 minutes, 64 calls at a time and 8 of a user.
 //! It ends with the tree of agents that waits, if it is a call of one. After that, or at another server, the call is made again
 //! with the user's answers if the tool's annotations are trusted and allow it. Otherwise the model reads that the call was lost.
-//! A process has one stream for the calls of all users. A question on it is declined while calls of more than one user are open.
+//! A process has one stream for the calls of all users. A question on it is declined while calls of more than one user are open,
+//! or have ended without an answer within 5 minutes.
 //!
 //! A call whose user [cannot be asked](omniassist_server::tool::ToolContext::can_ask_user) says so to a server of version
 //! 2026-07-28. It declines the questions of earlier servers.

@@ -1,5 +1,7 @@
 //! Questions of servers of version 2025-11-25, which hold the call open.
 
+use std::time::Duration;
+
 use omniassist_mcp::client::McpServer;
 use omniassist_server::AssistantBuilder;
 use serde_json::{Value, json};
@@ -109,6 +111,22 @@ async fn a_question_never_reaches_another_user() {
     ann.fill(&json!({"name": "Ann"}));
     ann.post(&desk).await;
     assert!(ann.told().contains("accept"), "{}", ann.told());
+}
+
+#[tokio::test]
+async fn a_call_without_an_answer_declines_the_questions_of_others_for_a_time() {
+    let desk = desk(server("ask,never").call_timeout(Duration::from_secs(2))).await;
+    let left = desk.call_as("ann", "proc_never").await.to_string();
+    assert!(left.contains("did not answer in time"), "{left}");
+    let mut bob = Chat::new("bob");
+    bob.say(&desk, "proc_ask").await;
+    assert!(!bob.has_form() && bob.told().contains("decline"), "{}", bob.told());
+    tokio::time::pause();
+    tokio::time::advance(Duration::from_secs(301)).await;
+    tokio::time::resume();
+    let mut bob = Chat::new("bob");
+    bob.say(&desk, "proc_ask").await;
+    assert!(bob.has_form(), "{}", bob.told());
 }
 
 #[tokio::test]

@@ -260,6 +260,7 @@ fn call(id: &Value, params: &Value) -> Reaction {
     let given = params["arguments"]["text"].as_str().unwrap_or_default();
     let result = match params["name"].as_str().unwrap_or_default() {
         "hang" => return Reaction::Hang,
+        "never" => return Reaction::Send(Vec::new()),
         "die" => return Reaction::Die,
         "huge" => text(&"x".repeat(300_000)),
         "flood" => text(&"x".repeat(20_000_000)),

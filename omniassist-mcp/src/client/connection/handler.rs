@@ -1,6 +1,7 @@
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::future::{Future, ready};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use omniassist_server::Principal;
 use omniassist_server::tool::ToolContext;
@@ -13,11 +14,15 @@ use rmcp::service::{InboundStreamOrigin, NotificationContext, RequestContext, Ro
 use rmcp::{ClientHandler, ErrorData};
 use serde_json::json;
 use tokio::sync::{Notify, RwLock, mpsc, oneshot};
+use tokio::time::Instant;
 
 use crate::client::{app, cleaned};
 
 /// The questions of a call that are not read yet.
 const MAX_UNREAD: usize = 8;
+
+/// The time in which a question can belong to a call that ended without an answer.
+const LEFT_FOR: Duration = Duration::from_secs(5 * 60);
 
 /// The client's side of a connection.
 #[derive(Clone, Default)]
@@ -34,9 +39,9 @@ pub(super) struct Handler {
 #[derive(Default)]
 struct OpenCalls {
     calls: HashMap<RequestId, RegisteredCall>,
-    /// The users whose calls ended without an answer: the server may still work for them. The second one is enough to know
+    /// The users whose calls ended without an answer, with the time: the server may still work for them. Two are enough to know
     /// that there are several.
-    left: HashSet<Principal>,
+    left: HashMap<Principal, Instant>,
 }
 
 struct RegisteredCall {
@@ -102,8 +107,20 @@ impl OpenCalls {
         }
         let mut active = self.calls.values().filter(|call| call.shows.is_some());
         let (call, None) = (active.next()?, active.next()) else { return None };
-        let mut owners = self.calls.values().map(|call| &call.owner).chain(&self.left);
+        let left = self.left.iter().filter(|(_, since)| since.elapsed() < LEFT_FOR).map(|(owner, _)| owner);
+        let mut owners = self.calls.values().map(|call| &call.owner).chain(left);
         owners.all(|owner| *owner == call.owner).then_some(call)
+    }
+
+    /// Takes a user whose call ended without an answer. The last two stay.
+    fn leave(&mut self, owner: Principal) {
+        self.left.insert(owner, Instant::now());
+        if self.left.len() > 2
+            && let Some(oldest) =
+                self.left.iter().min_by_key(|(_, since)| **since).map(|(owner, _)| owner.clone())
+        {
+            self.left.remove(&oldest);
+        }
     }
 }
 
@@ -119,9 +136,9 @@ impl Registration {
 impl Drop for Registration {
     fn drop(&mut self) {
         let mut open = self.handler.open();
-        let owner = open.calls.remove(&self.id).map(|call| call.owner);
-        if !self.is_answered && open.left.len() < 2 {
-            open.left.extend(owner);
+        let ended = open.calls.remove(&self.id);
+        if let Some(call) = ended.filter(|_| !self.is_answered) {
+            open.leave(call.owner);
         }
     }
 }
