@@ -1,9 +1,10 @@
 use std::collections::BTreeMap;
 
 use omniassist_server::RunContext;
+use rmcp::ErrorData;
 
 use super::completion::Completers;
-use super::page::page;
+use super::page::{Found, page};
 use super::visibility::Visibility;
 
 /// A page that a caller asks for: the cursor of the one before, and the number of entries.
@@ -53,11 +54,11 @@ impl<T: Entry> Catalogue<T> {
         is_of_kind: impl Fn(&T) -> bool,
         listed: impl Fn(&T) -> L,
         (caller, after, size): Page<'_>,
-    ) -> (Vec<L>, Option<String>) {
+    ) -> Result<Found<L>, ErrorData> {
         let of_kind = self.0.values().filter(|entry| is_of_kind(entry));
         let visible = of_kind.filter(|entry| entry.visibility().holds(caller));
-        let (found, more) = page(visible.map(|entry| (entry.key(), entry)).collect(), after, size);
-        (found.into_iter().map(listed).collect(), more)
+        let (found, more) = page(visible.map(|entry| (entry.key(), entry)).collect(), after, size)?;
+        Ok((found.into_iter().map(listed).collect(), more))
     }
 }
 

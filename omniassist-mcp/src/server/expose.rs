@@ -201,7 +201,7 @@ impl Expose {
 
 impl McpEndpoint for Expose {
     fn answer(&self, mut request: Request<Bytes>) -> McpAnswer {
-        if let Some(refusal) = unread::ambiguous(request.headers()) {
+        if let Some(refusal) = unread::ambiguous(&request) {
             return Box::pin(ready(refusal));
         }
         if let Some(arguments) = WrittenArguments::read(request.body()) {
@@ -212,8 +212,9 @@ impl McpEndpoint for Expose {
         *request.uri_mut() = Uri::from_static("/");
         let service = self.service.get_or_init(|| Self::service(&self.settings)).clone();
         Box::pin(async move {
+            let (body, reason) = (request.body().clone(), unread::reason(request.headers()));
             let response = service.handle(request.map(Full::new)).await;
-            unread::in_form(response.map(|body| -> McpBody { Box::pin(body) }))
+            unread::in_form(response.map(|body| -> McpBody { Box::pin(body) }), &body, reason)
         })
     }
 

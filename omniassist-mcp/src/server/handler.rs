@@ -18,6 +18,7 @@ use super::call::Call;
 use super::caller::Caller;
 use super::catalogue::{Entry, Page};
 use super::offer::Offer;
+use super::page::Found;
 use super::question::{asks_with_forms, is_without_sessions};
 use super::refusal;
 use super::settings::Settings;
@@ -66,12 +67,12 @@ impl Handler {
         method: &str,
         request: Option<PaginatedRequestParams>,
         context: &RequestContext<RoleServer>,
-        list: impl FnOnce(&Settings, Page<'_>) -> (Vec<T>, Option<String>),
-    ) -> Result<(Vec<T>, Option<String>), ErrorData> {
+        list: impl FnOnce(&Settings, Page<'_>) -> Result<Found<T>, ErrorData>,
+    ) -> Result<Found<T>, ErrorData> {
         self.require(method)?;
         let (caller, settings) = (Caller::of(context)?.context(), &self.settings);
         let page = (&caller, cursor(request.as_ref()), settings.page_size);
-        guarded(context, async { Ok(list(settings, page)) }).await
+        guarded(context, async { list(settings, page) }).await
     }
 
     fn completes(&self) -> bool {
@@ -98,7 +99,8 @@ impl ServerHandler for Handler {
         context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
         let (caller, settings) = (Caller::of(&context)?, &self.settings);
-        let (tools, more) = Offer::new(&caller, settings).page(cursor(request.as_ref()), settings.page_size);
+        let (tools, more) =
+            Offer::new(&caller, settings).page(cursor(request.as_ref()), settings.page_size)?;
         Ok(for_one_caller!(settings, ListToolsResult::with_all_items(tools), more))
     }
 

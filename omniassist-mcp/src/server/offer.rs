@@ -4,11 +4,12 @@ use std::sync::Arc;
 use omniassist_server::Assistant;
 use omniassist_server::core::Text;
 use omniassist_server::tool::{RegisteredTool, ToolSnapshot};
+use rmcp::ErrorData;
 use rmcp::model::{JsonObject, Tool, ToolAnnotations};
 use serde_json::{Value, json};
 
 use super::caller::Caller;
-use super::page::page;
+use super::page::{Found, page};
 use super::settings::Settings;
 
 /// The name of the argument of a tool that asks an agent.
@@ -51,7 +52,7 @@ impl Offer {
     }
 
     /// Returns the tools whose names come after this one, in their order, and the cursor of the next page if there is one.
-    pub(super) fn page(&self, after: Option<&str>, size: usize) -> (Vec<Tool>, Option<String>) {
+    pub(super) fn page(&self, after: Option<&str>, size: usize) -> Result<Found<Tool>, ErrorData> {
         let specs = self.tools.specs();
         let of_tools =
             specs.iter().filter_map(|spec| Some((spec.name.as_str(), tool(self.tools.get(&spec.name)?))));

@@ -24,6 +24,11 @@ pub(super) fn unknown_prompt() -> ErrorData {
     ErrorData::invalid_params("There is no prompt of this name.", None)
 }
 
+/// Returns the answer to a cursor of no item. Its item may have been removed.
+pub(super) fn unknown_cursor() -> ErrorData {
+    ErrorData::invalid_params("The cursor is unknown. Read the list from its beginning.", None)
+}
+
 /// Returns the answer to parameters that do not fit their method.
 pub(super) fn unreadable() -> ErrorData {
     ErrorData::invalid_params("The parameters do not fit the method.", None)

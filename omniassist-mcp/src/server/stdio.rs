@@ -10,13 +10,14 @@ use rmcp::RoleServer;
 use rmcp::model::{ErrorData, GetExtensions, JsonRpcMessage};
 use rmcp::service::{RxJsonRpcMessage, ServerInitializeError, TxJsonRpcMessage};
 use rmcp::transport::Transport;
-use serde_json::{Value, json};
+use serde_json::Value;
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader};
 use tokio::sync::Mutex;
 use tokio::task::JoinHandle;
 
 use super::arguments::WrittenArguments;
 use super::handler::Handler;
+use super::unread;
 
 /// Serves a client until its input ends.
 pub(super) async fn serve(
@@ -90,9 +91,9 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Send + Unpin + 'static> Lines<R, W> {
     /// Returns the answer to a line that is none.
     fn message(&self, line: &[u8]) -> Result<RxJsonRpcMessage<RoleServer>, Value> {
         json_guard::check(line, self.assistant.limits().max_json_depth)
-            .map_err(|error| refusal(&ErrorData::parse_error(error.to_string(), None)))?;
-        let mut message: RxJsonRpcMessage<RoleServer> = serde_json::from_slice(line)
-            .map_err(|_| refusal(&ErrorData::invalid_request("This is no message of the protocol.", None)))?;
+            .map_err(|error| unread::answer(line, &ErrorData::parse_error(error.to_string(), None)))?;
+        let mut message: RxJsonRpcMessage<RoleServer> =
+            serde_json::from_slice(line).map_err(|_| unread::answer(line, &unread::no_message()))?;
         if let JsonRpcMessage::Request(request) = &mut message {
             let mut sender = Request::new(());
             sender.extensions_mut().insert(self.assistant.clone());
@@ -144,7 +145,8 @@ where
                     Err(refusal) => self.refuse(&refusal),
                 },
                 Ok(Some(Line::TooLong)) => {
-                    self.refuse(&refusal(&ErrorData::invalid_request("The message is too long.", None)));
+                    let error = ErrorData::invalid_request("The message is too long.", None);
+                    self.refuse(&unread::answer(b"", &error));
                 }
                 Ok(None) => return None,
                 Err(error) => {
@@ -158,11 +160,6 @@ where
     async fn close(&mut self) -> io::Result<()> {
         self.output.lock().await.flush().await
     }
-}
-
-/// Returns the answer to a line without an id.
-fn refusal(error: &ErrorData) -> Value {
-    json!({ "jsonrpc": "2.0", "id": null, "error": error })
 }
 
 async fn write<W: AsyncWrite + Unpin>(

@@ -87,6 +87,7 @@ fn lines_that_are_no_messages_are_answered_and_the_server_goes_on() {
         huge(most),
         huge(most + 1),
         request(3, "admin/reload", &json!({})),
+        br#"{"jsonrpc":"2.0","id":4,"method":"tools/call","params":[1]}"#.to_vec(),
         call,
     ];
     let (answers, is_success) = exchange(&lines);
@@ -97,8 +98,9 @@ fn lines_that_are_no_messages_are_answered_and_the_server_goes_on() {
     assert!(of(1)["result"]["tools"].is_array());
     assert!(of(2)["result"]["content"].is_array(), "a line as long as allowed is read: {}", of(2));
     assert_eq!(of(3)["error"]["code"], -32601);
+    assert_eq!(of(4)["error"]["code"], -32600);
     assert_eq!(of(9)["result"]["content"][0]["text"], "Order 1 costs 3 €.");
-    assert_eq!(answers.len(), 5 + 4);
+    assert_eq!(answers.len(), 5 + 5);
 }
 
 #[test]

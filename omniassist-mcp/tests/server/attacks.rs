@@ -53,6 +53,31 @@ async fn a_body_that_is_no_message_is_refused_in_the_form_of_the_protocol() {
 }
 
 #[tokio::test]
+async fn a_refusal_says_what_is_wrong_with_a_body() {
+    let client = served(&Ran::default()).await;
+    let broken = client.post(&Value::Null).body("{\"jsonrpc\":").send().await.unwrap();
+    assert_eq!(refused(broken).await, (400, json!(-32700)));
+    let listed = json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": [1] });
+    let listed = body(client.post(&listed).send().await.unwrap()).await;
+    assert_eq!((&listed["id"], &listed["error"]["code"]), (&json!(2), &json!(-32600)));
+    let call = json!({ "jsonrpc": "2.0", "id": "a", "method": "tools/list" });
+    let unknown = client.post(&call).header("mcp-protocol-version", "2019-01-01").send().await.unwrap();
+    let unknown = body(unknown).await;
+    assert_eq!(unknown["id"], "a");
+    assert!(unknown["error"]["message"].as_str().unwrap().contains("mcp-protocol-version"), "{unknown}");
+    // A client of a later version learns which versions there are.
+    let meta = json!({
+        "io.modelcontextprotocol/protocolVersion": "2030-01-01",
+        "io.modelcontextprotocol/clientInfo": { "name": "test", "version": "1" },
+        "io.modelcontextprotocol/clientCapabilities": {},
+    });
+    let later = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": { "_meta": meta } });
+    let later = client.post(&later).header("mcp-protocol-version", "2030-01-01");
+    let later = body(later.header("mcp-method", "tools/list").send().await.unwrap()).await;
+    assert_eq!(later["error"]["code"], -32022, "{later}");
+}
+
+#[tokio::test]
 async fn parameters_that_do_not_fit_are_no_unknown_method() {
     let ran = Ran::default();
     let client = served(&ran).await;

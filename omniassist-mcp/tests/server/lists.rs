@@ -72,6 +72,10 @@ async fn pages_hold_as_many_tools_as_set() {
     let rest = client.send("tools/list", json!({ "cursor": first["result"]["nextCursor"] })).await;
     assert_eq!(rest["result"]["tools"][0]["name"], "tool_3");
     assert_eq!(rest["result"]["nextCursor"], Value::Null);
+    for unknown in ["", "tool_9", "zzz"] {
+        let refused = client.send("tools/list", json!({ "cursor": unknown })).await;
+        assert_eq!(refused["error"]["code"], -32602, "{refused}");
+    }
 }
 
 #[tokio::test]

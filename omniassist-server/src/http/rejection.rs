@@ -18,6 +18,9 @@ use crate::engine::NotLoaded;
 /// The longest `Retry-After` that OpenAI's clients wait for. After a longer one they repeat the request much too soon.
 const LONGEST_OPENAI_WAIT: Duration = Duration::from_secs(60);
 
+/// The code of JSON-RPC for a body that is not JSON.
+const PARSE_ERROR: i32 = -32700;
+
 /// The code of JSON-RPC for a request that is not answered.
 const INVALID_REQUEST: i32 = -32600;
 
@@ -122,8 +125,9 @@ impl Rejection {
                 reply::json(self.status, &body)
             }
             ErrorFormat::JsonRpc => {
-                let error =
-                    json!({ "code": INVALID_REQUEST, "message": self.message, "data": self.members() });
+                let is_json = self.code != ErrorCode::InvalidJson.as_str();
+                let code = if is_json { INVALID_REQUEST } else { PARSE_ERROR };
+                let error = json!({ "code": code, "message": self.message, "data": self.members() });
                 reply::json(self.status, &json!({ "jsonrpc": "2.0", "id": null, "error": error }))
             }
             ErrorFormat::PlainText => reply::text(self.status, reply::PLAIN_TEXT, self.message.into_owned()),

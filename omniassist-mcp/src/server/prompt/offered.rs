@@ -11,6 +11,7 @@ use serde_json::{Map, Value, json};
 use super::{Argument, Prompt, PromptMessage, PromptRequest};
 use crate::server::catalogue::{Catalogue, Entry, Page};
 use crate::server::completion::Completers;
+use crate::server::page::Found;
 use crate::server::question::{Answer, Question};
 use crate::server::refusal;
 use crate::server::visibility::Visibility;
@@ -37,7 +38,7 @@ impl Entry for Prompt {
 
 impl Prompts {
     /// Returns one page of the prompts.
-    pub(in crate::server) fn list(&self, page: Page<'_>) -> (Vec<Listed>, Option<String>) {
+    pub(in crate::server) fn list(&self, page: Page<'_>) -> Result<Found<Listed>, ErrorData> {
         self.page(|_| true, listed, page)
     }
 

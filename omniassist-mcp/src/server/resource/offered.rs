@@ -5,6 +5,7 @@ use rmcp::model::{Resource as Listed, ResourceContents, ResourceTemplate as List
 use super::{Resource, ResourceRequest};
 use crate::server::catalogue::{Catalogue, Entry, Page};
 use crate::server::completion::Completers;
+use crate::server::page::Found;
 use crate::server::refusal;
 use crate::server::visibility::Visibility;
 
@@ -27,12 +28,15 @@ impl Entry for Resource {
 
 impl Resources {
     /// Returns one page of the resources without parameters.
-    pub(in crate::server) fn list(&self, page: Page<'_>) -> (Vec<Listed>, Option<String>) {
+    pub(in crate::server) fn list(&self, page: Page<'_>) -> Result<Found<Listed>, ErrorData> {
         self.page(|resource| !resource.address.is_template(), listed, page)
     }
 
     /// Returns one page of the templates.
-    pub(in crate::server) fn list_templates(&self, page: Page<'_>) -> (Vec<ListedTemplate>, Option<String>) {
+    pub(in crate::server) fn list_templates(
+        &self,
+        page: Page<'_>,
+    ) -> Result<Found<ListedTemplate>, ErrorData> {
         self.page(|resource| resource.address.is_template(), listed_template, page)
     }
 
