@@ -142,7 +142,7 @@ fn body_candidates(
     let mut names = Vec::new();
     for (name, schema) in fields {
         let is_bytes = matches!(body.kind, BodyKind::Multipart(_)) && is_file(schema);
-        if schema.get("readOnly") == Some(&Value::Bool(true)) || *schema == Value::Bool(false) || is_bytes {
+        if definitions.is_read_only(schema) || *schema == Value::Bool(false) || is_bytes {
             continue;
         }
         names.push(name.clone());

@@ -53,6 +53,9 @@
 //! - `allowReserved` has no effect: reserved characters are always encoded.
 //! - A list or an object within a list can only be sent in a JSON body. Elsewhere, it is an error for the model.
 //!
+//! A field that is `readOnly` is not needed, also if
+//! another part of an `allOf` requires it. A `oneOf` with a discriminator becomes an `anyOf`.
+//!
 //! # Responses
 //!
 //! The model reads a JSON response as it is, or the part that `select` names. It reads other text as a string. A status that

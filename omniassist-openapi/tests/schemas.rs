@@ -3,7 +3,7 @@
 use omniassist_openapi::{OpenApi, OpenApiTools};
 use serde_json::{Value, json};
 
-use crate::server::{document, schema, tool};
+use crate::server::{Server, call, document, schema, tool};
 
 fn tools(version: &str, body: &Value, schemas: &Value) -> OpenApiTools {
     let body = json!({ "required": true, "content": { "application/json": { "schema": body } } });
@@ -52,7 +52,7 @@ fn schemas_of_openapi_3_0_become_json_schemas() {
         (json!({ "type": "string", "enum": [] }), json!({ "type": "string" })),
         (
             json!({ "oneOf": [{ "type": "string", "nullable": true }], "discriminator": { "propertyName": "x" } }),
-            json!({ "oneOf": [{ "type": ["string", "null"] }] }),
+            json!({ "anyOf": [{ "type": ["string", "null"] }] }),
         ),
         (
             json!({ "type": "object", "required": ["id", "a"], "properties": {
@@ -174,4 +174,102 @@ fn descriptions_are_bounded_and_without_invisible_characters() {
     assert_eq!(schema(&one)["properties"]["p"], json!({ "description": "own", "type": "string" }));
     let shown = format!("{one:?}");
     assert!(shown.contains("Reads an article") && !shown.contains(&"x".repeat(1020)), "{shown}");
+}
+
+#[test]
+fn a_keyword_is_left_out_with_the_one_that_it_depends_on() {
+    let item = json!({ "type": "string" });
+    for (given, expected) in [
+        (
+            json!({ "type": "object", "patternProperties": { "^x-": item }, "additionalProperties": false }),
+            json!({ "type": "object" }),
+        ),
+        (
+            json!({ "type": "object", "additionalProperties": item }),
+            json!({ "type": "object", "additionalProperties": item }),
+        ),
+        (
+            json!({ "type": "array", "items": {}, "contains": item, "minContains": 0, "maxContains": 2 }),
+            json!({ "type": "array", "items": {} }),
+        ),
+        (
+            json!({ "type": "array", "items": {}, "contains": item, "minContains": 2 }),
+            json!({ "type": "array", "items": {}, "contains": item }),
+        ),
+    ] {
+        assert_eq!(field("3.1.0", &given), expected, "{given}");
+    }
+}
+
+/// Calls an operation with a body of this schema, and returns what the server receives.
+async fn sent(schema: &Value, schemas: &Value, body: &Value) -> Value {
+    let server = Server::start().await;
+    let content = json!({ "required": true, "content": { "application/json": { "schema": {
+        "type": "object", "required": ["f"], "properties": { "f": schema } } } } });
+    let mut document =
+        document("3.0.3", &json!({ "/a": { "post": { "operationId": "one", "requestBody": content } } }));
+    document["components"] = json!({ "schemas": schemas });
+    let one = tool(&server.open(&document).tools().unwrap(), "t_one");
+    call(&one, &json!({ "f": body })).await.unwrap();
+    let body: Value = serde_json::from_str(&server.last().body).unwrap();
+    body["f"].clone()
+}
+
+#[tokio::test]
+async fn a_discriminator_chooses_between_schemas_that_overlap() {
+    let animal = |own: &str| {
+        json!({ "type": "object", "required": ["kind"], "properties": {
+            "kind": { "type": "string" }, own: { "type": "string" } } })
+    };
+    let schemas = json!({ "Cat": animal("a"), "Dog": animal("b") });
+    let either = json!({
+        "oneOf": [{ "$ref": "#/components/schemas/Cat" }, { "$ref": "#/components/schemas/Dog" }],
+        "discriminator": { "propertyName": "kind" },
+    });
+    let cat = json!({ "kind": "Cat", "a": "x" });
+    assert_eq!(sent(&either, &schemas, &cat).await, cat);
+}
+
+#[tokio::test]
+async fn a_field_that_any_part_of_a_schema_makes_read_only_is_not_needed() {
+    let reference = |name: &str| json!({ "$ref": format!("#/components/schemas/{name}") });
+    let schemas = json!({
+        "Id": { "type": "string", "readOnly": true },
+        "Needed": { "type": "object", "required": ["id", "name"], "properties": { "name": { "type": "string" } } },
+        "Fields": { "type": "object", "properties": { "id": { "type": "string", "readOnly": true } } },
+        "Both": { "allOf": [reference("Needed"), reference("Fields")] },
+        "Circle": { "allOf": [reference("Circle"), reference("Both")] },
+    });
+    let needed = json!({ "required": ["id"] });
+    let id = json!({ "type": "object", "properties": { "id": reference("Id") } });
+    let typed = json!({ "type": "object", "properties": { "id": { "allOf": [reference("Id")] } }, "required": ["id"] });
+    for schema in [
+        json!({ "allOf": [needed, { "properties": { "id": { "readOnly": true } } }] }),
+        json!({ "allOf": [needed, id] }),
+        json!({ "allOf": [{ "allOf": [needed] }, { "allOf": [id] }] }),
+        json!({ "properties": { "id": reference("Id") }, "oneOf": [needed, { "required": ["id", "name"] }] }),
+        typed,
+        reference("Both"),
+        reference("Circle"),
+    ] {
+        let body = json!({ "name": "x" });
+        assert_eq!(sent(&schema, &schemas, &body).await, body, "{schema}");
+    }
+    // The definition that another schema uses alone still needs the field.
+    let body =
+        json!({ "type": "object", "properties": { "a": reference("Both"), "b": reference("Needed") } });
+    let schema = schema(&tool(&tools("3.0.3", &body, &schemas), "t_one"));
+    assert_eq!(schema["$defs"]["Needed"]["required"], json!(["id", "name"]));
+    let needed = schema["$defs"]["Both"]["allOf"][0]["$ref"].as_str().unwrap().trim_start_matches('#');
+    assert_eq!(schema.pointer(needed).unwrap()["required"], json!(["name"]));
+}
+
+#[test]
+fn a_field_of_a_body_whose_schema_is_read_only_is_not_an_argument() {
+    let schemas = json!({ "Id": { "type": "string", "readOnly": true } });
+    let id = json!({ "$ref": "#/components/schemas/Id" });
+    let body = json!({ "type": "object", "required": ["id"], "properties": { "id": id, "name": {} } });
+    let schema = schema(&tool(&tools("3.0.3", &body, &schemas), "t_one"));
+    assert_eq!(schema["properties"], json!({ "name": {} }));
+    assert_eq!(schema.get("required"), None);
 }

@@ -1,5 +1,7 @@
 //! The conversion of one schema.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Map, Value, json};
 
 use super::definitions::Definitions;
@@ -9,10 +11,18 @@ use crate::text;
 impl Definitions<'_> {
     /// Returns a schema of the document as a JSON Schema. The recursion ends, because the JSON text had a bounded depth.
     pub(crate) fn convert(&mut self, schema: &Value) -> Value {
+        self.convert_beside(schema, &BTreeSet::new())
+    }
+
+    /// Returns a schema that applies to the same value as others, which say that some fields are read-only. `required` then
+    /// applies to the response only.
+    pub(super) fn convert_beside(&mut self, schema: &Value, read_only: &BTreeSet<String>) -> Value {
         let Value::Object(keywords) = schema else { return schema.clone() };
+        let mut read_only = read_only.clone();
+        read_only.extend(self.read_only(schema));
         let mut out = Map::new();
         if let Some(reference) = keywords.get("$ref").and_then(Value::as_str) {
-            if let Some(reference) = self.refer(reference) {
+            if let Some(reference) = self.refer(reference, &read_only) {
                 out.insert("$ref".to_owned(), reference.into());
             }
             // In OpenAPI 3.0, a reference has no keywords beside it. A description changes nothing.
@@ -23,11 +33,19 @@ impl Definitions<'_> {
         }
         for (key, value) in keywords {
             let converted = match (key.as_str(), value) {
+                _ if is_left_out(key, keywords) => continue,
                 ("properties", Value::Object(fields)) => self.fields(fields),
-                ("required", Value::Array(names)) => names.iter().map(|name| self.needed(name)).collect(),
+                ("required", Value::Array(names)) => {
+                    let sent = |name: &&Value| name.as_str().is_none_or(|name| !read_only.contains(name));
+                    names.iter().filter(sent).map(|name| self.needed(name)).collect()
+                }
+                ("then" | "else", value) => self.convert_beside(value, &read_only),
                 (key, value) if ONE.contains(&key) => self.convert(value),
-                (key, Value::Array(schemas)) if LIST.contains(&key) => {
+                ("prefixItems", Value::Array(schemas)) => {
                     schemas.iter().map(|schema| self.convert(schema)).collect()
+                }
+                (key, Value::Array(schemas)) if LIST.contains(&key) => {
+                    schemas.iter().map(|schema| self.convert_beside(schema, &read_only)).collect()
                 }
                 ("pattern", _) if !self.detail.patterns => continue,
                 ("format", format) if !FORMATS.iter().any(|known| format == known) => continue,
@@ -37,7 +55,12 @@ impl Definitions<'_> {
             out.insert(key.clone(), converted);
         }
         describe(&mut out, keywords);
-        self.without_read_only(&mut out, keywords);
+        // The discriminator chooses one of several that fit. So do fields that requests do not have.
+        if (keywords.contains_key("discriminator") || !read_only.is_empty())
+            && let Some(schemas) = out.remove("oneOf")
+        {
+            out.entry("anyOf").or_insert(schemas);
+        }
         exclusive_bounds(&mut out);
         complete(&mut out);
         if self.is_3_0 && keywords.get("nullable") == Some(&Value::Bool(true)) {
@@ -49,20 +72,11 @@ impl Definitions<'_> {
     fn fields(&mut self, fields: &Map<String, Value>) -> Value {
         let mut converted = Map::new();
         for (name, schema) in fields {
-            if *schema != Value::Bool(false) && !is_read_only(schema) {
+            if *schema != Value::Bool(false) && !self.is_read_only(schema) {
                 converted.insert(self.renamed(name), self.convert(schema));
             }
         }
         Value::Object(converted)
-    }
-
-    /// Removes the names of fields that requests must not have from `required`.
-    fn without_read_only(&mut self, out: &mut Map<String, Value>, keywords: &Map<String, Value>) {
-        let Some(Value::Object(fields)) = keywords.get("properties") else { return };
-        let Some(Value::Array(required)) = out.get_mut("required") else { return };
-        let fields = fields.iter().filter(|(_, schema)| is_read_only(schema));
-        let left_out: Vec<String> = fields.map(|(name, _)| self.renamed(name)).collect();
-        required.retain(|name| !left_out.iter().any(|other| name == other));
     }
 
     /// Returns an entry of `required`.
@@ -78,8 +92,13 @@ fn describe(out: &mut Map<String, Value>, keywords: &Map<String, Value>) {
     }
 }
 
-fn is_read_only(schema: &Value) -> bool {
-    schema.get("readOnly") == Some(&Value::Bool(true))
+/// Returns `true` for keywords whose meaning depends on one that is not kept.
+fn is_left_out(key: &str, keywords: &Map<String, Value>) -> bool {
+    match key {
+        "additionalProperties" => keywords.contains_key("patternProperties"),
+        "contains" => keywords.get("minContains").and_then(Value::as_f64) == Some(0.0),
+        _ => false,
+    }
 }
 
 /// Rewrites the flags of OpenAPI 3.0 as the bounds of JSON Schema.

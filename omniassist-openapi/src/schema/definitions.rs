@@ -10,22 +10,25 @@ use crate::{OpenApiError, name};
 
 /// The definitions of one tool's schema, as they are found.
 pub(crate) struct Definitions<'a> {
-    root: &'a Value,
+    pub(super) root: &'a Value,
     pub(super) is_3_0: bool,
     pub(super) detail: Detail,
     /// The references from the arguments to the schema that is converted now.
     level: usize,
     /// The pointer of the schema that is converted now.
     place: String,
-    /// The names of definitions by the pointers of their schemas.
-    names: BTreeMap<String, String>,
+    /// The names of definitions.
+    names: BTreeMap<Key, String>,
     taken: BTreeSet<String>,
-    waiting: VecDeque<(String, usize)>,
+    waiting: VecDeque<(Key, usize)>,
     converted: Map<String, Value>,
     /// The names of properties that models cannot write, by the names that they have in the schema.
     renamed: BTreeMap<String, String>,
     faults: Faults,
 }
+
+/// The pointer of a definition's schema, and the fields that it requires but that others make read-only.
+type Key = (String, BTreeSet<String>);
 
 /// The definitions of a schema, and the names that its properties have in a request.
 pub(crate) type Finished = (Map<String, Value>, BTreeMap<String, String>);
@@ -73,8 +76,8 @@ impl<'a> Definitions<'a> {
     }
 
     /// Returns the reference to a definition in place of a reference of the document. `None` stands for one that is not
-    /// followed.
-    pub(super) fn refer(&mut self, reference: &str) -> Option<String> {
+    /// followed. The definition does not require the fields that are read-only.
+    pub(super) fn refer(&mut self, reference: &str, read_only: &BTreeSet<String>) -> Option<String> {
         let Some((pointer, schema)) = target(self.root, reference) else {
             if reference.starts_with("#/") || reference == "#" {
                 let reason = format!("the reference {reference:?} leads nowhere");
@@ -93,16 +96,22 @@ impl<'a> Definitions<'a> {
             self.faults.dangling.get_or_insert_with(|| OpenApiError::document(self.place.clone(), reason));
             return None;
         }
-        if !self.names.contains_key(&pointer) {
+        let mut required = self.required(schema, read_only);
+        if !required.is_empty() {
+            let own = self.read_only(schema);
+            required.retain(|name| !own.contains(name));
+        }
+        let key = (pointer, required);
+        if !self.names.contains_key(&key) {
             if self.level >= self.detail.levels {
                 return None;
             }
-            let name = self.name(&pointer);
+            let name = self.name(&key);
             self.taken.insert(name.clone());
-            self.names.insert(pointer.clone(), name);
-            self.waiting.push_back((pointer.clone(), self.level + 1));
+            self.names.insert(key.clone(), name);
+            self.waiting.push_back((key.clone(), self.level + 1));
         }
-        self.names.get(&pointer).map(|name| format!("#/$defs/{name}"))
+        self.names.get(&key).map(|name| format!("#/$defs/{name}"))
     }
 
     /// Returns the name of a property that every provider takes.
@@ -114,12 +123,17 @@ impl<'a> Definitions<'a> {
         safe
     }
 
-    fn name(&self, pointer: &str) -> String {
+    fn name(&self, (pointer, read_only): &Key) -> String {
         let own = pointer.rsplit('/').next().unwrap_or_default().replace("~1", "/").replace("~0", "~");
         let is_component =
             pointer.rsplit_once('/').is_some_and(|(parent, _)| parent == "/components/schemas");
-        let safe = if is_component { name::safe(&own, ".") } else { name::marked(&own, pointer, ".") };
-        if self.taken.contains(&safe) { name::marked(&own, pointer, ".") } else { safe }
+        let names = read_only.iter().map(|name| format!(" {name}"));
+        let marked = || name::marked(&own, &format!("{pointer}{}", names.collect::<String>()), ".");
+        if !is_component || !read_only.is_empty() {
+            return marked();
+        }
+        let safe = name::safe(&own, ".");
+        if self.taken.contains(&safe) { marked() } else { safe }
     }
 
     /// Converts all schemas that were referred to, and those that they refer to.
@@ -128,14 +142,15 @@ impl<'a> Definitions<'a> {
     ///
     /// Returns an error for a reference that leads nowhere, and inside the reason why there can be no schema.
     pub(crate) fn finish(mut self) -> Result<Result<Finished, String>, OpenApiError> {
-        while let Some((pointer, level)) = self.waiting.pop_front() {
-            let (Some(schema), Some(name)) = (self.root.pointer(&pointer), self.names.get(&pointer).cloned())
+        while let Some((key, level)) = self.waiting.pop_front() {
+            let (Some(schema), Some(name)) = (self.root.pointer(&key.0), self.names.get(&key).cloned())
             else {
                 continue;
             };
+            let (pointer, read_only) = key;
             self.level = level;
             self.place = pointer;
-            let converted = self.convert(schema);
+            let converted = self.convert_beside(schema, &read_only);
             self.converted.insert(name, converted);
         }
         match self.faults {

@@ -7,6 +7,8 @@ pub(super) const ONE: [&str; 8] =
     ["items", "additionalProperties", "contains", "propertyNames", "not", "if", "then", "else"];
 /// The keywords whose value is a list of schemas.
 pub(super) const LIST: [&str; 4] = ["oneOf", "anyOf", "allOf", "prefixItems"];
+/// The keywords whose schemas apply to the same value as the schema that holds them.
+pub(super) const SAME_VALUE: [&str; 5] = ["allOf", "anyOf", "oneOf", "then", "else"];
 /// The keywords that are taken as they are. All others say nothing about the accepted values, or are not checked.
 pub(super) const PLAIN: [&str; 19] = [
     "type",

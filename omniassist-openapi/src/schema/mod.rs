@@ -3,6 +3,7 @@
 //! References stay references: each target becomes an entry of `$defs`, once, also if it contains itself. Nothing is
 //! inlined, so the size of a schema is that of its parts.
 
+mod applied;
 mod convert;
 mod definitions;
 mod keywords;
