@@ -97,6 +97,18 @@ async fn json_is_preferred_and_a_form_can_have_styles() {
 }
 
 #[tokio::test]
+async fn a_method_that_expects_a_body_has_a_length_without_one() {
+    let server = Server::start().await;
+    for (method, length) in [("post", "0"), ("put", "0"), ("patch", "0"), ("delete", ""), ("get", "")] {
+        let paths = json!({ "/a": { method: { "operationId": "one" } } });
+        let tools = server.open(&document("3.0.3", &paths)).tools().unwrap();
+        call(&tool(&tools, "t_one"), &json!({})).await.unwrap();
+        let received = server.last();
+        assert_eq!((received.header("content-length"), received.body.as_str()), (length, ""), "{method}");
+    }
+}
+
+#[tokio::test]
 async fn an_optional_body_is_sent_only_if_the_model_gives_it() {
     let server = Server::start().await;
     // A field that the body needs is needed only with the body.

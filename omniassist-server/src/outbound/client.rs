@@ -2,6 +2,8 @@ use std::fmt;
 use std::sync::Arc;
 
 use bytes::Bytes;
+use http::header::CONTENT_LENGTH;
+use http::{HeaderValue, Method};
 use tokio::runtime::Handle;
 use tokio::time::timeout;
 
@@ -65,6 +67,9 @@ impl OutboundClient {
         *sent.headers_mut() = parts.headers;
         if !body.is_empty() {
             *sent.body_mut() = Some(body.into());
+        } else if [Method::POST, Method::PUT, Method::PATCH].contains(sent.method()) {
+            // These methods expect a body (RFC 9110, section 8.6). Servers may answer 411 without a length.
+            sent.headers_mut().insert(CONTENT_LENGTH, HeaderValue::from_static("0"));
         }
         let policy = &self.inner.policy;
         let answered = async {
