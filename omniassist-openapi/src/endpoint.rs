@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use http::header::{ACCEPT, AUTHORIZATION, COOKIE};
 use http::{HeaderName, HeaderValue, Method};
+use omniassist_server::core::JsonText;
 use omniassist_server::outbound::OutboundError;
 use omniassist_server::{Approval, Principal, Tool, ToolContext, ToolError};
 use secrecy::ExposeSecret;
@@ -12,7 +13,7 @@ use serde_json::Value;
 use crate::arguments::Arguments;
 use crate::auth::{self, Auth};
 use crate::document::{Location, Operation, Scheme, Template};
-use crate::request::{Request, build, encode};
+use crate::request::{Request, build, encode, long_integer};
 use crate::selector::Selector;
 use crate::settings::Connection;
 use crate::{response, text};
@@ -56,7 +57,14 @@ pub(crate) fn tool(
     });
     let call = move |arguments: Value, call: ToolContext| {
         let endpoint = Arc::clone(&endpoint);
-        async move { endpoint.call(&arguments, call.run().principal()).await }
+        async move {
+            if let Some(place) = long_integer(call.arguments()) {
+                return Err(ToolError::new(format!(
+                    "The integer at `{place}` has more than 64 bits, so its digits would be lost. Nothing was sent."
+                )));
+            }
+            endpoint.call(&arguments, call.run().principal()).await
+        }
     };
     let tool = Tool::from_fn_with_schema(name, description, schema, call)
         .max_output_bytes(connection.max_response_bytes.max(MIN_OUTPUT_BYTES))
@@ -73,7 +81,7 @@ pub(crate) fn tool(
 }
 
 impl Endpoint {
-    async fn call(&self, arguments: &Value, user: &Principal) -> Result<Value, ToolError> {
+    async fn call(&self, arguments: &Value, user: &Principal) -> Result<JsonText, ToolError> {
         let Value::Object(arguments) = arguments else {
             return Err(ToolError::new("The arguments must be an object."));
         };

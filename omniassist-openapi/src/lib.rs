@@ -53,14 +53,15 @@
 //! - `allowReserved` has no effect: reserved characters are always encoded.
 //! - A list or an object within a list can only be sent in a JSON body. Elsewhere, it is an error for the model.
 //!
-//! A field that is `readOnly` is not needed, also if
-//! another part of an `allOf` requires it. A `oneOf` with a discriminator becomes an `anyOf`.
+//! A field that is `readOnly` is not needed, also if another part of an `allOf` requires it. A `oneOf` with a discriminator
+//! becomes an `anyOf`.
 //!
 //! # Responses
 //!
-//! The model reads a JSON response as it is, or the part that `select` names. It reads other text as a string. A status that
-//! other than 200 to 299 is an error with the beginning of the body. Credentials of at least 6 bytes are removed from what a server
-//! repeats.
+//! The model reads a JSON response as it is, or the part that `select` names. It reads other text as a string. A status
+//! other than 200 to 299 is an error with the beginning of the body. Credentials of at least 6 bytes are removed from what a
+//! server repeats. A number of more than 64 bits keeps its digits, unless `select` or a removed credential changes the response.
+//! An integer of more than 64 bits in an argument is an error for the model.
 //!
 //! # Approvals
 //!

@@ -3,6 +3,7 @@
 use http::header::CONTENT_TYPE;
 use omniassist_server::ToolError;
 use omniassist_server::core::secret::REDACTED;
+use omniassist_server::core::{JsonText, json_guard};
 use omniassist_server::outbound::OutboundResponse;
 use serde_json::Value;
 
@@ -12,15 +13,18 @@ use crate::selector::Selector;
 /// The bytes of a body in an error that the model reads.
 const MAX_ERROR_BYTES: usize = 4 << 10;
 
+/// The levels of arrays and objects that the parser of JSON reads.
+const MAX_LEVELS: usize = 128;
+
 /// The shortest secret that is removed. Shorter ones would also match ordinary words.
 const MIN_SECRET: usize = 6;
 
-/// Returns the value that the model reads.
+/// Returns the JSON text that the model reads.
 pub(crate) fn read(
     response: &OutboundResponse,
     secrets: &[String],
     selector: Option<&Selector>,
-) -> Result<Value, ToolError> {
+) -> Result<JsonText, ToolError> {
     let status = response.status();
     let read = String::from_utf8_lossy(response.body());
     if status.is_redirection() {
@@ -35,7 +39,7 @@ pub(crate) fn read(
     }
     let most = response.body().len();
     if response.body().is_empty() && !response.is_cut() {
-        return Ok(Value::from(format!("The server answered {status} without content.")));
+        return Ok(JsonText::from_str_value(&format!("The server answered {status} without content.")));
     }
     let stated =
         response.headers().get(CONTENT_TYPE).and_then(|stated| stated.to_str().ok()).unwrap_or_default();
@@ -46,26 +50,41 @@ pub(crate) fn read(
                 "The server's answer is longer than {most} bytes. Ask for less, such as a smaller page."
             )));
         }
-        return match serde_json::from_str::<Value>(&read) {
-            Ok(value) => selected(clean(value, secrets), selector),
-            Err(error) => Err(ToolError::new("The server's answer is not valid JSON.").with_source(error)),
-        };
+        return json(&read, secrets, selector);
     }
     if std::str::from_utf8(response.body()).is_err_and(|error| error.error_len().is_some()) {
         let media_type = if media_type.is_empty() { "unknown" } else { &media_type };
-        return Ok(Value::from(format!("The server answered with {most} bytes of the type {media_type}.")));
+        let text = format!("The server answered with {most} bytes of the type {media_type}.");
+        return Ok(JsonText::from_str_value(&text));
     }
     let mut text = without(&read, secrets);
     if response.is_cut() {
         text.push_str(&format!("… [cut off: the answer is longer than {most} bytes]"));
     }
-    Ok(Value::from(text))
+    Ok(JsonText::from_str_value(&text))
 }
 
-fn selected(value: Value, selector: Option<&Selector>) -> Result<Value, ToolError> {
-    let Some(selector) = selector else { return Ok(value) };
-    let found = selector.select(&value);
-    found.ok_or_else(|| ToolError::new("The server's answer does not have the part that this tool reads."))
+/// Returns a JSON text as the server wrote it, with all digits of its numbers, unless a part of it is left out.
+fn json(text: &str, secrets: &[String], selector: Option<&Selector>) -> Result<JsonText, ToolError> {
+    let invalid = |error| ToolError::new("The server's answer is not valid JSON.").with_source(error);
+    let value: Value = serde_json::from_str(text).map_err(invalid)?;
+    let cleaned = clean(value.clone(), secrets);
+    if let Some(selector) = selector {
+        let found = selector.select(&cleaned).ok_or_else(|| {
+            ToolError::new("The server's answer does not have the part that this tool reads.")
+        })?;
+        return Ok(JsonText::from_value(&found));
+    }
+    // A secret could be in the first of two fields of one name, which a parsed value does not have.
+    let is_clean = secrets.is_empty()
+        || (cleaned == value
+            && without(text, secrets) == text
+            && json_guard::check(text.as_bytes(), MAX_LEVELS).is_ok());
+    if is_clean {
+        JsonText::parse(text.to_owned()).map_err(invalid)
+    } else {
+        Ok(JsonText::from_value(&cleaned))
+    }
 }
 
 /// Returns a JSON value without these secrets.

@@ -3,7 +3,7 @@
 use omniassist_openapi::OpenApi;
 use serde_json::{Value, json};
 
-use crate::server::{Server, call, document, failed, schema, tool};
+use crate::server::{Server, call, document, failed, schema, tool, written};
 
 fn with_body(content: &Value, required: bool) -> Value {
     let body = json!({ "required": required, "content": content });
@@ -94,6 +94,21 @@ async fn json_is_preferred_and_a_form_can_have_styles() {
     let tools = server.open(&with_body(&form, true)).tools().unwrap();
     call(&tool(&tools, "t_one"), &json!({ "a": "1", "b": [1, 2], "c": { "k": "v" } })).await.unwrap();
     assert_eq!(server.last().body, "a=1&b=1,2&c%5Bk%5D=v");
+}
+
+#[tokio::test]
+async fn an_integer_whose_digits_would_be_lost_is_refused() {
+    let server = Server::start().await;
+    let schema = json!({ "type": "object", "properties": { "a": { "type": "array", "items": { "type": "object" } } } });
+    let one = server.open(&with_body(&json!({ "application/json": { "schema": schema } }), true));
+    let one = tool(&one.tools().unwrap(), "t_one");
+    let exact = r#"{"a":[{"id":18446744073709551615},{"id":-9223372036854775808,"price":1.5}]}"#;
+    written("ann", &one, exact).await.unwrap();
+    assert_eq!(server.last().body, exact);
+    let long = r#"{"a":[{"id":1},{"id":123456789012345678901234567890}]}"#;
+    let error = written("ann", &one, long).await.unwrap_err();
+    assert!(error.text().contains("`a[1].id` has more than 64 bits"), "{}", error.text());
+    assert_eq!(server.received().len(), 1);
 }
 
 #[tokio::test]

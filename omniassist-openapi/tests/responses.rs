@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use tokio::io::AsyncReadExt;
 use tokio::net::TcpListener;
 
-use crate::server::{Server, call, document, failed, json_reply, reply, tool};
+use crate::server::{Server, call, document, failed, json_reply, output, reply, tool};
 
 fn read() -> Value {
     let operation = |id: &str| json!({ "operationId": id });
@@ -34,6 +34,31 @@ async fn json_is_json_and_all_else_is_text() {
     server.reply(reply(200, "application/json", "{"));
     assert_eq!(failed(&one, &json!({})).await, "The server's answer is not valid JSON.");
     assert_eq!(server.last().header("accept"), "application/json, */*;q=0.5");
+}
+
+#[tokio::test]
+async fn the_digits_of_long_numbers_are_kept() {
+    let server = Server::start().await;
+    let open = server.open(&read()).secret_header("x-key", "123456789012345678901234567890");
+    let one = tool(&open.tools().unwrap(), "t_read");
+    let long = r#"{"z":98765432109876543210987,"a":[0.10000000000000000000001]}"#;
+    for (body, seen) in [
+        (long, long),
+        ("{\n  \"id\": 98765432109876543210987\n}", r#"{"id":98765432109876543210987}"#),
+        // A text that repeats a secret is written anew.
+        (
+            r#"{"a":"123456789012345678901234567890","a":98765432109876543210987}"#,
+            r#"{"a":9.876543210987654e+22}"#,
+        ),
+        (
+            r#"{"a":"\u003123456789012345678901234567890","a":98765432109876543210987}"#,
+            r#"{"a":9.876543210987654e+22}"#,
+        ),
+        (r#"{"a":123456789012345678901234567890}"#, r#"{"a":1.2345678901234568e+29}"#),
+    ] {
+        server.reply(reply(200, "application/json", body));
+        assert_eq!(output(&one, &json!({})).await, seen, "{body}");
+    }
 }
 
 #[tokio::test]

@@ -114,16 +114,26 @@ pub(crate) fn schema(tool: &Tool) -> Value {
 
 /// Calls a tool for a user, with arguments that fit its schema.
 pub(crate) async fn call_as(user: &str, tool: &Tool, arguments: &Value) -> Result<Value, ToolError> {
+    written(user, tool, &arguments.to_string()).await.map(|output| output.to().unwrap())
+}
+
+/// Calls a tool with the text of arguments that fit its schema, and returns the text of the output.
+pub(crate) async fn written(user: &str, tool: &Tool, arguments: &str) -> Result<JsonText, ToolError> {
     let tools = Tools::new(StateMap::new(), Limits::default());
     tools.register(tool.clone()).unwrap();
-    let arguments = JsonText::parse(arguments.to_string()).unwrap();
+    let arguments = JsonText::parse(arguments.to_owned()).unwrap();
     tools.snapshot().check(tool.name(), &arguments).unwrap();
     let mut extensions = Extensions::new();
     extensions.insert(Principal::new(user));
     let run = RunContext::for_request(RunRequest::prompt("Hi"), extensions);
     let registered = tools.snapshot().get(tool.name()).cloned().unwrap();
     let call = tools.start(&registered, ToolInvocation::new("call-1", arguments, run));
-    call.outcome().await.result.map(|output| output.to().unwrap())
+    call.outcome().await.result
+}
+
+/// Calls a tool, and returns the text of the output.
+pub(crate) async fn output(tool: &Tool, arguments: &Value) -> String {
+    written("ann", tool, &arguments.to_string()).await.unwrap().to_string()
 }
 
 pub(crate) async fn call(tool: &Tool, arguments: &Value) -> Result<Value, ToolError> {

@@ -3,9 +3,11 @@
 mod body;
 mod build;
 mod encode;
+mod integer;
 mod multipart;
 mod path;
 mod style;
 
 pub(crate) use build::{Request, build};
 pub(crate) use encode::encode;
+pub(crate) use integer::long_integer;
