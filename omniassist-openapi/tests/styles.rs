@@ -120,6 +120,25 @@ async fn values_are_encoded_so_that_they_have_no_meaning_in_a_url() {
 }
 
 #[tokio::test]
+async fn a_number_without_a_fraction_is_an_integer() {
+    let server = Server::start().await;
+    for (value, expected) in [
+        (json!(5.0), "5"),
+        (json!(-3.0), "-3"),
+        (json!(-0.0), "0"),
+        (json!(1e20), "100000000000000000000"),
+        (json!(1.5), "1.5"),
+        (json!(u64::MAX), "18446744073709551615"),
+    ] {
+        for (location, begin) in [("path", ""), ("query", "?p="), ("header", ""), ("cookie", "p=")] {
+            assert_eq!(sent(&server, location, None, None, &value).await, format!("{begin}{expected}"));
+        }
+        let list = json!([value]);
+        assert_eq!(sent(&server, "path", None, None, &list).await, expected);
+    }
+}
+
+#[tokio::test]
 async fn scalars_nulls_empty_and_nested_values() {
     let server = Server::start().await;
     for (value, expected) in [

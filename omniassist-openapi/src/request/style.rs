@@ -1,7 +1,7 @@
 //! The styles of parameters (RFC 6570, as OpenAPI uses it).
 
 use omniassist_server::ToolError;
-use serde_json::Value;
+use serde_json::{Number, Value};
 
 use super::encode::encode;
 use crate::document::{Style, Wire};
@@ -23,9 +23,18 @@ pub(super) fn scalar(value: &Value) -> Option<String> {
     match value {
         Value::Null => Some(String::new()),
         Value::Bool(value) => Some(value.to_string()),
-        Value::Number(value) => Some(value.to_string()),
+        Value::Number(value) => Some(number(value)),
         Value::String(value) => Some(value.clone()),
         Value::Array(_) | Value::Object(_) => None,
+    }
+}
+
+/// Returns the text of a number. One without a fraction is written as an integer, such as `5` for `5.0`.
+fn number(value: &Number) -> String {
+    match value.as_f64().filter(|number| value.is_f64() && number.fract() == 0.0) {
+        Some(0.0) => "0".to_owned(),
+        Some(number) => format!("{number:.0}"),
+        None => value.to_string(),
     }
 }
 
