@@ -6,7 +6,7 @@ use omniassist_server::core::secret::is_secret_name;
 use serde_json::{Map, Value, json};
 
 use crate::document::{Body, BodyKind, Location, Operation, Parameter, Wire};
-use crate::schema::{Definitions, as_object, is_file};
+use crate::schema::{Definitions, as_object};
 use crate::{OpenApiError, name, text};
 
 /// The arguments of an operation, and their places in a request.
@@ -82,7 +82,9 @@ impl Arguments {
                 schema: described(definitions.convert(&parameter.schema), parameter.description.as_deref()),
             });
         }
-        if let Some(file) = operation.body.as_ref().and_then(|body| needed_file(body, &definitions)) {
+        if let Some(Body { kind: BodyKind::Multipart(parts), schema, .. }) = &operation.body
+            && let Some(file) = definitions.needed_file(schema, parts)
+        {
             return Ok(Err(format!("its body needs the file {file:?}")));
         }
         let fields =
@@ -120,7 +122,11 @@ fn body_candidates(
     definitions: &mut Definitions<'_>,
     candidates: &mut Vec<Candidate>,
 ) -> Option<Vec<String>> {
-    let resolved = definitions.resolved(&body.schema).clone();
+    let flat = match body.kind {
+        BodyKind::Multipart(_) => definitions.flat(&body.schema),
+        _ => None,
+    };
+    let resolved = flat.unwrap_or_else(|| definitions.resolved(&body.schema).clone());
     let object = match body.kind {
         BodyKind::Text => None,
         // Fields that an optional body needs are needed only with the body.
@@ -141,7 +147,8 @@ fn body_candidates(
     };
     let mut names = Vec::new();
     for (name, schema) in fields {
-        let is_bytes = matches!(body.kind, BodyKind::Multipart(_)) && is_file(schema);
+        let is_bytes =
+            matches!(&body.kind, BodyKind::Multipart(parts) if definitions.is_file(name, schema, parts));
         if definitions.is_read_only(schema) || *schema == Value::Bool(false) || is_bytes {
             continue;
         }
@@ -154,15 +161,6 @@ fn body_candidates(
         });
     }
     Some(names)
-}
-
-/// Returns the name of a file that a form must have.
-fn needed_file(body: &Body, definitions: &Definitions<'_>) -> Option<String> {
-    let (fields, required) = as_object(definitions.resolved(&body.schema))?;
-    let BodyKind::Multipart(_) = body.kind else { return None };
-    let mut files =
-        fields.iter().filter(|(name, schema)| required.contains(&name.as_str()) && is_file(schema));
-    files.next().map(|(name, _)| name.clone())
 }
 
 enum Treatment {

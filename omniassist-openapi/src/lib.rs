@@ -79,7 +79,8 @@
 //! text, a form that needs a file, a server of its own, credentials that are not set, and a schema that providers refuse. An
 //! optional body of another type is left out.
 //!
-//! A part of a form that is a file is left out, because models cannot write bytes.
+//! A part of a form that is a file is left out, because models cannot write bytes. Its schema says so, also behind a reference
+//! or in an `allOf`, or its `encoding` has only media types such as `image/*`.
 //!
 //! The reader is our own. The crates `openapiv3` and `oas3` read one version each, and their types drop the schema keywords
 //! that they do not know.

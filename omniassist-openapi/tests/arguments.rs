@@ -77,6 +77,52 @@ async fn a_form_in_parts_has_a_part_for_each_field() {
 }
 
 #[tokio::test]
+async fn files_of_a_form_are_found_behind_references_and_by_media_types() {
+    let server = Server::start().await;
+    let reference = |name: &str| json!({ "$ref": format!("#/components/schemas/{name}") });
+    let text = || json!({ "type": "string" });
+    let own = json!({ "type": "object", "properties": {
+        "by_reference": reference("File"), "in_all_of": { "allOf": [reference("File")] },
+        "in_list": { "type": "array", "items": reference("File") }, "image": text(), "pdf": {},
+        "note": text(), "both": text(), "meta": { "type": "object" }, "code": { "type": "string", "contentMediaType": "text/csv" },
+    } });
+    let encoding = json!({
+        "image": { "contentType": "image/*" }, "pdf": { "contentType": "application/pdf" },
+        "both": { "contentType": "application/pdf, text/plain" }, "meta": { "contentType": "application/json" },
+    });
+    let form = |schema: &Value| {
+        let content = json!({ "multipart/form-data": { "schema": schema, "encoding": encoding } });
+        let mut document = with_body(&content, true);
+        document["openapi"] = "3.1.0".into();
+        document["components"] = json!({ "schemas": {
+            "File": { "type": "string", "format": "binary" }, "Own": own,
+            "Base": { "type": "object", "required": ["note"], "properties": { "base": text() } },
+        } });
+        server.open(&document).tools().unwrap()
+    };
+    let whole = json!({ "allOf": [reference("Base"), reference("Own")] });
+    for (schema, base) in [(&own, None), (&reference("Own"), None), (&whole, Some("base"))] {
+        let one = tool(&form(schema), "t_one");
+        let offered: Vec<String> =
+            self::schema(&one)["properties"].as_object().unwrap().keys().cloned().collect();
+        let expected: Vec<&str> = base.into_iter().chain(["both", "code", "meta", "note"]).collect();
+        assert_eq!(offered, expected, "{schema}");
+        call(&one, &json!({ "note": "x", "both": "y" })).await.unwrap();
+        assert!(server.last().body.contains("name=\"both\"\r\nContent-Type: text/plain\r\n\r\ny"));
+    }
+    for file in ["by_reference", "in_all_of", "in_list", "image", "pdf"] {
+        let needed = json!({ "required": [file] });
+        for schema in [
+            json!({ "allOf": [whole, needed] }),
+            json!({ "allOf": [needed, reference("Own")], "minProperties": 1 }),
+        ] {
+            let tools = form(&schema);
+            assert_eq!(tools.skipped()[0].reason(), format!("its body needs the file {file:?}"), "{schema}");
+        }
+    }
+}
+
+#[tokio::test]
 async fn json_is_preferred_and_a_form_can_have_styles() {
     let server = Server::start().await;
     let all = json!({

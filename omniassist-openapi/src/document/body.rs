@@ -5,9 +5,25 @@ use std::collections::BTreeMap;
 use http::HeaderValue;
 
 use super::node::Node;
-use super::operation::{Body, BodyKind};
+use super::operation::{Body, BodyKind, Parts};
 use super::parameters::wire;
 use crate::OpenApiError;
+
+/// The media types of texts that begin with `application/`.
+const TEXTS: [&str; 12] = [
+    "*",
+    "graphql",
+    "javascript",
+    "json",
+    "jsonl",
+    "ndjson",
+    "sql",
+    "x-ndjson",
+    "x-www-form-urlencoded",
+    "x-yaml",
+    "xml",
+    "yaml",
+];
 
 /// Returns the body in the first form that tools can write: JSON, a form, parts, text. `Err(true)` inside stands for a required
 /// body in other forms only, `Err(false)` for an optional one.
@@ -26,7 +42,7 @@ pub(super) fn body(operation: &Node<'_>) -> Result<Option<Result<Body, bool>>, O
             json if json.ends_with("+json") => (1, BodyKind::Json),
             "*/*" | "application/*" => (3, BodyKind::Json),
             "application/x-www-form-urlencoded" => (4, BodyKind::Form(encoding(&content)?)),
-            "multipart/form-data" => (5, BodyKind::Multipart(media_types(&content)?)),
+            "multipart/form-data" => (5, BodyKind::Multipart(parts(&content)?)),
             text if text.starts_with("text/") => (6, BodyKind::Text),
             _ => continue,
         };
@@ -59,16 +75,29 @@ fn encoding(content: &Node<'_>) -> Result<BTreeMap<String, super::operation::Wir
     styled.map(|(name, field)| Ok((name.to_owned(), wire(&field, None)?))).collect()
 }
 
-/// Returns the media types of the parts of a form, each without alternatives.
-fn media_types(content: &Node<'_>) -> Result<BTreeMap<String, String>, OpenApiError> {
-    let Some(encoding) = content.field("encoding") else { return Ok(BTreeMap::new()) };
-    let mut media_types = BTreeMap::new();
+/// Returns the parts of a form that have a media type, each with the first that models can write.
+fn parts(content: &Node<'_>) -> Result<Parts, OpenApiError> {
+    let mut parts = Parts::default();
+    let Some(encoding) = content.field("encoding") else { return Ok(parts) };
     for (name, field) in encoding.fields()? {
         let given = field.text("contentType")?.unwrap_or_default();
-        let first = given.split(',').next().unwrap_or_default().trim();
-        if HeaderValue::from_str(first).is_ok() && !first.is_empty() && !first.contains('*') {
-            media_types.insert(name.to_owned(), first.to_owned());
+        let mut given = given.split(',').map(str::trim).filter(|media_type| !media_type.is_empty());
+        match given.clone().find(|media_type| is_text(media_type)) {
+            None if given.next().is_none() => {}
+            None => drop(parts.files.insert(name.to_owned())),
+            Some(text) if text.contains('*') || HeaderValue::from_str(text).is_err() => {}
+            Some(text) => drop(parts.texts.insert(name.to_owned(), text.to_owned())),
         }
     }
-    Ok(media_types)
+    Ok(parts)
+}
+
+/// Returns `true` for a media type, or a range of them, whose content models can write.
+pub(crate) fn is_text(media_type: &str) -> bool {
+    let essence = media_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+    match essence.split_once('/') {
+        Some(("text" | "*", _)) | None => true,
+        Some(("application", name)) if TEXTS.contains(&name) => true,
+        Some((_, name)) => ["+json", "+xml", "+yaml"].iter().any(|suffix| name.ends_with(suffix)),
+    }
 }

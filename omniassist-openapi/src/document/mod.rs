@@ -13,8 +13,9 @@ mod template;
 
 use std::collections::BTreeMap;
 
+pub(crate) use body::is_text;
 pub(crate) use node::target;
-pub(crate) use operation::{Body, BodyKind, Location, Operation, Parameter, Style, Wire};
+pub(crate) use operation::{Body, BodyKind, Location, Operation, Parameter, Parts, Style, Wire};
 pub(crate) use security::Scheme;
 use serde_json::Value;
 pub(crate) use template::{Piece, Template};

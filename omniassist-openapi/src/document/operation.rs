@@ -1,6 +1,6 @@
 //! The parts of an operation, as requests need them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use http::Method;
 use serde_json::Value;
@@ -83,12 +83,20 @@ pub(crate) struct Body {
     pub(crate) description: Option<String>,
 }
 
+/// The parts of a form that have a media type of their own.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Parts {
+    /// The media types of texts.
+    pub(crate) texts: BTreeMap<String, String>,
+    /// The names of parts that have only media types of bytes, such as `image/*`.
+    pub(crate) files: BTreeSet<String>,
+}
+
 #[derive(Debug, Clone)]
 pub(crate) enum BodyKind {
     Json,
     /// A form, with the fields that have a form of their own.
     Form(BTreeMap<String, Wire>),
-    /// A form in parts, with the media types of parts that have one of their own.
-    Multipart(BTreeMap<String, String>),
+    Multipart(Parts),
     Text,
 }

@@ -43,8 +43,8 @@ pub(super) fn write(
             let pairs: Vec<String> = pairs.iter().map(|(key, value)| format!("{key}={value}")).collect();
             pairs.join("&")
         }
-        BodyKind::Multipart(media_types) => {
-            let (boundary, text) = multipart::write(fields(value)?, media_types);
+        BodyKind::Multipart(parts) => {
+            let (boundary, text) = multipart::write(fields(value)?, &parts.texts);
             media_type = format!("multipart/form-data; boundary={boundary}");
             text
         }

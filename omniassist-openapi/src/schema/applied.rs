@@ -14,7 +14,7 @@ const MAX_APPLIED: usize = 256;
 
 impl<'a> Definitions<'a> {
     /// Returns a schema, and those that it refers to or holds in these keywords, each once.
-    fn applied<'s>(&self, schema: &'s Value, keywords: &[&str]) -> Vec<&'s Value>
+    pub(super) fn applied<'s>(&self, schema: &'s Value, keywords: &[&str]) -> Vec<&'s Value>
     where
         'a: 's,
     {

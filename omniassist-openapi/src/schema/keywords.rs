@@ -35,30 +35,27 @@ pub(super) const PLAIN: [&str; 19] = [
 pub(super) const FORMATS: [&str; 9] =
     ["date-time", "date", "time", "duration", "email", "hostname", "ipv4", "ipv6", "uuid"];
 
-/// Returns the fields of a schema that accepts objects with these fields and nothing else, and those that are required.
-pub(crate) fn as_object(schema: &Value) -> Option<(&Map<String, Value>, Vec<&str>)> {
-    let keywords = schema.as_object()?;
-    let is_plain = keywords.iter().all(|(key, value)| match key.as_str() {
+/// Returns `true` if a schema of objects says nothing but their fields, apart from these keywords.
+pub(super) fn is_plain(keywords: &Map<String, Value>, ignored: &[&str]) -> bool {
+    keywords.iter().all(|(key, value)| match key.as_str() {
+        key if ignored.contains(&key) => true,
         "type" => value == "object",
         "additionalProperties" => *value == Value::Bool(false),
         "nullable" => *value == Value::Bool(false),
         "$ref" | "patternProperties" | "minProperties" | "maxProperties" | "dependentRequired" | "enum"
         | "const" => false,
         key => !ONE.contains(&key) && !LIST.contains(&key),
-    });
+    })
+}
+
+/// Returns the fields of a schema that accepts objects with these fields and nothing else, and those that are required.
+pub(crate) fn as_object(schema: &Value) -> Option<(&Map<String, Value>, Vec<&str>)> {
+    let keywords = schema.as_object()?;
     let is_closed = keywords.get("additionalProperties").is_some();
     let fields = keywords.get("properties")?.as_object()?;
     let required = keywords.get("required").and_then(Value::as_array);
     let required = required.into_iter().flatten().filter_map(Value::as_str).collect();
-    (is_plain && (is_closed || !fields.is_empty())).then_some((fields, required))
-}
-
-/// Returns `true` for a schema of bytes, which models cannot write, or of a list of them.
-pub(crate) fn is_file(schema: &Value) -> bool {
-    let has_bytes = schema.get("format").is_some_and(|format| format == "binary")
-        || (schema.get("contentMediaType").is_some() && schema.get("contentEncoding").is_none());
-    let either = schema.get("anyOf").and_then(Value::as_array);
-    has_bytes || schema.get("items").is_some_and(is_file) || either.is_some_and(|all| all.iter().any(is_file))
+    (is_plain(keywords, &[]) && (is_closed || !fields.is_empty())).then_some((fields, required))
 }
 
 pub(super) fn has_type(schema: &Map<String, Value>, name: &str) -> bool {

@@ -6,10 +6,11 @@
 mod applied;
 mod convert;
 mod definitions;
+mod form;
 mod keywords;
 
 pub(crate) use definitions::Definitions;
-pub(crate) use keywords::{as_object, is_file};
+pub(crate) use keywords::as_object;
 
 /// The parts of a schema that are left out because a provider or the registry refuses the whole.
 #[derive(Debug, Clone, Copy)]
