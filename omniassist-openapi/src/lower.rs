@@ -43,9 +43,13 @@ pub(crate) fn selectors<'a>(
 /// A tool, and the reason why its schema has not all details.
 type Made = (Tool, Option<String>);
 
-impl Plan<'_> {
-    /// Checks that credentials fit the schemes that they are for.
+impl<'a> Plan<'a> {
+    /// Checks that credentials fit the schemes that they are for, and that some operation uses each. Others would silently
+    /// not be sent.
     pub(crate) fn check_auth(&self) -> Result<(), OpenApiError> {
+        let operations = self.document.operations.iter();
+        let used: BTreeSet<&String> =
+            operations.flat_map(|operation| self.alternatives(operation)).flatten().collect();
         for (name, auth) in self.auth {
             let wrong = |reason: &str| Err(OpenApiError::configuration(format!("`auth`: {name:?} {reason}")));
             let form = match self.document.schemes.get(name) {
@@ -62,8 +66,21 @@ impl Plan<'_> {
                     Form::Bearer | Form::Any => "needs `Auth::bearer` or `Auth::per_principal`",
                 });
             }
+            if !used.contains(name) {
+                return wrong(
+                    "is in the `security` of no operation; send credentials to all with `secret_header`",
+                );
+            }
         }
         Ok(())
+    }
+
+    /// Returns the alternatives of schemes for an operation.
+    fn alternatives<'o>(&self, operation: &'o Operation) -> &'o [Vec<String>]
+    where
+        'a: 'o,
+    {
+        operation.security.as_ref().unwrap_or(&self.document.security)
     }
 
     pub(crate) fn tools(&self, selection: &Selection) -> Result<OpenApiTools, OpenApiError> {
@@ -129,7 +146,7 @@ impl Plan<'_> {
     /// Returns the credentials of an operation: those of the first alternative that is complete, and none if no alternative
     /// is needed.
     fn credentials(&self, operation: &Operation) -> Result<Vec<(Scheme, Auth)>, String> {
-        let alternatives = operation.security.as_ref().unwrap_or(&self.document.security);
+        let alternatives = self.alternatives(operation);
         let complete =
             |alternative: &&Vec<String>| alternative.iter().all(|name| self.auth.contains_key(name));
         let usable = || alternatives.iter().filter(complete);

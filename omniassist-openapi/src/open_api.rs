@@ -134,7 +134,8 @@ impl OpenApi {
     /// Returns an error in these cases:
     ///
     /// - There is no server, or its URL is refused.
-    /// - A setting names something that the document does not have, or credentials do not fit their scheme.
+    /// - A setting names something that the document does not have.
+    /// - Credentials do not fit their scheme, or no operation of the document uses the scheme.
     /// - A reference of a selected operation leads nowhere.
     pub fn tools(self) -> Result<OpenApiTools, OpenApiError> {
         let server = self.server.as_deref();

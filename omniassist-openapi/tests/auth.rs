@@ -14,7 +14,8 @@ fn secured(scheme: &Value) -> Value {
     let parameters = json!([parameter("query"), parameter("header"), parameter("cookie")]);
     let operation = json!({ "operationId": "one", "parameters": parameters, "security": [{ "s": [] }] });
     let mut document = document("3.1.0", &json!({ "/a": { "get": operation } }));
-    document["components"] = json!({ "securitySchemes": { "s": scheme } });
+    let unused = json!({ "type": "http", "scheme": "bearer" });
+    document["components"] = json!({ "securitySchemes": { "s": scheme, "unused": unused } });
     document
 }
 
@@ -180,6 +181,7 @@ async fn the_first_alternative_with_all_credentials_is_used() {
     let mut document = secured(&json!({ "type": "http", "scheme": "bearer" }));
     document["components"]["securitySchemes"]["t"] =
         json!({ "type": "apiKey", "in": "header", "name": "x-t" });
+    document["paths"]["/b"] = json!({ "get": { "operationId": "two", "security": [{ "s": [] }] } });
     for (security, expected) in [
         (json!([{}, { "s": [], "t": [] }, { "s": [] }]), ["Bearer token", ""]),
         (json!([{ "t": [] }, {}]), ["", ""]),
@@ -233,6 +235,10 @@ fn credentials_that_do_not_fit_are_refused() {
         (
             open(&json!({ "type": "http", "scheme": "basic" })).auth("s", Auth::bearer("t")),
             "needs `Auth::basic`",
+        ),
+        (
+            open(&bearer).auth("s", Auth::bearer("t")).auth("unused", Auth::bearer("t")),
+            "\"unused\" is in the `security` of no operation",
         ),
         (open(&json!({ "type": "mutualTLS" })).auth("s", Auth::bearer("t")), "cannot use"),
         (open(&key).secret_header("a b", "t"), "`secret_header`"),
