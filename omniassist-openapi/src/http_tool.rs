@@ -13,7 +13,7 @@ use crate::auth::{Auth, Form};
 use crate::document::{Body, BodyKind, Location, Operation, Parameter, Scheme, Style, Template, Wire};
 use crate::schema::{Definitions, Detail, as_object};
 use crate::selector::Selector;
-use crate::server::Server;
+use crate::server::{Server, redacted};
 use crate::settings::{Settings, connection_setters};
 use crate::{OpenApiError, endpoint};
 
@@ -202,6 +202,7 @@ impl HttpTool {
             }),
             security: None,
             obstacle: None,
+            remark: None,
         };
         let detail = Detail { patterns: true, levels: usize::MAX };
         let definitions = Definitions::new(&root, false, detail, "");
@@ -259,7 +260,7 @@ impl fmt::Debug for HttpTool {
         f.debug_struct("HttpTool")
             .field("name", &self.name)
             .field("method", &self.method)
-            .field("url", &self.url)
+            .field("url", &redacted(&self.url))
             .finish_non_exhaustive()
     }
 }

@@ -98,15 +98,16 @@ impl<'a> Plan<'a> {
                 pointer: operation.pointer.clone(),
                 reason,
             };
-            let tool = match operation.obstacle {
-                Some(obstacle) => Err(obstacle.to_owned()),
+            let tool = match &operation.obstacle {
+                Some(obstacle) => Err(obstacle.to_string()),
                 None if !is_new => Err(format!("another operation has the name {name:?}")),
                 None => self.tool(operation, &name)?,
             };
             match tool {
                 Ok((tool, loosened)) => {
                     made.tools.push(tool);
-                    made.loosened.extend(loosened.map(finding));
+                    let remark = operation.remark.map(str::to_owned);
+                    made.loosened.extend(remark.into_iter().chain(loosened).map(finding));
                 }
                 Err(reason) => made.skipped.push(finding(reason)),
             }
@@ -155,9 +156,19 @@ impl<'a> Plan<'a> {
             if alternatives.is_empty() {
                 return Ok(Vec::new());
             }
-            let names: Vec<String> =
-                alternatives.iter().map(|alternative| alternative.join(" and ")).collect();
-            let names = names.join(", or ");
+            let listed = |alternatives: &[&Vec<String>]| {
+                let names: Vec<String> =
+                    alternatives.iter().map(|alternative| alternative.join(" and ")).collect();
+                names.join(", or ")
+            };
+            let is_supported = |name: &String| self.document.schemes.get(name) != Some(&Scheme::Unsupported);
+            let all: Vec<&Vec<String>> = alternatives.iter().collect();
+            let settable: Vec<&Vec<String>> =
+                alternatives.iter().filter(|alternative| alternative.iter().all(is_supported)).collect();
+            if settable.is_empty() {
+                return Err(format!("tools cannot use its security: {}", listed(&all)));
+            }
+            let names = listed(&settable);
             return Err(format!("there are no credentials for its security: {names}; set them with `auth`"));
         };
         let pairs = chosen

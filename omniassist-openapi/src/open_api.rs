@@ -6,7 +6,7 @@ use http::Method;
 use crate::document::Document;
 use crate::lower::{self, Plan};
 use crate::selection::Selection;
-use crate::server::Server;
+use crate::server::{Server, redacted};
 use crate::settings::{Settings, connection_setters};
 use crate::{Auth, OpenApiError, OpenApiTools};
 
@@ -161,7 +161,7 @@ impl fmt::Debug for OpenApi {
         f.debug_struct("OpenApi")
             .field("name", &self.name)
             .field("operations", &self.document.operations.len())
-            .field("server", &self.server)
+            .field("server", &self.server.as_deref().map(redacted))
             .finish_non_exhaustive()
     }
 }

@@ -1,8 +1,18 @@
 //! The server that tools call, which only the host's code names.
 
+use std::borrow::Cow;
+
 use http::Uri;
+use omniassist_server::core::secret::REDACTED;
 
 use crate::OpenApiError;
+
+/// Returns a URL without the user name and password.
+pub(crate) fn redacted(url: &str) -> Cow<'_, str> {
+    let Some((before, host)) = url.rsplit_once('@') else { return url.into() };
+    let scheme = before.split_once("://").map(|(scheme, _)| format!("{scheme}://"));
+    format!("{}{REDACTED}@{host}", scheme.unwrap_or_default()).into()
+}
 
 /// The URL of a server.
 #[derive(Debug, Clone)]
@@ -15,7 +25,8 @@ pub(crate) struct Server {
 
 impl Server {
     pub(crate) fn parse(url: &str) -> Result<Self, OpenApiError> {
-        let wrong = |reason: &str| OpenApiError::configuration(format!("the server URL {url:?} {reason}"));
+        let shown = redacted(url);
+        let wrong = |reason: &str| OpenApiError::configuration(format!("the server URL {shown:?} {reason}"));
         let uri: Uri = url.parse().map_err(|error| wrong("is not valid").with_source(error))?;
         let (Some("http" | "https"), Some(authority)) = (uri.scheme_str(), uri.authority()) else {
             return Err(wrong("must begin with https:// or http://"));

@@ -6,7 +6,7 @@ use http::{HeaderName, HeaderValue};
 use omniassist_server::outbound::{OutboundClient, OutboundPolicy};
 use secrecy::{ExposeSecret, SecretString};
 
-use crate::server::Server;
+use crate::server::{Server, redacted};
 use crate::{Auth, OpenApiError};
 
 #[derive(Debug, Clone)]
@@ -59,7 +59,7 @@ impl Settings {
             let remedy = "name the hosts of your own network with `allow_hosts`";
             OpenApiError::configuration(format!(
                 "the server {:?} cannot be used: {error}; {remedy}",
-                server.base
+                redacted(&server.base)
             ))
         };
         policy.check(&server.base).map_err(|error| refused(&error).with_source(error))?;

@@ -33,6 +33,7 @@ impl OpenApiTools {
 
     /// Returns the operations whose arguments are checked less than the document says, because the whole schema would be
     /// refused. Regular expressions are left out first, then deep references. The server checks the arguments.
+    /// A required body that the method does not have is left out too.
     #[must_use]
     pub fn loosened(&self) -> &[Finding] {
         &self.loosened

@@ -250,3 +250,20 @@ fn credentials_that_do_not_fit_are_refused() {
     let shown = format!("{:?} {:?}", Auth::bearer(SECRET), open(&key).secret_header("a", SECRET));
     assert!(!shown.contains("s3cret"), "{shown}");
 }
+
+#[test]
+fn security_that_tools_cannot_use_is_named_as_such() {
+    let mut document = secured(&json!({ "type": "http", "scheme": "digest" }));
+    for (security, reason) in [
+        (json!([{ "s": [] }]), "tools cannot use its security: s"),
+        (json!([{ "s": [], "unused": [] }]), "tools cannot use its security: s and unused"),
+        (
+            json!([{ "s": [] }, { "unused": [] }]),
+            "there are no credentials for its security: unused; set them with `auth`",
+        ),
+    ] {
+        document["paths"]["/a"]["get"]["security"] = security;
+        let open = OpenApi::from_json("t", &document.to_string()).unwrap().server("https://erp.test");
+        assert_eq!(open.tools().unwrap().skipped()[0].reason(), reason);
+    }
+}

@@ -33,7 +33,7 @@ fn a_fault_is_reported_with_its_place() {
         (json!({ "swagger": "2.0", "paths": {} }).to_string(), "", "Swagger 2.0"),
         (json!({ "paths": {} }).to_string(), "", "no `openapi`"),
         (json!({ "openapi": 3, "paths": {} }).to_string(), "/openapi", "must be a string"),
-        (json!({ "openapi": "3.2.0", "paths": {} }).to_string(), "/openapi", "must be 3.0 or 3.1"),
+        (json!({ "openapi": "3.2.0", "paths": {} }).to_string(), "/openapi", "must be 3.0.x or 3.1.x"),
         (json!({ "openapi": "3.0.0" }).to_string(), "", "no `paths`"),
         (json!({ "openapi": "3.0.0", "paths": [] }).to_string(), "/paths", "must be an object"),
         (path("a", &json!({})), "/paths/a", "begins with `/`"),
@@ -106,6 +106,13 @@ fn a_fault_is_reported_with_its_place() {
         assert_eq!(error.pointer(), Some(pointer.as_str()), "{text}: {error}");
         assert!(error.to_string().contains(reason), "{text}: {error}");
     }
+}
+
+#[test]
+fn a_byte_order_mark_is_no_part_of_a_document() {
+    let text = format!("\u{feff}{}", document("3.0.3", &json!({ "/a": { "get": {} } })));
+    let open = OpenApi::from_json("t", &text).unwrap().server("https://erp.test");
+    assert_eq!(open.tools().unwrap().tools().len(), 1);
 }
 
 #[test]

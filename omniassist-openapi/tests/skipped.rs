@@ -1,7 +1,7 @@
 //! The selection of operations, and the report of those that are no tools.
 
 use http::Method;
-use omniassist_openapi::OpenApi;
+use omniassist_openapi::{HttpTool, OpenApi};
 use serde_json::{Value, json};
 
 use crate::server::document;
@@ -87,7 +87,46 @@ fn each_skipped_operation_has_a_reason() {
     assert_eq!(tools.skipped()[0].reason(), "its path has a query or a fragment");
     // An optional body of another form is left out, and so is a body that the method does not have.
     let optional = json!({ "/a": { "post": { "requestBody": body("application/octet-stream", false) }, "get": { "requestBody": body("application/json", true) } } });
-    assert!(open(&optional).tools().unwrap().skipped().is_empty());
+    let tools = open(&optional).tools().unwrap();
+    assert!(tools.skipped().is_empty(), "{:?}", tools.skipped());
+    let left_out: Vec<&str> = tools.loosened().iter().map(|finding| finding.operation()).collect();
+    assert_eq!(left_out, ["GET /a"]);
+    assert!(tools.loosened()[0].reason().starts_with("its required body is left out"));
+}
+
+#[test]
+fn a_part_in_another_document_skips_the_operation() {
+    let other = || json!({ "$ref": "other.json#/a" });
+    for (item, operation, pointer) in [
+        (other(), "/{a}", "/paths/~1{a}"),
+        (json!({ "get": { "parameters": [other()] } }), "GET /{a}", "/paths/~1{a}/get"),
+        (json!({ "get": {}, "parameters": [other()] }), "GET /{a}", "/paths/~1{a}/get"),
+        (json!({ "post": { "requestBody": other() } }), "POST /{a}", "/paths/~1{a}/post"),
+    ] {
+        let tools = open(&json!({ "/{a}": item, "/b": { "get": {} } })).tools().unwrap();
+        assert_eq!(tools.tools().len(), 1, "{item}");
+        let skipped = &tools.skipped()[0];
+        assert_eq!((skipped.operation(), skipped.pointer()), (operation, pointer));
+        assert_eq!(skipped.reason(), "it refers to \"other.json#/a\", outside of the document");
+    }
+}
+
+#[test]
+fn the_password_of_a_server_is_not_shown() {
+    let document = document("3.0.3", &json!({ "/a": { "get": {} } })).to_string();
+    for url in [
+        "https://ann:pw123@erp.test",
+        "https://ann:pw123@erp test",
+        "ann:pw123@erp.test",
+        "https://ann:pw/pw123@erp.test",
+    ] {
+        let open = OpenApi::from_json("t", &document).unwrap().server(url);
+        let tool = HttpTool::get("one", "One", url);
+        let settings = format!("{open:?} {tool:?}");
+        let errors = (open.tools().unwrap_err(), tool.build().unwrap_err());
+        let shown = format!("{settings} {errors:?} {} {}", errors.0, errors.1);
+        assert!(!shown.contains("pw123") && shown.contains("[redacted]"), "{shown}");
+    }
 }
 
 #[test]

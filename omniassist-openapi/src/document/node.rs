@@ -66,6 +66,19 @@ impl<'a> Node<'a> {
         field.value.as_bool().map(Some).ok_or_else(|| field.error("it must be `true` or `false`"))
     }
 
+    /// Returns the reference to another document that this object leads to, if there is one.
+    pub(super) fn outside(&self) -> Option<&'a str> {
+        let mut value = self.value;
+        for _ in 0..MAX_HOPS {
+            let reference = value.get("$ref")?.as_str()?;
+            if !reference.starts_with('#') {
+                return Some(reference);
+            }
+            value = target(self.root, reference)?.1;
+        }
+        None
+    }
+
     /// Returns the object that this one refers to, or the object itself.
     pub(super) fn resolved(mut self) -> Result<Self, OpenApiError> {
         for _ in 0..MAX_HOPS {

@@ -1,5 +1,6 @@
 //! The parts of an operation, as requests need them.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use http::Method;
@@ -23,7 +24,9 @@ pub(crate) struct Operation {
     /// The alternatives of schemes; `None` for those of the document.
     pub(crate) security: Option<Vec<Vec<String>>>,
     /// The reason why the operation cannot be a tool.
-    pub(crate) obstacle: Option<&'static str>,
+    pub(crate) obstacle: Option<Cow<'static, str>>,
+    /// A part that requests leave out.
+    pub(crate) remark: Option<&'static str>,
 }
 
 /// The part of a request that a parameter is in.
