@@ -145,6 +145,8 @@ async fn large_integers_are_exact() {
     let tools = with([tool]).await;
     let texts = result(&tools, "[str(value) for value in ids()]").await;
     assert_eq!(texts, json!(["-9223372036854775808", "9223372036854775807", "18446744073709551615"]));
+    let values = result(&tools, "[ids()[2], 2 ** 64 - 1, 2 ** 64]").await;
+    assert_eq!(values, json!([u64::MAX, u64::MAX, "18446744073709551616"]));
 }
 
 #[tokio::test(flavor = "multi_thread")]

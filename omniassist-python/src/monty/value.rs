@@ -31,7 +31,10 @@ fn at_depth(value: &MontyObject, left: &mut usize, depth: usize) -> Option<Value
         MontyObject::BigInt(value) if value.bits() > MAX_INTEGER_BITS => {
             text(format!("<int of {} bits>", value.bits()))
         }
-        MontyObject::BigInt(value) => text(value.to_string()),
+        MontyObject::BigInt(value) => match u64::try_from(value) {
+            Ok(value) => Some(value.into()),
+            Err(_) => text(value.to_string()),
+        },
         MontyObject::String(value) | MontyObject::Path(value) | MontyObject::Repr(value) => {
             *left = left.checked_sub(value.len())?;
             Some(value.as_str().into())
