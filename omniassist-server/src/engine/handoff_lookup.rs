@@ -47,6 +47,10 @@ impl ToolCatalog for PossibleTools {
     fn check(&self, name: &str, arguments: &JsonText) -> Result<(), Text> {
         self.with(name).map_or(Ok(()), |tools| tools.check(name, arguments))
     }
+
+    fn check_output(&self, name: &str, arguments: &JsonText, output: &JsonText) -> Result<(), Text> {
+        self.with(name).map_or(Ok(()), |tools| tools.check_output(name, arguments, output))
+    }
 }
 
 /// Returns `true` if a message has a call that a user has approved.

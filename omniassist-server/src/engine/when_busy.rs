@@ -16,7 +16,9 @@
 /// }
 /// ```
 ///
-/// An answer to an approval, a form or a call of a front-end tool continues its run, and is not subject to this.
+/// An answer to an approval, a form or a call of a front-end tool continues its run, and is not subject to this. If a new
+/// message of the user follows the answer in one post, only [`Enqueue`](Self::Enqueue) continues the run. Otherwise the run
+/// ends: outputs, inputs of forms and denials are stored with the new message, and an approved call fails without running.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum WhenBusy {

@@ -1,6 +1,7 @@
 //! Tests of stored runs: the journal, the conversation, and what happens without the client or the server.
 
 mod agents;
+mod answers;
 mod background;
 mod connect;
 mod deleted;

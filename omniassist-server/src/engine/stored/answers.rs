@@ -1,11 +1,15 @@
 //! Answers of a client to the calls that a stored message left open.
 
-use omniassist_core::message::{Approval, Decision, Message, Part, ToolPart, ToolState};
+use omniassist_core::message::{Approval, Decision, Message, Part, Role, ToolPart, ToolState};
 use omniassist_core::run::ToolCatalog;
-use omniassist_core::{JsonText, Text, ToolSide};
+use omniassist_core::{JsonText, RunRequest, Text, ToolSide};
 use serde::{Deserialize, Serialize};
 
-use crate::store::{Received, SignalKind, StoreError};
+use crate::store::{Received, RunHead, RunState, SignalKind, StoreError};
+
+/// The error of an approved call whose run ends without it.
+const NOT_RUN: &str = "This call did not run: the user approved it, but sent another message before it ran. If it is \
+    still wanted, make the call again, so that the user is asked again.";
 
 /// An answer to an open call.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -45,6 +49,44 @@ pub(super) fn owed(stored: &Message, posted: &Message, tools: &dyn ToolCatalog) 
             _ => None,
         })
         .collect()
+}
+
+/// Returns the posted answers to the open calls of a stored message, for a post with a new message after it. No run goes on
+/// with them: a denial is final, an output is checked, and a call that the user has approved fails without running.
+pub(super) fn owed_before(
+    stored: &Message,
+    posted: &Message,
+    tools: &dyn ToolCatalog,
+) -> Vec<(Text, Answer)> {
+    let check = |call_id: &Text, output: &JsonText| {
+        let open = stored.tools().find(|part| part.call_id == *call_id);
+        let open = open.and_then(|open| Some((&open.name, open.state.input()?)));
+        open.map_or(Ok(()), |(name, input)| tools.check_output(name, input, output))
+    };
+    let settled = |(call_id, answer): (Text, Answer)| {
+        let settled = match answer {
+            Answer::Decision { approved: true, .. } => Answer::Failure { text: Text::from_static(NOT_RUN) },
+            Answer::Decision { reason, .. } => Answer::Denial { reason },
+            Answer::Output { output } => match check(&call_id, &output) {
+                Ok(()) => Answer::Output { output },
+                Err(text) => Answer::Failure { text },
+            },
+            answer => answer,
+        };
+        (call_id, settled)
+    };
+    owed(stored, posted, tools).into_iter().map(settled).collect()
+}
+
+/// Returns the message of a post that answers questions of a waiting run, if a new message of the user follows it.
+pub(super) fn answered_before<'a>(request: &'a RunRequest, head: &RunHead) -> Option<&'a Message> {
+    let (last, earlier) = request.messages.split_last()?;
+    if head.state != RunState::Waiting || last.role != Role::User {
+        return None;
+    }
+    let message = earlier.iter().rfind(|message| message.role == Role::Assistant)?;
+    let is_asked = |part: &ToolPart| head.obligations.iter().any(|asked| asked.call == part.call_id);
+    message.tools().any(|part| is_asked(part) && !awaits_answer(&part.state)).then_some(message)
 }
 
 /// Writes answers into the open calls of a message, as the official clients do. A call that is settled stays as it is.

@@ -79,6 +79,13 @@ impl<'a> Branches<'a> {
         self.load(branch).await?.as_ref().map_or_else(|| Ok(Vec::new()), read)
     }
 
+    /// Returns the branch that ends with a message, and `true` if it is the branch that is shown.
+    pub(super) async fn shown_up_to(&mut self, id: &Text) -> Result<(Vec<Message>, bool), Error> {
+        let found = self.load(Branch::Leaf(id.clone())).await?;
+        let is_shown = found.as_ref().is_some_and(|found| found.info.head.as_ref() == Some(id));
+        Ok((found.as_ref().map_or_else(|| Ok(Vec::new()), read)?, is_shown))
+    }
+
     /// Returns the branch that ends with the question to which a message is the answer, or with the message if it is a
     /// question. Without an id it is the last message.
     pub(super) async fn question(&mut self, id: Option<&Text>) -> Result<Vec<Message>, Error> {

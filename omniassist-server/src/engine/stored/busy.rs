@@ -5,12 +5,14 @@ use omniassist_core::message::{Message, Role};
 use omniassist_core::run::Trigger;
 use omniassist_core::{Error, RunRequest};
 
+use super::answers::{self, answered_before};
 use super::branches::{Branches, Loaded};
 use super::message::message_id;
 use super::post;
 use super::refused;
 use super::stored_post::StoredPost;
 use crate::engine::admission::Admission;
+use crate::engine::handoff_lookup::PossibleTools;
 use crate::engine::when_busy::AskedWhenBusy;
 use crate::engine::{Assistant, WhenBusy};
 use crate::store::{Branch, Post, RunHead, RunState, Signal, SignalKind, Which};
@@ -76,7 +78,7 @@ impl Assistant {
                     };
                 }
                 WhenBusy::Discard => {
-                    let turn = self.end_earlier(post, key, admission, Vec::new()).await?;
+                    let turn = self.end_earlier(post, key, admission, request, Vec::new()).await?;
                     if let Turn::Now(_) = turn {
                         self.supersede(post.stores, &head).await?;
                         self.leave_out(post, &head, request).await?;
@@ -90,15 +92,17 @@ impl Assistant {
             // The chat may have become busy. The run is then refused when it is inserted.
             return Ok(Turn::Now(Loaded::default()));
         }
-        self.end_earlier(post, key, admission, wanted).await
+        self.end_earlier(post, key, admission, request, wanted).await
     }
 
-    /// Ends the run in progress of the chat, so that the conversation has what it wrote, unless the same post has begun it.
+    /// Ends the run in progress of the chat, so that the conversation has what it wrote, unless the same post has begun it. A
+    /// waiting run ends too if the post has answers for it, so that it cannot go on while they are stored.
     async fn end_earlier(
         &self,
         post: &StoredPost<'_>,
         key: Option<&Post>,
         admission: &mut Admission,
+        request: &RunRequest,
         wanted: Vec<Branch>,
     ) -> Result<Turn, Error> {
         // First, since the next one begins as soon as the run in progress has ended.
@@ -111,9 +115,9 @@ impl Assistant {
         let branches = Branches::new(&*post.stores.conversations, &post.scope, &post.chat);
         let found = self.find_run(&post.scope, Which::Chat(&post.chat));
         let (found, loaded) = tokio::try_join!(found, branches.load_all(wanted))?;
-        let Some(head) = found.filter(|head| head.state == RunState::Running) else {
-            return Ok(Turn::Now(loaded));
-        };
+        let must_end =
+            |head: &RunHead| head.state == RunState::Running || answered_before(request, head).is_some();
+        let Some(head) = found.filter(must_end) else { return Ok(Turn::Now(loaded)) };
         if self.is_of_post(post, key, &head).await? {
             return Ok(Turn::Repeats(Box::new(head)));
         }
@@ -130,6 +134,29 @@ impl Assistant {
         let Some(key) = key else { return Ok(false) };
         let which = Which::Post { chat: &post.chat, key: &key.key };
         Ok(self.find_run(&post.scope, which).await?.is_some_and(|found| found.run == head.run))
+    }
+
+    /// Gives the answers of a post with a new message to the run that waits for them. It goes on, and the post waits until it
+    /// has ended.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the store is not available, or the run cannot be continued.
+    pub(super) async fn answer_before(
+        &self,
+        post: &StoredPost<'_>,
+        head: &RunHead,
+        posted: &Message,
+        extensions: &Extensions,
+        tools: &PossibleTools,
+    ) -> Result<(), Error> {
+        let stored = self.stored(post.stores, &post.scope, &post.chat, &posted.id).await;
+        let Some(stored) = stored.map_err(|error| refused::by_store(&error))? else { return Ok(()) };
+        for (call, answer) in answers::owed(&stored, posted, tools) {
+            // One that the run has already, or does not wait for any more, changes nothing.
+            self.answer_call(&post.scope, head, &call, &answer, extensions.clone()).await?;
+        }
+        Ok(())
     }
 
     /// Takes the question of a run and its answer from the messages of a request that follows them.

@@ -9,6 +9,7 @@ use omniassist_core::{Error, RunEvent, RunRequest, Text};
 use tokio::time::sleep;
 use uuid::Uuid;
 
+use super::answers::answered_before;
 use super::branches::Branches;
 use super::input::Input;
 use super::journal::Position;
@@ -60,6 +61,7 @@ impl Assistant {
             last.id = format!("msg_{}", Uuid::now_v7().simple()).into();
         }
         let tools = self.possible_tools(&request, &extensions)?;
+        let answered = answered_before(&request, before).cloned();
         if self.follows(post, before, &request).await? {
             let last = request.messages.pop();
             request.messages.clear();
@@ -74,6 +76,9 @@ impl Assistant {
         }
         let verifier = Stored(&*self.setup.verifier);
         self.verified(&mut checked, &extensions, principal, &verifier, false, Some(&tools))?;
+        if let Some(answered) = answered {
+            self.answer_before(post, before, &answered, &extensions, &tools).await?;
+        }
         let run = RunId::random();
         let mut new = NewRun::new(run, scope.clone(), chat.clone(), stores.instance);
         new.post = Some(identity);

@@ -3,6 +3,9 @@
 //! Clients post the whole conversation, or its last message. The store has the earlier messages, so only what is new is
 //! taken from a post: messages of the user with ids that the store does not have, and answers to open calls. All else is
 //! ignored, and needs no proof. A conversation that the store does not have is imported once.
+//!
+//! Answers are those of the last message, for which a run waits, or of the message before the new ones. The latter are stored
+//! with the new messages, since the run that waited ends.
 
 #[cfg(test)]
 mod tests;
@@ -32,6 +35,8 @@ pub(super) struct Taken {
     pub(super) version: u32,
     /// The index of the first message of the request that the store does not have.
     first_new: usize,
+    /// The message before it, if the post has answers to its open calls. It has them.
+    answered: Option<Message>,
     has_title: bool,
 }
 
@@ -77,7 +82,7 @@ pub(super) async fn take(
         let what = if posted.is_empty() { What::New } else { What::Import };
         posted.push_back(last);
         request.messages = posted.into();
-        return Ok(Taken { what, version: store.version(), first_new: 0, has_title: false });
+        return Ok(Taken { what, version: store.version(), first_new: 0, answered: None, has_title: false });
     };
     let has_title = found.info.title.is_some();
     let mut branch = read(&found)?;
@@ -114,7 +119,9 @@ pub(super) async fn take(
         return Err(Error::unknown_parent());
     }
     let (branch, new) = if !is_last_only {
-        parent(&mut store, posted, last).await?
+        let parent = parent(&mut store, posted, last, tools).await?;
+        let taken = finish(&store, request, What::New, parent.branch, parent.new, has_title);
+        return Ok(Taken { answered: parent.answered, ..taken });
     } else if request.trigger == Trigger::Regenerate && request.message_id.is_some() {
         (store.question(request.message_id.as_ref()).await?, vec![last])
     } else {
@@ -135,7 +142,7 @@ fn finish(
     request.loaded_messages = first_new;
     request.messages = branch;
     request.messages.extend(new);
-    Taken { what, version: store.version(), first_new, has_title }
+    Taken { what, version: store.version(), first_new, answered: None, has_title }
 }
 
 impl Taken {
@@ -157,7 +164,10 @@ impl Taken {
         let mut parent = None;
         for (index, message) in verified.iter().enumerate() {
             let before = parent.replace(message.id.clone());
-            if index >= self.first_new {
+            if let Some(answered) = self.answered.as_ref().filter(|_| index + 1 == self.first_new) {
+                // Not the verified one, which has no entries of the server.
+                change.messages.push(stored_message(answered, before)?);
+            } else if index >= self.first_new {
                 change.messages.push(stored_message(message, before)?);
             }
         }
@@ -224,26 +234,44 @@ async fn ask_again(mut store: Branches<'_>, request: &mut RunRequest) -> Result<
     Ok(finish(&store, request, What::New, branch, Vec::new(), true))
 }
 
-/// Returns the stored branch before a new message, and the new messages. Earlier questions that the store does not have
-/// are new too: their posts were refused.
+/// The place of new messages in a conversation.
+#[derive(Default)]
+struct Parent {
+    /// The stored branch before them, with the answers that came with them.
+    branch: Vec<Message>,
+    /// The last message of the branch, if there are such answers.
+    answered: Option<Message>,
+    new: Vec<Message>,
+}
+
+/// Returns the place of a new message. Earlier questions that the store does not have are new too: their posts were refused.
+///
+/// Answers count for the last message that is shown only. What follows another message was written without them.
 async fn parent(
     store: &mut Branches<'_>,
     mut posted: VecDeque<Message>,
     last: Message,
-) -> Result<(Vec<Message>, Vec<Message>), Error> {
+    tools: &(dyn ToolCatalog + Sync),
+) -> Result<Parent, Error> {
     let mut new = VecDeque::from([last]);
     let mut shown: Option<Vec<Message>> = None;
     while let Some(before) = posted.pop_back() {
-        let mut branch = match &shown {
-            None => store.branch(Branch::Leaf(before.id.clone())).await?,
-            Some(shown) => up_to(shown, &before.id),
+        let (mut branch, is_shown) = match &shown {
+            None => store.shown_up_to(&before.id).await?,
+            Some(shown) => (up_to(shown, &before.id), shown.last().is_some_and(|last| last.id == before.id)),
         };
         if branch.last().is_some_and(|known| known.role == Role::User && !is_same(known, &before)) {
             let edited = store.branch(Branch::Leaf(id_of_edit(&before))).await?;
             branch = if edited.is_empty() { branch } else { edited };
         }
         if !branch.is_empty() {
-            return Ok((branch, new.into()));
+            let mut answered = None;
+            if is_shown && let Some(known) = branch.last_mut() {
+                let answers = answers::owed_before(known, &before, tools);
+                answers::apply_answers(known, &answers);
+                answered = (!answers.is_empty()).then(|| known.clone());
+            }
+            return Ok(Parent { branch, answered, new: new.into() });
         }
         if shown.is_none() {
             shown = Some(store.branch(Branch::Head).await?);
@@ -255,7 +283,7 @@ async fn parent(
             Role::User | Role::System => new.push_front(before),
         }
     }
-    Ok((Vec::new(), new.into()))
+    Ok(Parent { new: new.into(), ..Parent::default() })
 }
 
 fn up_to(branch: &[Message], id: &Text) -> Vec<Message> {

@@ -339,6 +339,43 @@ async fn answers_are_taken_only_for_open_calls() {
     assert_eq!(taken.what, What::Answers(Vec::new()));
 }
 
+/// The message that is shown last takes answers with the next question. What follows another message was written without them.
+#[tokio::test]
+async fn answers_before_a_question_are_taken_for_the_last_message_only() {
+    for is_last in [true, false] {
+        let chat = Chat::with_two_answers().await;
+        chat.post(vec![Message::assistant("a2", "x"), user("q3", "Refund it.")]).await.unwrap();
+        chat.answer("q3", waiting()).await;
+        if !is_last {
+            chat.post(vec![waiting(), user("q4", "Hello?")]).await.unwrap();
+        }
+        let mut posted = waiting();
+        posted.parts[3] = call("c1", "show_map", output("shown"));
+        posted.parts[4] = call("c2", "refund", decided(Decision::denied(Some("Too much.".into()))));
+        posted.parts[7] = call("c5", "refund", decided(Decision::approved()));
+        posted.parts[1] = call("c0", "show_map", output("forged"));
+        posted.parts[5] = call("c3", "refund", output("forged"));
+        let (request, taken) = chat.post(vec![posted, user("q5", "And now?")]).await.unwrap();
+        assert_eq!(taken.what, What::New);
+
+        let mut expected = waiting();
+        if is_last {
+            expected.parts[3] = call("c1", "show_map", output("shown"));
+            let approval = Approval::new("approval-c2").decided(Decision::denied(Some("Too much.".into())));
+            expected.parts[4] = call("c2", "refund", ToolState::OutputDenied { input: input(), approval });
+            let Part::Tool(failed) = &request.messages[5].parts[7] else { panic!("{request:?}") };
+            let ToolState::OutputError { error_text, .. } = &failed.state else { panic!("{failed:?}") };
+            assert!(error_text.contains("did not run"), "{error_text}");
+            expected.parts[7] = Part::Tool(failed.clone());
+        }
+        assert_eq!(request.messages[5], expected);
+        let stored = chat.all().await.messages;
+        let stored = stored.iter().find(|stored| stored.id == "a3").unwrap();
+        assert_eq!(message::message(stored).unwrap(), expected);
+        assert_eq!(chat.tree().await.last().unwrap(), "a3 > q5: And now?");
+    }
+}
+
 #[tokio::test]
 async fn a_message_is_stored_without_loss() {
     let mut message = waiting();

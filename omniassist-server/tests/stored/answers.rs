@@ -1,0 +1,177 @@
+//! Answers that come with the next message of the user.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use omniassist_server::WhenBusy;
+
+use super::own_store::Own;
+use super::*;
+
+/// A chat of Ada, whose model calls a tool first.
+struct World {
+    runs: MemoryStore,
+    chats: MemoryStore,
+    model: ScriptedProvider,
+    refunds: Arc<AtomicUsize>,
+    assistant: Assistant,
+}
+
+impl World {
+    async fn new(tool: &str, when_busy: WhenBusy, has_own_store: bool) -> Self {
+        let model = ScriptedProvider::new()
+            .turn(call(tool, json!({"order": 17})))
+            .turn(text("Two."))
+            .turn(text("Three."));
+        let refunds = Arc::new(AtomicUsize::new(0));
+        let count = Arc::clone(&refunds);
+        let refund = Tool::new("refund", "Refunds an order", move || {
+            count.fetch_add(1, Ordering::SeqCst);
+            async { Ok::<_, ToolError>("refunded") }
+        });
+        let (runs, own) = (MemoryStore::new(), Own::default());
+        let mut builder = Assistant::builder(model.clone())
+            .tool(refund.requires_approval(Approval::always()))
+            .tool(Tool::front_end_with_schema("show", "Shows an order", json!({"type": "object"})))
+            .store(runs.clone());
+        let mut chats = runs.clone();
+        if has_own_store {
+            chats = own.store.clone();
+            builder = builder.conversations(own);
+        }
+        let assistant = builder.when_busy(when_busy).build().unwrap();
+        post(&assistant, &ask("u1", "Do it")).await;
+        assert_eq!(settled(&runs).await, RunState::Waiting);
+        Self { runs, chats, model, refunds, assistant }
+    }
+
+    /// Returns the messages that the page has, with a part of the call.
+    async fn page(&self, state: &str, part: Value) -> Vec<Value> {
+        let mut shown: Vec<_> = messages(&self.chats)
+            .await
+            .iter()
+            .map(|message| serde_json::to_value(message).unwrap())
+            .collect();
+        for shown in shown[1]["parts"].as_array_mut().unwrap() {
+            if shown["toolCallId"].is_string() {
+                shown["state"] = state.into();
+                for (name, value) in part.as_object().unwrap() {
+                    match &mut shown[name] {
+                        Value::Object(known) => known.extend(value.as_object().cloned().unwrap()),
+                        shown => *shown = value.clone(),
+                    }
+                }
+            }
+        }
+        shown
+    }
+
+    /// Posts a page with a new message, and returns the stored call and what the model was sent with its last call.
+    async fn ask_next(&self, mut page: Vec<Value>) -> (Value, String) {
+        page.push(ask("u2", "What now?")["message"].clone());
+        let answer = post(&self.assistant, &json!({"id": "c", "messages": page})).await;
+        assert!(answer.ends_with("data: [DONE]\n\n") && !answer.contains("\"abort\""), "{answer}");
+        assert_eq!(settled(&self.runs).await, RunState::Finished);
+        let stored = serde_json::to_value(&messages(&self.chats).await[1]).unwrap();
+        let parts = stored["parts"].as_array().unwrap();
+        let call = parts.iter().find(|part| part["toolCallId"].is_string()).unwrap().clone();
+        (call, format!("{:?}", self.model.payloads().last().unwrap().transcript))
+    }
+
+    async fn said(&self) -> Vec<String> {
+        messages(&self.chats).await.iter().map(Message::text).collect()
+    }
+}
+
+/// `onToolCall` and `addToolOutput` of `useChat`, without `sendAutomaticallyWhen`, and then `sendMessage`.
+#[tokio::test(start_paused = true)]
+async fn an_output_counts_with_the_next_message() {
+    for when_busy in [WhenBusy::Supersede, WhenBusy::Reject] {
+        for has_own_store in [false, true] {
+            let world = World::new("show", when_busy, has_own_store).await;
+            let page = world.page("output-available", json!({"output": {"shown": "In Kiel"}})).await;
+            let (call, sent) = world.ask_next(page).await;
+            assert_eq!(call["state"], "output-available", "{when_busy:?} {has_own_store}: {call}");
+            assert_eq!(call["output"], json!({"shown": "In Kiel"}));
+            assert!(sent.contains("In Kiel") && !sent.contains("never answered"), "{sent}");
+            assert_eq!(world.said().await, ["Do it", "", "What now?", "Two."]);
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_denial_counts_with_the_next_message() {
+    let world = World::new("refund", WhenBusy::Supersede, false).await;
+    let approval = json!({"approval": {"approved": false, "reason": "Too much"}});
+    let page = world.page("approval-responded", approval).await;
+    let (call, sent) = world.ask_next(page).await;
+    assert_eq!(call["state"], "output-denied", "{call}");
+    assert_eq!(call["approval"]["reason"], "Too much");
+    assert!(sent.contains("was denied") && sent.contains("Too much"), "{sent}");
+    assert_eq!(world.refunds.load(Ordering::SeqCst), 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_that_is_approved_with_the_next_message_does_not_run() {
+    let world = World::new("refund", WhenBusy::Supersede, false).await;
+    let page = world.page("approval-responded", json!({"approval": {"approved": true}})).await;
+    let (call, sent) = world.ask_next(page).await;
+    assert_eq!(call["state"], "output-error", "{call}");
+    assert!(sent.contains("did not run: the user approved it") && !sent.contains("unknown"), "{sent}");
+    assert_eq!(world.refunds.load(Ordering::SeqCst), 0);
+}
+
+/// The run that waits goes on with the answer, and that of the message follows it.
+#[tokio::test(start_paused = true)]
+async fn a_queued_message_brings_its_answer_to_the_run_before_it() {
+    let world = World::new("refund", WhenBusy::Enqueue, false).await;
+    let page = world.page("approval-responded", json!({"approval": {"approved": true}})).await;
+    let (call, sent) = world.ask_next(page).await;
+    assert_eq!(call["output"], "refunded", "{call}");
+    assert!(sent.contains("refunded"), "{sent}");
+    assert_eq!(world.said().await, ["Do it", "Two.", "What now?", "Three."]);
+    assert_eq!(world.refunds.load(Ordering::SeqCst), 1);
+}
+
+/// An AG-UI client posts the result as a message of its own.
+#[tokio::test(start_paused = true)]
+async fn an_output_of_an_ag_ui_client_counts_with_the_next_message() {
+    let store = MemoryStore::new();
+    let model = ScriptedProvider::new().turn(call("show", json!({"order": 17}))).turn(text("Two."));
+    let show = Tool::front_end_with_schema("show", "Shows an order", json!({"type": "object"}));
+    let assistant = Assistant::builder(model.clone()).tool(show).store(store.clone()).build().unwrap();
+    let run = async |messages: &Value| {
+        let mut request = request(&json!({
+            "threadId": "c", "runId": "r", "messages": messages,
+            "tools": [], "context": [], "state": {}, "forwardedProps": {},
+        }));
+        *request.uri_mut() = "/ag-ui".parse().unwrap();
+        let response = AssistantService::new(assistant.clone()).handle(request).await;
+        assert_eq!(response.status(), StatusCode::OK);
+        let body = response.into_body().collect().await.unwrap().to_bytes();
+        let body = String::from_utf8(body.into()).unwrap();
+        let events = body.lines().filter_map(|line| line.strip_prefix("data: "));
+        events.map(|event| serde_json::from_str::<Value>(event).unwrap()).collect::<Vec<_>>()
+    };
+    let question = json!({"id": "u1", "role": "user", "content": "Show it"});
+    let events = run(&json!([question])).await;
+    assert_eq!(settled(&store).await, RunState::Waiting);
+    let of_kind = |kind: &str| events.iter().rfind(|event| event["type"] == kind).unwrap();
+    let (start, seal) = (of_kind("TOOL_CALL_START"), of_kind("REASONING_ENCRYPTED_VALUE"));
+    let call = json!({
+        "id": start["toolCallId"], "type": "function", "encryptedValue": seal["encryptedValue"],
+        "function": {"name": "show", "arguments": "{\"order\":17}"},
+    });
+    run(&json!([
+        question,
+        {"id": start["parentMessageId"], "role": "assistant", "toolCalls": [call]},
+        {"id": "t1", "role": "tool", "toolCallId": start["toolCallId"], "content": "In Kiel"},
+        {"id": "u2", "role": "user", "content": "What now?"},
+    ]))
+    .await;
+    settled(&store).await;
+    let sent = format!("{:?}", model.payloads().last().unwrap().transcript);
+    assert!(sent.contains("In Kiel") && !sent.contains("never answered"), "{sent}");
+    let stored = serde_json::to_string(&messages(&store).await[1]).unwrap();
+    assert!(stored.contains("In Kiel"), "{stored}");
+}
