@@ -30,7 +30,8 @@ struct Early {
 }
 
 impl Assistant {
-    /// Admits a client's run, unless its extensions have an admission.
+    /// Admits a client's run, unless its extensions have an admission. `key` is the idempotency key of a stored run. Posts with
+    /// one key are the same, so that none ends the run of another.
     ///
     /// # Errors
     ///
@@ -42,9 +43,10 @@ impl Assistant {
         extensions: &mut Extensions,
         principal: &Principal,
         when_busy: WhenBusy,
+        key: Option<&[u8]>,
     ) -> Result<Admission, Error> {
         let config = &self.setup.config;
-        let wanted = self.wanted(request, principal, when_busy);
+        let wanted = self.wanted(request, principal, when_busy, key);
         if let Some(early) = self.early_admission(extensions)
             && early.run.is_of(principal)
         {
@@ -80,7 +82,7 @@ impl Assistant {
     ) -> Result<Admission, Error> {
         let admitted = async {
             let when_busy = self.when_busy(extensions)?.without_store();
-            let mut admission = self.admit(request, extensions, principal, when_busy).await?;
+            let mut admission = self.admit(request, extensions, principal, when_busy, None).await?;
             self.live.make_way(&mut admission.run, self.limits()).await?;
             Ok(admission)
         };
@@ -88,10 +90,16 @@ impl Assistant {
         admitted.await.inspect_err(|refusal| self.report_refused(principal, chat_id, refusal))
     }
 
-    fn wanted(&self, request: &RunRequest, principal: &Principal, when_busy: WhenBusy) -> Wanted {
+    fn wanted(
+        &self,
+        request: &RunRequest,
+        principal: &Principal,
+        when_busy: WhenBusy,
+        key: Option<&[u8]>,
+    ) -> Wanted {
         let post = request.chat_id.clone().map(|chat_id| Post {
             chat: ChatKey { principal: principal.clone(), chat_id },
-            digest: post_digest(request, self.agent_name()),
+            digest: key.map_or_else(|| post_digest(request, self.agent_name()), key_digest),
         });
         Wanted { principal: principal.clone(), post, when_busy }
     }
@@ -107,6 +115,12 @@ impl Assistant {
         let early: Early = extensions.remove()?;
         if Arc::ptr_eq(&early.of, &self.live) { lock(&early.admission).take() } else { None }
     }
+}
+
+fn key_digest(key: &[u8]) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    key.hash(&mut hasher);
+    hasher.finish()
 }
 
 /// Returns a digest that distinguishes the posts of one chat: the agent, the trigger, and the last message. Loaded messages

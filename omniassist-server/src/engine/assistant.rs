@@ -217,7 +217,7 @@ impl Assistant {
         let action = script.as_ref().and_then(Script::action_tool).map(Arc::clone);
         // An action runs beside the run of its chat.
         let chat_id = request.chat_id.take_if(|_| action.is_some());
-        let admission = self.admit(&request, &mut extensions, principal, when_busy).await?;
+        let admission = self.admit(&request, &mut extensions, principal, when_busy, None).await?;
         request.chat_id = request.chat_id.or(chat_id);
         let carried = self.carried(&request, principal);
         let keeps_seals = !setup.config.on_finish.is_empty();

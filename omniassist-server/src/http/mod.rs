@@ -160,7 +160,8 @@
 //!   `connect` by itself. The answer has all messages as `MESSAGES_SNAPSHOT`, and then what the run still writes. The open
 //!   questions of a run that waits are in its `RUN_FINISHED`.
 //! - **A background run** is one whose post has `Prefer: respond-async`: the answer is 202 with the run's URL in `Location`.
-//! - **A post with an `Idempotency-Key`** that is repeated gets the response of the run that it began.
+//! - **A post with an `Idempotency-Key`** that is repeated gets the response of the run that it began, also if the client
+//!   has made other ids for the same message, and while the first post is still under way.
 //! - **A post to a chat that is busy** is treated as [`WhenBusy`](crate::WhenBusy) says. A client can choose in
 //!   `X-Omniassist-When-Busy` what [`client_when_busy`](crate::AssistantBuilder::client_when_busy) lists. The stream of a
 //!   queued run has comments only until the run begins, and breaks off if another process begins it.

@@ -44,7 +44,7 @@ pub(super) async fn run(tree: Arc<Tree>, id: Text, prompt: Text) {
     let mut extensions = tree.extensions.clone();
     let principal = extensions.get::<Principal>().cloned().unwrap_or_default();
     let request = RunRequest::prompt(prompt.clone());
-    let admitted = assistant.admit(&request, &mut extensions, &principal, WhenBusy::Supersede).await;
+    let admitted = assistant.admit(&request, &mut extensions, &principal, WhenBusy::Supersede, None).await;
     let admission = match admitted {
         Ok(admission) => admission,
         Err(refusal) => {

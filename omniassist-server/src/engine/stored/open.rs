@@ -127,7 +127,8 @@ impl Assistant {
         }
         Held::keep_files(&mut extensions, &request);
         failpoint::hit("open.leased");
-        let admitted = self.admit(&request, &mut extensions, post.principal, post.when_busy).await;
+        let named = key.map(|key| &*key.key);
+        let admitted = self.admit(&request, &mut extensions, post.principal, post.when_busy, named).await;
         let mut admission = match admitted {
             Ok(admission) => admission,
             Err(error) => return Err(self.with_run_in_the_way(post, error).await),
@@ -207,16 +208,17 @@ impl Assistant {
         new.post = Some(identity);
         let input = Input::new(&request, leaf.clone(), self.agent_name()).and_then(|input| input.to_bytes());
         new.input = input.map_err(|error| refused::by_store(&error))?;
-        match stores.is_one {
-            true => new.change = Some(change),
-            false => stores.save(scope, chat, &change).await?,
-        }
         let has_stored_answers = taken.what != What::Import;
         failpoint::hit("open.described");
         let admission = Some(admission);
         let start =
             Start { request, extensions, tools, carried, posted, admission, waiting: WaitingAgents::new() };
         let built = agent.build_leg(run, start, None, has_stored_answers)?;
+        // After the leg is built, which refuses a post that is repeated at the same moment.
+        match stores.is_one {
+            true => new.change = Some(change),
+            false => stores.save(scope, chat, &change).await?,
+        }
         let leg = NewLeg { new, built, leaf, when_busy: *when_busy };
         // A client that leaves does not keep a stored run without a driver.
         let (assistant, stores) = (self.clone(), Arc::clone(stores));

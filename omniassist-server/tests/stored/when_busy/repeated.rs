@@ -6,7 +6,11 @@ use super::*;
 use crate::stored::outage::Unsteady;
 
 async fn post(assistant: &Assistant, id: &str) -> Response<AssistantBody> {
-    let mut posted = request(&ask(id, id));
+    say(assistant, id, id).await
+}
+
+async fn say(assistant: &Assistant, id: &str, text: &str) -> Response<AssistantBody> {
+    let mut posted = request(&ask(id, text));
     posted.headers_mut().insert("idempotency-key", "k-1".parse().unwrap());
     AssistantService::new(assistant.clone()).handle(posted).await
 }
@@ -76,5 +80,37 @@ async fn a_repeated_post_does_not_end_the_run_that_it_began() {
         assert_eq!(settled(&store.store).await, RunState::Finished);
         assert_eq!(said(&store.store).await, ["u1", "Answer done"]);
         assert_eq!(model.payloads().len(), 1);
+    }
+}
+
+/// A client that makes the id of a message anew with each try, such as after a double click.
+#[tokio::test(start_paused = true)]
+async fn posts_with_other_ids_get_the_same_run() {
+    for when_busy in [WhenBusy::Supersede, WhenBusy::Reject, WhenBusy::Enqueue, WhenBusy::Discard] {
+        for has_own_store in [false, true] {
+            let (runs, own) = (MemoryStore::new(), super::super::own_store::Own::default());
+            let chats = if has_own_store { own.store.clone() } else { runs.clone() };
+            let model = ScriptedProvider::new().otherwise(|_| slow("Answer"));
+            let mut builder = Assistant::builder(model.clone()).store(runs.clone()).when_busy(when_busy);
+            if has_own_store {
+                builder = builder.conversations(own);
+            }
+            let assistant = builder.build().unwrap();
+            let posts = ["u1", "u2", "u3"].map(|id| say(&assistant, id, "Hello"));
+            let responses = futures_util::future::join_all(posts).await;
+            let runs_begun: Vec<_> = responses.iter().map(run_of).collect();
+            assert!(runs_begun.iter().all(|run| *run == runs_begun[0]), "{when_busy:?} {has_own_store}");
+            for response in responses {
+                let answer = read(response).await;
+                assert!(answer.contains("done") && !answer.contains("abort"), "{when_busy:?}: {answer}");
+            }
+            settled(&runs).await;
+            assert_eq!(said(&chats).await, ["Hello", "Answer done"], "{when_busy:?} {has_own_store}");
+            let mut all = Window::default();
+            all.branch = Branch::All;
+            let stored = chats.load(&scope(), "c", &all).await.unwrap().unwrap().messages;
+            assert_eq!(stored.len(), 2, "{when_busy:?} {has_own_store}");
+            assert_eq!(model.payloads().len(), 1);
+        }
     }
 }
