@@ -47,6 +47,8 @@ pub enum ErrorCode {
     QueueFull,
     /// The stored chat does not have the message that the posted one follows.
     UnknownParent,
+    /// The idempotency key belongs to a post with another message.
+    IdempotencyKeyReused,
     /// The chat was deleted.
     ChatDeleted,
     /// The store of conversations cannot be used at present.
@@ -89,6 +91,7 @@ impl ErrorCode {
             Self::ChatBusy => "chat_busy",
             Self::QueueFull => "queue_full",
             Self::UnknownParent => "unknown_parent",
+            Self::IdempotencyKeyReused => "idempotency_key_reused",
             Self::ChatDeleted => "chat_deleted",
             Self::StoreUnavailable => "store_unavailable",
             Self::SealInvalid => "seal_invalid",
@@ -199,6 +202,12 @@ impl Error {
     #[must_use]
     pub fn unknown_parent() -> Self {
         Self::new(ErrorCode::UnknownParent)
+    }
+
+    /// Creates the error of a post whose `Idempotency-Key` belongs to a post with another message.
+    #[must_use]
+    pub fn idempotency_key_reused() -> Self {
+        Self::new(ErrorCode::IdempotencyKeyReused).at("Idempotency-Key")
     }
 
     /// Creates the error of a chat that was deleted.
@@ -414,6 +423,9 @@ impl fmt::Display for Error {
             }
             ErrorCode::UnknownParent => {
                 f.write_str("the chat does not have the message before this one; load the chat again")?;
+            }
+            ErrorCode::IdempotencyKeyReused => {
+                f.write_str("the key belongs to another message; use a new key for each message")?;
             }
             ErrorCode::ChatDeleted => f.write_str("the chat was deleted")?,
             ErrorCode::StoreUnavailable => {

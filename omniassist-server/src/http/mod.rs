@@ -97,7 +97,7 @@
 //! | 400 | `incomplete_body` | The body breaks off |
 //! | 404 | `model_not_found` | The body names another model |
 //! | 400 | `file_not_fetched` | A file of the last message cannot be downloaded, if `AssistantBuilder::fetch_files` is set |
-//! | 400, 409 | that of an [`ErrorCode`](omniassist_core::ErrorCode) | The content of the body is not acceptable |
+//! | 400, 409, 422 | that of an [`ErrorCode`](omniassist_core::ErrorCode) | The content of the body is not acceptable |
 //! | 403 or the host's | the host's | The [history loader](crate::AssistantBuilder::history_loader) refuses the request; 500 if it fails |
 //!
 //! Uploads of files have these errors, `body_timeout` and `incomplete_body`:
@@ -116,6 +116,7 @@
 //! | status | code | reason |
 //! |---|---|---|
 //! | 409 | `unknown_parent` | The stored chat does not have the message before the posted one; the client loads the chat again |
+//! | 422 | `idempotency_key_reused` | The `Idempotency-Key` belongs to a post with another message |
 //! | 410 | `chat_deleted` | The chat was deleted |
 //! | 410 | `events_expired` | The events of the run are no longer kept |
 //! | 409 | `queue_full` | As many posts of the chat as may wait for their run, with [`WhenBusy::Enqueue`](crate::WhenBusy) |
@@ -161,7 +162,8 @@
 //!   questions of a run that waits are in its `RUN_FINISHED`.
 //! - **A background run** is one whose post has `Prefer: respond-async`: the answer is 202 with the run's URL in `Location`.
 //! - **A post with an `Idempotency-Key`** that is repeated gets the response of the run that it began, also if the client
-//!   has made other ids for the same message, and while the first post is still under way.
+//!   has made other ids for the same message, and while the first post is still under way. Another message with the key is
+//!   refused with 422. It is not compared with a message whose run waits in a queue, or has stored nothing.
 //! - **A post to a chat that is busy** is treated as [`WhenBusy`](crate::WhenBusy) says. A client can choose in
 //!   `X-Omniassist-When-Busy` what [`client_when_busy`](crate::AssistantBuilder::client_when_busy) lists. The stream of a
 //!   queued run has comments only until the run begins, and breaks off if another process begins it.

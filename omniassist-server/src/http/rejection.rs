@@ -196,6 +196,8 @@ impl From<Error> for Rejection {
             StatusCode::CONFLICT
         } else if error.is_gone() {
             StatusCode::GONE
+        } else if error.code() == ErrorCode::IdempotencyKeyReused {
+            StatusCode::UNPROCESSABLE_ENTITY
         } else if error.is_throttled() {
             StatusCode::TOO_MANY_REQUESTS
         } else if error.is_unavailable() {

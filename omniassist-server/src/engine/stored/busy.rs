@@ -125,6 +125,27 @@ impl Assistant {
         Ok(Turn::Now(Loaded::default()))
     }
 
+    /// Returns `true` if the message of a post is not the question that a run answers. Generated ids do not count. The question
+    /// of a run in a queue is not known, and neither is one after whose run nothing was stored.
+    pub(super) async fn asks_other(
+        &self,
+        post: &StoredPost<'_>,
+        head: &RunHead,
+        request: &RunRequest,
+    ) -> Result<bool, Error> {
+        let StoredPost { stores, scope, chat, .. } = post;
+        let Some(posted) = request.messages.last().filter(|_| request.trigger == Trigger::Submit) else {
+            return Ok(false);
+        };
+        if head.state == RunState::Queued {
+            return Ok(false);
+        }
+        let latest = self.find_run(scope, Which::Chat(chat)).await?;
+        let is_latest = latest.is_some_and(|latest| latest.run == head.run);
+        let question = post::question_of(&*stores.conversations, scope, chat, head.run, is_latest).await?;
+        Ok(question.is_some_and(|question| posted.role != question.role || !post::is_same(&question, posted)))
+    }
+
     async fn is_of_post(
         &self,
         post: &StoredPost<'_>,

@@ -123,7 +123,7 @@ impl Assistant {
             && let Some(head) =
                 self.find_run(&post.scope, Which::Post { chat: &post.chat, key: &key.key }).await?
         {
-            return self.repeated(post, &head).await;
+            return self.repeated(post, &head, &request).await;
         }
         Held::keep_files(&mut extensions, &request);
         failpoint::hit("open.leased");
@@ -140,7 +140,7 @@ impl Assistant {
             let wanted = if is_ahead { branches::of_question(&request) } else { Vec::new() };
             match self.take_turn(post, key, &mut admission, &mut request, wanted).await? {
                 Turn::Now(branches) => loaded = branches,
-                Turn::Repeats(head) => return self.repeated(post, &head).await,
+                Turn::Repeats(head) => return self.repeated(post, &head, &request).await,
                 Turn::After(head) => {
                     return self.enqueue(post, &head, request, extensions, admission, identity).await;
                 }
@@ -158,7 +158,19 @@ impl Assistant {
     }
 
     /// Returns a viewer of the run that the same post began.
-    async fn repeated(&self, post: &StoredPost<'_>, head: &RunHead) -> Result<View, Error> {
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the post has another message, the events of the run are no longer kept, or the store is not available.
+    async fn repeated(
+        &self,
+        post: &StoredPost<'_>,
+        head: &RunHead,
+        request: &RunRequest,
+    ) -> Result<View, Error> {
+        if self.asks_other(post, head, request).await? {
+            return Err(Error::idempotency_key_reused());
+        }
         if head.state == RunState::Queued {
             return Ok(self.view_queued(post.stores, head));
         }

@@ -21,8 +21,8 @@ use uuid::Uuid;
 
 use super::answers::{self, Answer};
 use super::branches::{Branches, read};
-use super::message::stored_message;
-use crate::store::{Branch, Change, ConversationStore, Scope, StoreError};
+use super::message::{message_id, stored_message};
+use crate::store::{Branch, Change, ConversationStore, RunId, Scope, StoreError};
 
 /// The characters of a title.
 const TITLE_CHARS: usize = 80;
@@ -206,6 +206,29 @@ pub(super) async fn head(
     Ok(Branches::new(conversations, scope, chat).branch(Branch::Head).await?.pop())
 }
 
+/// Returns the question that a run answers. `None` if the conversation does not have it, or its place is not known.
+///
+/// # Errors
+///
+/// Returns an error if the store cannot be used.
+pub(super) async fn question_of(
+    conversations: &dyn ConversationStore,
+    scope: &Scope,
+    chat: &str,
+    run: RunId,
+    is_latest: bool,
+) -> Result<Option<Message>, Error> {
+    let mut store = Branches::new(conversations, scope, chat);
+    let mut branch = store.branch(Branch::Leaf(message_id(run))).await?;
+    match branch.pop() {
+        Some(_) => {}
+        // The run has written nothing yet.
+        None if is_latest => branch = store.branch(Branch::Head).await?,
+        None => return Ok(None),
+    }
+    Ok(branch.pop().filter(|question| question.role == Role::User))
+}
+
 /// Returns `true` if the conversation has a message with this id.
 ///
 /// # Errors
@@ -300,7 +323,7 @@ fn has_content(message: &Message) -> bool {
 }
 
 /// Returns `true` if two messages of the user say the same. State of the client does not count.
-fn is_same(one: &Message, other: &Message) -> bool {
+pub(super) fn is_same(one: &Message, other: &Message) -> bool {
     one.parts.len() == other.parts.len()
         && one.parts.iter().zip(&other.parts).all(|parts| match parts {
             (Part::Text(one), Part::Text(other)) => one.text == other.text,

@@ -114,3 +114,32 @@ async fn posts_with_other_ids_get_the_same_run() {
         }
     }
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_key_is_not_taken_for_another_message() {
+    let refused = async |response: Response<AssistantBody>| {
+        assert_eq!(response.status(), StatusCode::UNPROCESSABLE_ENTITY);
+        let error = json_of(response).await["error"].clone();
+        assert_eq!(
+            (&error["code"], &error["path"]),
+            (&json!("idempotency_key_reused"), &json!("Idempotency-Key"))
+        );
+    };
+    let store = MemoryStore::new();
+    let (assistant, model) = server(&store, WhenBusy::Supersede);
+    let first = say(&assistant, "u1", "Hello").await;
+    let run = run_of(&first);
+    // While the run goes on, after its end, and after the next one.
+    refused(say(&assistant, "u2", "Another").await).await;
+    assert_eq!(run_of(&say(&assistant, "u3", "Hello").await), run);
+    let answer = read(first).await;
+    settled(&store).await;
+    refused(say(&assistant, "u2", "Another").await).await;
+    assert_eq!(read(say(&assistant, "u3", "Hello").await).await, answer);
+    read(send(&assistant, &ask("u4", "Next"), None).await).await;
+    settled(&store).await;
+    refused(say(&assistant, "u2", "Another").await).await;
+    assert_eq!(run_of(&say(&assistant, "u1", "Hello").await), run);
+    assert_eq!(said(&store).await, ["Hello", "Answer 1 done", "Next", "Answer 2 done"]);
+    assert_eq!(model.payloads().len(), 2);
+}
