@@ -1,3 +1,5 @@
+mod text;
+
 use std::borrow::Cow;
 use std::error::Error as StdError;
 use std::fmt;
@@ -47,6 +49,10 @@ pub enum ErrorCode {
     QueueFull,
     /// The stored chat does not have the message that the posted one follows.
     UnknownParent,
+    /// The question has another answer, or what followed its answer is no longer kept.
+    AlreadyAnswered,
+    /// No run waits for the answer.
+    NotWaiting,
     /// The idempotency key belongs to a post with another message.
     IdempotencyKeyReused,
     /// The chat was deleted.
@@ -91,6 +97,8 @@ impl ErrorCode {
             Self::ChatBusy => "chat_busy",
             Self::QueueFull => "queue_full",
             Self::UnknownParent => "unknown_parent",
+            Self::AlreadyAnswered => "already_answered",
+            Self::NotWaiting => "not_waiting",
             Self::IdempotencyKeyReused => "idempotency_key_reused",
             Self::ChatDeleted => "chat_deleted",
             Self::StoreUnavailable => "store_unavailable",
@@ -204,6 +212,18 @@ impl Error {
         Self::new(ErrorCode::UnknownParent)
     }
 
+    /// Creates the error of an answer to a question that has its answer.
+    #[must_use]
+    pub fn already_answered() -> Self {
+        Self::new(ErrorCode::AlreadyAnswered)
+    }
+
+    /// Creates the error of an answer that no run waits for.
+    #[must_use]
+    pub fn not_waiting() -> Self {
+        Self::new(ErrorCode::NotWaiting)
+    }
+
     /// Creates the error of a post whose `Idempotency-Key` belongs to a post with another message.
     #[must_use]
     pub fn idempotency_key_reused() -> Self {
@@ -293,14 +313,19 @@ impl Error {
         Self::new(ErrorCode::SealInvalid).at(path)
     }
 
-    /// Returns `true` if the state of the chat prevents the run (HTTP 409): another run, or messages that the client does
-    /// not have.
+    /// Returns `true` if the state of the chat prevents the run (HTTP 409): another run, or messages or answers that the
+    /// client does not have.
     #[must_use]
     pub fn is_conflict(&self) -> bool {
         let code = self.inner.code;
         matches!(
             code,
-            ErrorCode::DuplicateRun | ErrorCode::ChatBusy | ErrorCode::QueueFull | ErrorCode::UnknownParent
+            ErrorCode::DuplicateRun
+                | ErrorCode::ChatBusy
+                | ErrorCode::QueueFull
+                | ErrorCode::UnknownParent
+                | ErrorCode::AlreadyAnswered
+                | ErrorCode::NotWaiting
         )
     }
 
@@ -399,70 +424,6 @@ impl Error {
             Some(path) => format!("{prefix}.{path}"),
         });
         self
-    }
-}
-
-impl fmt::Display for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let inner = &*self.inner;
-        match inner.code {
-            ErrorCode::InvalidJson => f.write_str("the body is not valid JSON")?,
-            ErrorCode::LimitExceeded => {
-                let (name, limit) = inner.limit.unwrap_or(("limit", 0));
-                write!(f, "the limit {name} of {limit} was exceeded")?;
-            }
-            ErrorCode::InvalidRequest => {
-                let (expected, found) = (inner.expected.as_deref(), inner.found.as_deref());
-                write!(f, "expected {}, found {}", expected.unwrap_or("?"), found.unwrap_or("?"))?;
-            }
-            ErrorCode::DuplicateRun => f.write_str("this message is already being answered")?,
-            ErrorCode::ChatBusy => f.write_str("the chat has an active run")?,
-            ErrorCode::QueueFull => {
-                let (_, limit) = inner.limit.unwrap_or(("limit", 0));
-                write!(f, "{limit} messages of the chat already wait for their answer")?;
-            }
-            ErrorCode::UnknownParent => {
-                f.write_str("the chat does not have the message before this one; load the chat again")?;
-            }
-            ErrorCode::IdempotencyKeyReused => {
-                f.write_str("the key belongs to another message; use a new key for each message")?;
-            }
-            ErrorCode::ChatDeleted => f.write_str("the chat was deleted")?,
-            ErrorCode::StoreUnavailable => {
-                f.write_str("the conversation cannot be stored now; send the request again later")?;
-            }
-            ErrorCode::SealInvalid => f.write_str("not written by this server")?,
-            ErrorCode::TooManyRuns => {
-                let (_, limit) = inner.limit.unwrap_or(("limit", 0));
-                write!(f, "{limit} runs are already active; wait until one has ended")?;
-            }
-            ErrorCode::RateLimited => f.write_str("too many requests; send this one again later")?,
-            ErrorCode::TokenBudgetExceeded => {
-                f.write_str("the token budget is used up; send the request again later")?;
-            }
-            ErrorCode::LimitsUnavailable => {
-                f.write_str("the limits of this user cannot be checked now; send the request again later")?;
-            }
-            ErrorCode::AgentsUnavailable => {
-                f.write_str("the agent cannot be loaded now; send the request again later")?;
-            }
-            ErrorCode::AgentInvalid => {
-                f.write_str("the configuration of the agent is invalid; its operator has to correct it")?;
-            }
-            ErrorCode::ToolSourceUnavailable => {
-                f.write_str("the tools for the answer are not available now; send the request again later")?;
-            }
-            ErrorCode::Internal => f.write_str("an internal error occurred")?,
-            ErrorCode::Overloaded => f.write_str("the server is busy; send the request again")?,
-            ErrorCode::ShuttingDown => f.write_str("the server is shutting down; send the request again")?,
-            ErrorCode::InvalidTool | ErrorCode::InvalidStream => {
-                f.write_str(inner.expected.as_deref().unwrap_or("not acceptable"))?;
-            }
-        }
-        match &inner.path {
-            Some(path) => write!(f, " at {path}"),
-            None => Ok(()),
-        }
     }
 }
 

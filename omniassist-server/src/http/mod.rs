@@ -120,7 +120,7 @@
 //! | 410 | `chat_deleted` | The chat was deleted |
 //! | 410 | `events_expired` | The events of the run are no longer kept |
 //! | 409 | `queue_full` | As many posts of the chat as may wait for their run, with [`WhenBusy::Enqueue`](crate::WhenBusy) |
-//! | 409 | `already_answered`, `not_waiting` | The question of the run has another answer, or the run does not wait for one |
+//! | 409 | `already_answered`, `not_waiting` | The question has another answer, or no run waits for one |
 //!
 //! The remaining errors are temporary. All but the first two have `Retry-After`:
 //!
@@ -164,6 +164,8 @@
 //! - **A post with an `Idempotency-Key`** that is repeated gets the response of the run that it began, also if the client
 //!   has made other ids for the same message, and while the first post is still under way. Another message with the key is
 //!   refused with 422. It is not compared with a message whose run waits in a queue, or has stored nothing.
+//! - **An answer to an approval, a form or a front-end tool** that is posted again gets what followed it, also after the end
+//!   of the run, as long as its events are kept. Another answer to the same question is refused.
 //! - **A post to a chat that is busy** is treated as [`WhenBusy`](crate::WhenBusy) says. A client can choose in
 //!   `X-Omniassist-When-Busy` what [`client_when_busy`](crate::AssistantBuilder::client_when_busy) lists. The stream of a
 //!   queued run has comments only until the run begins, and breaks off if another process begins it.

@@ -43,7 +43,7 @@ pub(super) async fn answer<B: Body>(
             let (scope, head) = resume::find(assistant, route.run, &parts).await?;
             let given = read_answer(&body.bytes, assistant.limits())?;
             let asked = head.obligations.iter().find(|obligation| obligation.call == call.as_str());
-            let Some(asked) = asked else { return Err(not_waiting()) };
+            let Some(asked) = asked else { return Err(Error::not_waiting().into()) };
             if is_approval(asked) != matches!(given, Answer::Decision { .. }) {
                 let expected = if is_approval(asked) { "`approved`" } else { "`output` or `error`" };
                 return Err(Error::invalid_field("body", expected, "the answer to another question").into());
@@ -52,8 +52,8 @@ pub(super) async fn answer<B: Body>(
                 Answered::Taken(state) => {
                     Ok(reply::json(StatusCode::OK, &json!({ "state": state.as_str() })))
                 }
-                Answered::Before => Err(conflict("already_answered", "The question has its answer already.")),
-                Answered::Late => Err(not_waiting()),
+                Answered::Before => Err(Error::already_answered().into()),
+                Answered::Late => Err(Error::not_waiting().into()),
             }
         }
     }
@@ -118,14 +118,6 @@ fn described(head: &RunHead) -> Value {
         "usage": usage,
         "obligations": head.obligations.iter().map(question).collect::<Vec<_>>(),
     })
-}
-
-fn not_waiting() -> Rejection {
-    conflict("not_waiting", "The run does not wait for this answer.")
-}
-
-fn conflict(code: &'static str, message: &'static str) -> Rejection {
-    Rejection::new(StatusCode::CONFLICT, code, message)
 }
 
 /// Returns the run that a stop names.

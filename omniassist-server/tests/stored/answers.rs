@@ -1,9 +1,11 @@
-//! Answers that come with the next message of the user.
+//! Answers that come with the next message of the user, and answers that are posted again.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
 use omniassist_server::WhenBusy;
+use tokio::time::sleep;
 
 use super::own_store::Own;
 use super::*;
@@ -115,9 +117,12 @@ async fn a_denial_counts_with_the_next_message() {
 async fn a_call_that_is_approved_with_the_next_message_does_not_run() {
     let world = World::new("refund", WhenBusy::Supersede, false).await;
     let page = world.page("approval-responded", json!({"approval": {"approved": true}})).await;
-    let (call, sent) = world.ask_next(page).await;
+    let (call, sent) = world.ask_next(page.clone()).await;
     assert_eq!(call["state"], "output-error", "{call}");
     assert!(sent.contains("did not run: the user approved it") && !sent.contains("unknown"), "{sent}");
+    // Neither does it with the approval alone.
+    let last = json!({"id": "c", "message": page[1]});
+    assert_eq!(code_of(&world.assistant, &last).await, (StatusCode::CONFLICT, "already_answered".to_owned()));
     assert_eq!(world.refunds.load(Ordering::SeqCst), 0);
 }
 
@@ -174,4 +179,62 @@ async fn an_output_of_an_ag_ui_client_counts_with_the_next_message() {
     assert!(sent.contains("In Kiel") && !sent.contains("never answered"), "{sent}");
     let stored = serde_json::to_string(&messages(&store).await[1]).unwrap();
     assert!(stored.contains("In Kiel"), "{stored}");
+}
+
+async fn code_of(assistant: &Assistant, body: &Value) -> (StatusCode, String) {
+    let response = AssistantService::new(assistant.clone()).handle(request(body)).await;
+    let status = response.status();
+    let body = response.into_body().collect().await.unwrap().to_bytes();
+    let body: Value = serde_json::from_slice(&body).unwrap();
+    (status, body["error"]["code"].as_str().unwrap().to_owned())
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_answer_that_is_posted_again_gets_what_followed_it() {
+    for (tool, state, part, other) in [
+        ("show", "output-available", json!({"output": "In Kiel"}), json!({"output": "In Bonn"})),
+        (
+            "refund",
+            "approval-responded",
+            json!({"approval": {"approved": true}}),
+            json!({"approval": {"approved": false}}),
+        ),
+    ] {
+        let world = World::new(tool, WhenBusy::Supersede, false).await;
+        let page = json!({"id": "c", "messages": world.page(state, part).await});
+        let other = json!({"id": "c", "messages": world.page(state, other).await});
+        let first = post(&world.assistant, &page).await;
+        assert!(first.contains("Two."), "{first}");
+        assert_eq!(settled(&world.runs).await, RunState::Finished);
+        let last = json!({"id": "c", "message": page["messages"][1]});
+        for retry in [&page, &last] {
+            assert_eq!(post(&world.assistant, retry).await, first, "{tool}");
+        }
+        let refused = (StatusCode::CONFLICT, "already_answered".to_owned());
+        assert_eq!(code_of(&world.assistant, &other).await, refused, "{tool}");
+        assert_eq!(world.model.payloads().len(), 2);
+
+        // The chat has gone on.
+        post(&world.assistant, &ask("u2", "What now?")).await;
+        settled(&world.runs).await;
+        assert_eq!(code_of(&world.assistant, &page).await, refused, "{tool}");
+        assert_eq!(world.refunds.load(Ordering::SeqCst), usize::from(tool == "refund"));
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_answer_after_a_stop_is_not_taken_for_one_of_an_unknown_message() {
+    let world = World::new("show", WhenBusy::Supersede, false).await;
+    let page = world.page("output-available", json!({"output": "In Kiel"})).await;
+    let mut stop = Request::post("/c/stop");
+    stop.extensions_mut().unwrap().insert(Principal::new("ada"));
+    let stop = stop.body(Full::<Bytes>::default()).unwrap();
+    assert_eq!(AssistantService::new(world.assistant.clone()).handle(stop).await.status(), StatusCode::OK);
+    let late = json!({"id": "c", "messages": page});
+    assert_eq!(code_of(&world.assistant, &late).await, (StatusCode::CONFLICT, "not_waiting".to_owned()));
+    // It counts with the next message.
+    sleep(Duration::from_millis(1)).await;
+    let (call, sent) = world.ask_next(page).await;
+    assert_eq!(call["output"], "In Kiel", "{call}");
+    assert!(sent.contains("In Kiel"), "{sent}");
 }

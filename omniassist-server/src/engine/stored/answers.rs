@@ -35,6 +35,32 @@ pub(crate) enum Answer {
     },
 }
 
+/// The answers of a post whose last message is a stored one.
+#[derive(Debug, PartialEq)]
+pub(super) struct Posted {
+    /// The message.
+    pub(super) message: Text,
+    /// The answers to its open calls.
+    pub(super) open: Vec<(Text, Answer)>,
+    /// `true` if the stored message has all answers that the last step of the post has. `None` if the post has none.
+    pub(super) is_known: Option<bool>,
+}
+
+impl Posted {
+    /// Compares a posted message with the stored one.
+    pub(super) fn new(stored: &Message, posted: &Message, tools: &dyn ToolCatalog) -> Self {
+        let step = posted.parts.get(posted.last_step()..).unwrap_or_default();
+        let is_known = |part: &Part| {
+            let Part::Tool(part) = part else { return None };
+            let known =
+                stored.tools().find(|known| known.call_id == part.call_id && known.name == part.name)?;
+            Some(Answer::of(&part.state, side_of(known, tools)?)?.is_given(&known.state))
+        };
+        let is_known = step.iter().filter_map(is_known).reduce(|all, is_known| all && is_known);
+        Self { message: stored.id.clone(), open: owed(stored, posted, tools), is_known }
+    }
+}
+
 /// Returns the posted answers to the open calls of the last step of a stored message. All else of the posted message is
 /// ignored.
 pub(super) fn owed(stored: &Message, posted: &Message, tools: &dyn ToolCatalog) -> Vec<(Text, Answer)> {
@@ -168,6 +194,23 @@ impl Answer {
                 Some(Self::Denial { reason: reason(approval) })
             }
             _ => None,
+        }
+    }
+
+    /// Returns `true` for the state of a call after this answer.
+    fn is_given(&self, state: &ToolState) -> bool {
+        match (self, state) {
+            (Self::Output { output }, ToolState::OutputAvailable { output: known, .. }) => output == known,
+            (Self::Failure { text }, ToolState::OutputError { error_text, .. }) => text == error_text,
+            (
+                Self::Decision { approved: false, .. } | Self::Denial { .. },
+                ToolState::OutputDenied { .. },
+            ) => true,
+            (
+                Self::Decision { approved: true, .. },
+                ToolState::OutputAvailable { .. } | ToolState::OutputError { .. },
+            ) => true,
+            _ => false,
         }
     }
 

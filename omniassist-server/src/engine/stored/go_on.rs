@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use http::Extensions;
 use omniassist_core::event::{FinishReason, RunErrorCode, Usage};
-use omniassist_core::{Error, ErrorCode, RunEvent, Text, TrustHistory};
+use omniassist_core::{Error, ErrorCode, RunEvent, TrustHistory};
 use tokio::time::{Instant, sleep, timeout};
 
-use super::answers::Answer;
+use super::answers::Posted;
 use super::input::OF_TREE;
 use super::journal::Position;
 use super::last_leg::LastLeg;
@@ -27,7 +27,8 @@ use crate::engine::admission::Admission;
 use crate::engine::handoff_lookup::Verified;
 use crate::engine::{Assistant, verification};
 use crate::store::{
-    Branch, Claim, Claimed, Ending, RunId, RunState, Signal, SignalKind, Signalled, StoreError, Which, Window,
+    Branch, Claim, Claimed, Ending, RunHead, RunId, RunState, Signal, SignalKind, Signalled, StoreError,
+    Which, Window,
 };
 use crate::{Principal, RunContext, failpoint, panics};
 
@@ -42,25 +43,29 @@ const LONGEST_HOOK: Duration = Duration::from_secs(30);
 
 impl Assistant {
     /// Answers what a run waits for, and continues it if nothing is left to answer. If the run has these answers already,
-    /// perhaps from a post to another instance, the viewer is one of what followed them.
+    /// perhaps from a post to another instance, the viewer is one of what followed them. So it is after the end of the run, as
+    /// long as its events are kept.
     ///
     /// # Errors
     ///
-    /// Returns an error if no run of the chat waits, or the store is not available.
+    /// Returns an error if no run of the chat waits for the answers, or the store is not available.
     pub(super) async fn answer(
         &self,
         post: &StoredPost<'_>,
-        answers: Vec<(Text, Answer)>,
+        answers: Posted,
         extensions: Extensions,
         admission: Admission,
     ) -> Result<View, Error> {
         let StoredPost { stores, scope, chat, principal, .. } = post;
         let head = self.find_run(scope, Which::Chat(chat)).await?;
-        let head = head.filter(|head| head.state.is_live()).ok_or_else(Error::unknown_parent)?;
-        if answers.is_empty() && head.state == RunState::Running {
+        let head = head.ok_or_else(Error::not_waiting)?;
+        if !head.state.is_live() {
+            return self.answered(post, &answers, &head).await;
+        }
+        if answers.open.is_empty() && head.state == RunState::Running {
             return Err(Error::duplicate_run());
         }
-        for (call, answer) in answers {
+        for (call, answer) in answers.open {
             let mut signal = Signal::new(SignalKind::Answer(call), principal.id());
             signal.data = serde_json::to_vec(&answer).map_err(|_| Error::internal())?.into();
             failpoint::hit("answer.read");
@@ -70,7 +75,7 @@ impl Assistant {
                 .await
                 .map_err(|error| refused::by_store(&error))?;
             if sent == Signalled::Gone {
-                return Err(Error::unknown_parent());
+                return Err(Error::not_waiting());
             }
         }
         failpoint::hit("answer.sent");
@@ -80,10 +85,10 @@ impl Assistant {
         {
             return Ok(view);
         }
-        let head = self.find_run(scope, Which::Run(head.run)).await?.ok_or_else(Error::unknown_parent)?;
+        let head = self.find_run(scope, Which::Run(head.run)).await?.ok_or_else(Error::not_waiting)?;
         if head.state != RunState::Waiting {
             let rest = self.rest(scope, head.run, Some(head.epoch)).await?;
-            return rest.map(Rest::into_view).ok_or_else(Error::unknown_parent);
+            return rest.map(Rest::into_view).ok_or_else(Error::already_answered);
         }
         // The run still waits for other answers.
         let queue = VecDeque::from([
@@ -91,6 +96,18 @@ impl Assistant {
             RunEvent::Finish { reason: FinishReason::ToolCalls, usage: Usage::default() },
         ]);
         Ok(View::new(stores, scope.clone(), head.run, queue, Position::default(), None))
+    }
+
+    /// Returns a viewer of what followed answers that a run had before it ended.
+    async fn answered(&self, post: &StoredPost<'_>, answers: &Posted, head: &RunHead) -> Result<View, Error> {
+        match answers.is_known {
+            Some(true) if message_id(head.run) == answers.message && head.head > 0 => {
+                let rest = self.rest(&post.scope, head.run, Some(head.epoch)).await?;
+                rest.map(Rest::into_view).ok_or_else(Error::already_answered)
+            }
+            Some(_) if answers.open.is_empty() => Err(Error::already_answered()),
+            _ => Err(Error::not_waiting()),
+        }
     }
 
     /// Claims a run and continues it. Returns a viewer of what follows, or `None` if the claim is refused.

@@ -147,9 +147,8 @@ impl Assistant {
             }
         }
         let tools = self.possible_tools(&request, &extensions)?;
-        let mut taken = take(post, loaded, &mut request, &tools).await?;
-        if let What::Answers(answers) = &mut taken.what {
-            let answers = std::mem::take(answers);
+        let taken = take(post, loaded, &mut request, &tools).await?;
+        if let What::Answers(answers) = taken.what {
             return self.answer(post, answers, extensions, admission).await;
         }
         failpoint::hit("open.taken");

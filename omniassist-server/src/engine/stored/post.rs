@@ -19,7 +19,7 @@ use omniassist_core::{Error, RunRequest, Text};
 use sha2::{Digest as _, Sha256};
 use uuid::Uuid;
 
-use super::answers::{self, Answer};
+use super::answers::{self, Posted};
 use super::branches::{Branches, read};
 use super::message::{message_id, stored_message};
 use crate::store::{Branch, Change, ConversationStore, RunId, Scope, StoreError};
@@ -47,8 +47,8 @@ pub(super) enum What {
     New,
     /// A conversation that the store does not have. It is verified like one that no store keeps.
     Import,
-    /// Answers to open calls of a stored message. There are none if the store has them already.
-    Answers(Vec<(Text, Answer)>),
+    /// Answers to calls of a stored message.
+    Answers(Posted),
 }
 
 /// Takes what is new from a post. Afterwards the request has the stored branch and the new messages after it, and
@@ -95,9 +95,9 @@ pub(super) async fn take(
             ));
         }
         if last.role == Role::Assistant && request.trigger == Trigger::Submit {
-            let answers = answers::owed(known, &last, tools);
+            let answers = Posted::new(known, &last, tools);
             if let Some(message) = branch.last_mut() {
-                answers::apply_answers(message, &answers);
+                answers::apply_answers(message, &answers.open);
             }
             let what = What::Answers(answers);
             return Ok(finish(&store, request, what, branch, Vec::new(), has_title));
@@ -154,7 +154,7 @@ impl Taken {
     pub(super) fn change(&self, verified: &[Message]) -> Result<Change, StoreError> {
         let mut change = Change::default();
         if let What::Answers(answers) = &self.what {
-            if let Some(message) = verified.last().filter(|_| !answers.is_empty()) {
+            if let Some(message) = verified.last().filter(|_| !answers.open.is_empty()) {
                 let before = verified.len().checked_sub(2).and_then(|at| verified.get(at));
                 let parent = before.map(|before| before.id.clone());
                 change.messages.push(stored_message(message, parent)?);

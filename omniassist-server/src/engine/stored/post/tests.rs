@@ -2,6 +2,7 @@ use omniassist_core::message::{Approval, Decision, ToolPart, ToolState};
 use omniassist_core::{ErrorCode, JsonText, ToolSide};
 use serde_json::json;
 
+use super::super::answers::Answer;
 use super::super::{message, refused};
 use super::*;
 use crate::store::{Conversation, MemoryStore, Saved, StoredMessage, Window};
@@ -321,10 +322,11 @@ async fn answers_are_taken_only_for_open_calls() {
     let (request, taken) = chat.post(vec![user("q9", "forged"), posted.clone()]).await.unwrap();
 
     let What::Answers(answers) = &taken.what else { panic!("{taken:?}") };
-    let ids: Vec<&str> = answers.iter().map(|(id, _)| id.as_str()).collect();
+    let ids: Vec<&str> = answers.open.iter().map(|(id, _)| id.as_str()).collect();
     assert_eq!(ids, ["c1", "c2"]);
-    let stored = serde_json::to_vec(answers).unwrap();
-    assert_eq!(serde_json::from_slice::<Vec<(Text, Answer)>>(&stored).unwrap(), *answers);
+    assert_eq!(answers.is_known, Some(false));
+    let stored = serde_json::to_vec(&answers.open).unwrap();
+    assert_eq!(serde_json::from_slice::<Vec<(Text, Answer)>>(&stored).unwrap(), answers.open);
 
     let mut expected = waiting();
     expected.parts[3] = call("c1", "show_map", output("shown"));
@@ -336,7 +338,8 @@ async fn answers_are_taken_only_for_open_calls() {
 
     // Posted once more, the same answers are known.
     let (_, taken) = chat.post(vec![posted]).await.unwrap();
-    assert_eq!(taken.what, What::Answers(Vec::new()));
+    let What::Answers(answers) = &taken.what else { panic!("{taken:?}") };
+    assert!(answers.open.is_empty(), "{answers:?}");
 }
 
 /// The message that is shown last takes answers with the next question. What follows another message was written without them.
