@@ -60,8 +60,10 @@
 //!
 //! - Files of every earlier version can be opened.
 //! - During a rolling deployment, a process of release N-1 that has the file open goes on while release N migrates it.
-//! - Release N-1 does not open a file of release N: the error is
-//!   [incompatible](omniassist_server::store::StoreError::is_incompatible). To go back, open a copy from before.
+//! - Release N-1 opens a file of release N, so that you can go back by one release. It loses nothing, but does not use what
+//!   release N added.
+//! - A release that is too old for a file does not open it. The error is
+//!   [incompatible](omniassist_server::store::StoreError::is_incompatible). To go back further, open a copy from before.
 //!
 //! # Versions of SQLite
 //!
