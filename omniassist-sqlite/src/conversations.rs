@@ -3,8 +3,8 @@
 use bytes::Bytes;
 use omniassist_server::core::Text;
 use omniassist_server::store::{
-    Branch, Change, Conversation, ConversationInfo, Delete, Deleted, Listing, NotSaved, Page, Scope,
-    StoredMessage, Window,
+    Branch, Change, Conversation, ConversationInfo, Deleted, Listing, NotSaved, Page, Scope, StoredMessage,
+    Window,
 };
 use rusqlite::{CachedStatement, Connection, OptionalExtension, Params, Row, params};
 
@@ -236,19 +236,23 @@ fn parse_cursor(cursor: &str) -> Result<(i64, i64), Failure> {
         .ok_or(Failure::Invalid("unknown cursor"))
 }
 
-pub(crate) fn delete(connection: &Connection, scope: &Scope, what: Delete<'_>) -> Result<Deleted, Failure> {
-    let chat = match what {
-        Delete::Chat(chat) => Some(chat),
-        Delete::Everything => None,
-        _ => return Err(Failure::Invalid("an unknown kind of deletion")),
-    };
-    let mut query = connection.prepare_cached(
-        "select id from conversation where owner = ?1 and (?2 is null or chat = ?2) and deleted_at is null",
-    )?;
-    let found = query.query_map(params![scope.owner(), chat], |row| row.get(0))?;
-    let found: Vec<i64> = found.collect::<Result<_, _>>()?;
+/// Deletes a conversation.
+pub(crate) fn delete(connection: &Connection, scope: &Scope, chat: &str) -> Result<Deleted, Failure> {
+    let found = row(connection, scope, chat)?.filter(|row| !row.is_deleted);
+    bury_all(connection, found.map(|row| row.id).as_slice())
+}
+
+/// Deletes the conversations of an owner.
+pub(crate) fn delete_all(connection: &Connection, scope: &Scope) -> Result<Deleted, Failure> {
+    let mut query =
+        connection.prepare_cached("select id from conversation where owner = ?1 and deleted_at is null")?;
+    let found = query.query_map([scope.owner()], |row| row.get(0))?;
+    bury_all(connection, &found.collect::<Result<Vec<_>, _>>()?)
+}
+
+fn bury_all(connection: &Connection, conversations: &[i64]) -> Result<Deleted, Failure> {
     let mut runs = Vec::new();
-    for conversation in &found {
+    for conversation in conversations {
         let mut query = connection.prepare_cached(
             "select id from run where conversation = ?1 and state in (1, 2, 3) order by number",
         )?;
@@ -256,7 +260,7 @@ pub(crate) fn delete(connection: &Connection, scope: &Scope, what: Delete<'_>) -
         runs.extend(live.collect::<Result<Vec<_>, _>>()?);
         bury(connection, *conversation)?;
     }
-    Ok(Deleted::new(found.len(), runs))
+    Ok(Deleted::new(conversations.len(), runs))
 }
 
 /// Turns a conversation into a tombstone. Its messages and runs are deleted.

@@ -50,7 +50,12 @@
 //! # Files
 //!
 //! Beside the file `assistant.db` are `assistant.db-wal`, `assistant.db-shm` and `assistant.db-lock`. The last one tells a
-//! new process if others are alive. Copy the file while it is open with `VACUUM INTO`, or with SQLite's backup tool. On NFS, SMB, Ceph
+//! new process if others are alive.
+//!
+//! Deleted content is overwritten with zeros in the file, and a deletion empties the log before it returns. While another
+//! connection reads, for example that of a backup, the log keeps the content, and is emptied when the connection is done.
+//!
+//! Copy the file while it is open with `VACUUM INTO`, or with SQLite's backup tool. On NFS, SMB, Ceph
 //! and similar file systems, SQLite's locks do not reach other machines, so they are refused.
 //!
 //! # Versions
@@ -79,6 +84,7 @@ mod failure;
 mod file_system;
 mod keys;
 mod liveness;
+mod log;
 mod open;
 mod options;
 mod readers;

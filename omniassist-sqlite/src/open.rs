@@ -20,7 +20,8 @@ pub(crate) fn writer(path: &Path, options: &SqliteOptions) -> Result<Connection,
     if !mode.eq_ignore_ascii_case("wal") {
         return Err(Failure::Incompatible("the file system has no shared memory for a write-ahead log"));
     }
-    // Deleted content is overwritten with zeros, and a log that has grown large is cut.
+    // Deleted content is overwritten with zeros in the file (`Log` removes it from the log), and a log that has grown large
+    // is cut.
     connection.execute_batch(
         "pragma foreign_keys = on;
          pragma secure_delete = on;

@@ -66,7 +66,7 @@ impl SqliteStore {
             Ok::<_, Failure>(())
         })?;
         failpoint::hit("file.entered");
-        let writer = Writer::start(connection)?;
+        let writer = Writer::start(connection, options.busy_timeout)?;
         Ok(Self {
             writer: Arc::new(writer),
             readers: Readers::new(path, options),
@@ -86,6 +86,15 @@ impl SqliteStore {
         work: impl Fn(&Connection) -> Result<T, Failure> + Send + 'static,
     ) -> StoreFuture<'_, T> {
         Box::pin(async move { Ok(self.writer.write(how, work).await?) })
+    }
+
+    /// Deletes on the writer. The log is cleared if the function returns `true` for the result.
+    fn deletes<T: Send + 'static>(
+        &self,
+        work: impl Fn(&Connection) -> Result<T, Failure> + Send + 'static,
+        has_deleted: fn(&T) -> bool,
+    ) -> StoreFuture<'_, T> {
+        Box::pin(async move { Ok(self.writer.delete(work, has_deleted).await?) })
     }
 
     fn on_reader<T: Send + 'static>(
@@ -178,12 +187,12 @@ impl RunStore for SqliteStore {
 
     fn delete_usage<'a>(&'a self, scope: &'a Scope) -> StoreFuture<'a, ()> {
         let scope = scope.clone();
-        self.on_writer(Durability::Hard, move |connection| usage::delete(connection, &scope))
+        self.deletes(move |connection| usage::delete(connection, &scope), |()| true)
     }
 
     fn sweep<'a>(&'a self, policy: &'a Retention, at_most: usize) -> StoreFuture<'a, Swept> {
         let policy = policy.clone();
-        self.on_writer(Durability::Hard, move |connection| sweep::sweep(connection, &policy, at_most))
+        self.deletes(move |connection| sweep::sweep(connection, &policy, at_most), |swept| !swept.is_empty())
     }
 }
 
@@ -219,13 +228,13 @@ impl ConversationStore for SqliteStore {
         match what {
             Delete::Chat(chat) => {
                 let chat = chat.to_owned();
-                self.on_writer(Durability::Hard, move |connection| {
-                    conversations::delete(connection, &scope, Delete::Chat(&chat))
-                })
+                let delete = move |connection: &Connection| conversations::delete(connection, &scope, &chat);
+                self.deletes(delete, |deleted| deleted.conversations > 0)
             }
-            Delete::Everything => self.on_writer(Durability::Hard, move |connection| {
-                conversations::delete(connection, &scope, Delete::Everything)
-            }),
+            Delete::Everything => self.deletes(
+                move |connection| conversations::delete_all(connection, &scope),
+                |deleted| deleted.conversations > 0,
+            ),
             _ => Box::pin(async { Err(StoreError::invalid("an unknown kind of deletion")) }),
         }
     }

@@ -1,7 +1,8 @@
 //! The thread that writes, and its group commit.
 
 use std::sync::Arc;
-use std::sync::mpsc::{self, Receiver, Sender};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::time::Duration;
 use std::{iter, thread};
 
 use omniassist_server::failpoint;
@@ -10,6 +11,7 @@ use rusqlite::Connection;
 use tokio::sync::oneshot;
 
 use crate::failure::Failure;
+use crate::log::Log;
 
 /// The limit of jobs in a transaction.
 const MOST_JOBS: usize = 256;
@@ -20,9 +22,13 @@ pub(crate) struct Writer(Sender<Box<dyn Job>>);
 
 impl Writer {
     /// Starts the thread.
-    pub(crate) fn start(connection: Connection) -> std::io::Result<Self> {
+    ///
+    /// A write waits for this time while another process writes.
+    pub(crate) fn start(connection: Connection, busy_timeout: Duration) -> std::io::Result<Self> {
         let (sender, jobs) = mpsc::channel();
-        thread::Builder::new().name("omniassist-sqlite".to_owned()).spawn(move || run(&connection, &jobs))?;
+        let mut log = Log::new(busy_timeout);
+        let run = move || run(&connection, &jobs, &mut log);
+        thread::Builder::new().name("omniassist-sqlite".to_owned()).spawn(run)?;
         Ok(Self(sender))
     }
 
@@ -33,8 +39,26 @@ impl Writer {
         how: Durability,
         work: impl Fn(&Connection) -> Result<T, Failure> + Send + 'static,
     ) -> Result<T, Failure> {
+        self.send(how, work, |_| false).await
+    }
+
+    /// Runs a job as [`write`](Self::write) does, hard, and clears the log if `has_deleted` is true for its result.
+    pub(crate) async fn delete<T: Send + 'static>(
+        &self,
+        work: impl Fn(&Connection) -> Result<T, Failure> + Send + 'static,
+        has_deleted: fn(&T) -> bool,
+    ) -> Result<T, Failure> {
+        self.send(Durability::Hard, work, has_deleted).await
+    }
+
+    async fn send<T: Send + 'static>(
+        &self,
+        how: Durability,
+        work: impl Fn(&Connection) -> Result<T, Failure> + Send + 'static,
+        has_deleted: fn(&T) -> bool,
+    ) -> Result<T, Failure> {
         let (reply, answer) = oneshot::channel();
-        let task = Task { how, work, result: None, reply };
+        let task = Task { how, work, has_deleted, result: None, reply };
         self.0.send(Box::new(task)).map_err(|_stopped| Failure::Stopped)?;
         answer.await.unwrap_or(Err(Failure::Stopped))
     }
@@ -46,6 +70,9 @@ trait Job: Send {
     /// Does the work, and returns `true` if it succeeded.
     fn run(&mut self, connection: &Connection) -> bool;
 
+    /// Returns `true` if the work deleted content.
+    fn has_deleted(&self) -> bool;
+
     /// Answers, after the end of the transaction, with the error because of which it was not committed.
     fn answer(self: Box<Self>, error: Option<Arc<rusqlite::Error>>);
 }
@@ -53,6 +80,7 @@ trait Job: Send {
 struct Task<W, T> {
     how: Durability,
     work: W,
+    has_deleted: fn(&T) -> bool,
     result: Option<Result<T, Failure>>,
     reply: oneshot::Sender<Result<T, Failure>>,
 }
@@ -66,6 +94,10 @@ impl<T: Send, W: Fn(&Connection) -> Result<T, Failure> + Send> Job for Task<W, T
         self.result.insert((self.work)(connection)).is_ok()
     }
 
+    fn has_deleted(&self) -> bool {
+        self.result.as_ref().is_some_and(|result| result.as_ref().is_ok_and(self.has_deleted))
+    }
+
     fn answer(self: Box<Self>, error: Option<Arc<rusqlite::Error>>) {
         let answer = match (self.result, error) {
             (Some(Err(failure)), _) => Err(failure),
@@ -77,12 +109,23 @@ impl<T: Send, W: Fn(&Connection) -> Result<T, Failure> + Send> Job for Task<W, T
     }
 }
 
-fn run(connection: &Connection, jobs: &Receiver<Box<dyn Job>>) {
+fn run(connection: &Connection, jobs: &Receiver<Box<dyn Job>>, log: &mut Log) {
     let mut is_hard = None;
-    while let Ok(first) = jobs.recv() {
-        let batch = iter::once(first).chain(jobs.try_iter().take(MOST_JOBS - 1)).collect();
-        failpoint::hit("writer.gathered");
-        commit(connection, batch, &mut is_hard);
+    loop {
+        let first = match log.retry_in() {
+            None => jobs.recv().map_err(RecvTimeoutError::from),
+            Some(time) => jobs.recv_timeout(time),
+        };
+        match first {
+            Ok(first) => {
+                let batch = iter::once(first).chain(jobs.try_iter().take(MOST_JOBS - 1)).collect();
+                failpoint::hit("writer.gathered");
+                commit(connection, batch, &mut is_hard, log);
+            }
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => return log.clear_at_end(connection),
+        }
+        log.clear_if_due(connection);
     }
 }
 
@@ -90,7 +133,7 @@ fn run(connection: &Connection, jobs: &Receiver<Box<dyn Job>>) {
 ///
 /// Savepoints would undo the work of a job that fails, but every page that is changed after one is copied first. There
 /// are savepoints therefore only if a job of the transaction has failed without them.
-fn commit(connection: &Connection, mut batch: Vec<Box<dyn Job>>, is_hard: &mut Option<bool>) {
+fn commit(connection: &Connection, mut batch: Vec<Box<dyn Job>>, is_hard: &mut Option<bool>, log: &mut Log) {
     failpoint::hit("writer.start");
     let mut savepoints = false;
     let committed = loop {
@@ -107,10 +150,15 @@ fn commit(connection: &Connection, mut batch: Vec<Box<dyn Job>>, is_hard: &mut O
         }
     };
     match committed {
-        Ok(true) => answer(batch, None),
+        Ok(true) => {
+            if batch.iter().any(|job| job.has_deleted()) {
+                log.clear(connection);
+            }
+            answer(batch, None);
+        }
         _ if batch.len() > 1 => {
             for job in batch {
-                commit(connection, vec![job], is_hard);
+                commit(connection, vec![job], is_hard, log);
             }
         }
         // The job has an error of its own.
@@ -173,6 +221,7 @@ fn execute(connection: &Connection, sql: &str) -> rusqlite::Result<()> {
 #[cfg(test)]
 mod tests {
     use std::sync::mpsc;
+    use std::time::Duration;
 
     use omniassist_server::store::{Durability, StoreError};
     use rusqlite::Connection;
@@ -189,7 +238,7 @@ mod tests {
         let sql = "pragma max_page_count = 100; pragma foreign_keys = on; create table parent (id integer primary key);
              create table item (data blob unique, parent references parent deferrable initially deferred)";
         connection.execute_batch(sql).unwrap();
-        Writer::start(connection).unwrap()
+        Writer::start(connection, Duration::ZERO).unwrap()
     }
 
     async fn insert(writer: &Writer, data: Vec<u8>) -> Result<usize, Failure> {

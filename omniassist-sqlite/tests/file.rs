@@ -68,7 +68,6 @@ async fn deleted_content_leaves_the_file() {
     checkpoint(&path);
     assert!(holds(&path, CANARY));
     store.delete(&alice(), Delete::Everything).await.unwrap();
-    checkpoint(&path);
     assert!(!holds(&path, CANARY));
 }
 

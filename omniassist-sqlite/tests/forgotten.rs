@@ -4,11 +4,15 @@ use std::fs;
 use std::io::Write;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use http::{Request, header};
 use http_body_util::{BodyExt, Full};
 use omniassist_server::http::{AssistantBody, AssistantService};
+use omniassist_server::store::{
+    Change, ConversationStore, Delete, Durability, InstanceId, Retention, RunStore, Segment, SegmentKind,
+    StoredMessage,
+};
 use omniassist_server::testing::{ScriptedProvider, Turn, call, text};
 use omniassist_server::{Approval, Assistant, Principal, Tool, ToolError};
 use omniassist_sqlite::SqliteStore;
@@ -17,7 +21,7 @@ use serde_json::json;
 use tokio::time::{sleep, timeout};
 use tracing_subscriber::fmt::MakeWriter;
 
-use crate::folder::Folder;
+use crate::folder::{Folder, LEASE, alice, begin};
 
 pub(crate) const CANARY: &str = "canary-0b51e2";
 
@@ -61,14 +65,20 @@ pub(crate) async fn send(assistant: &Assistant, chat: &str) {
     post(assistant, chat).await.collect().await.unwrap();
 }
 
-/// Returns the number of occurrences in all files of the folder, after a checkpoint.
+/// Returns the number of occurrences in all files of the folder, the log included.
 pub(crate) fn hits(path: &Path) -> usize {
-    let connection = Connection::open(path).unwrap();
-    connection.busy_timeout(Duration::from_secs(5)).unwrap();
-    connection.query_row("pragma wal_checkpoint(truncate)", [], |_row| Ok(())).unwrap();
-    drop(connection);
     let files = fs::read_dir(path.parent().unwrap()).unwrap();
     files.map(|file| count(&fs::read(file.unwrap().path()).unwrap_or_default())).sum()
+}
+
+/// Waits until the files have no occurrence: a deletion does not wait for those that read.
+async fn nothing_is_left(path: &Path) {
+    let cleared = async {
+        while hits(path) > 0 {
+            sleep(Duration::from_millis(20)).await;
+        }
+    };
+    timeout(Duration::from_secs(5), cleared).await.expect("the files have the deleted text");
 }
 
 pub(crate) fn count(bytes: &[u8]) -> usize {
@@ -115,10 +125,70 @@ async fn a_forgotten_user_is_in_no_file_and_in_no_log() {
         }
     };
     timeout(Duration::from_secs(5), ended).await.expect("no run goes on");
-    sleep(Duration::from_millis(200)).await;
-    assert_eq!(hits(&path), 0);
+    nothing_is_left(&path).await;
 
     // The test sees what is logged, and the file while it is open.
     tracing::error!("{CANARY} is logged by this test");
     assert_eq!(count(&log.0.lock().unwrap()), 1, "{}", String::from_utf8_lossy(&log.0.lock().unwrap()));
+}
+
+/// A backup reads the file while a conversation is deleted. The deletion and later writes do not wait for it.
+#[tokio::test]
+async fn a_reader_delays_neither_a_deletion_nor_writes() {
+    let folder = Folder::new();
+    let path = folder.path();
+    let (store, me) = (SqliteStore::open(&path).unwrap(), InstanceId::random());
+    begin(&store, me, "c", CANARY).await;
+    let reader = Connection::open(&path).unwrap();
+    reader.execute_batch("begin; select count(*) from message").unwrap();
+
+    let began = Instant::now();
+    assert_eq!(store.delete(&alice(), Delete::Chat("c")).await.unwrap().conversations, 1);
+    store.beat(me, LEASE, 0).await.unwrap();
+    assert!(began.elapsed() < Duration::from_secs(4), "{:?}", began.elapsed());
+    assert!(hits(&path) > 0, "the reader sees the file as it was");
+
+    // No other write follows.
+    reader.execute_batch("commit").unwrap();
+    nothing_is_left(&path).await;
+}
+
+/// A deletion pays for the log. A write of text does not.
+#[tokio::test]
+async fn only_deletions_clear_the_log() {
+    let folder = Folder::new();
+    let path = folder.path();
+    let log = || fs::metadata(format!("{}-wal", path.display())).unwrap().len();
+    let store = SqliteStore::open(&path).unwrap();
+    let writer = begin(&store, InstanceId::random(), "c", "Hello").await;
+    let before = log();
+    let text = Segment::new(writer, 2, SegmentKind::Text, 1, "text");
+    store.append(&[text], Durability::Soft).await.unwrap();
+    assert!(log() > before);
+    store.sweep(&Retention::default(), 9).await.unwrap();
+    assert!(log() > before, "nothing was swept");
+    store.delete(&alice(), Delete::Chat("c")).await.unwrap();
+    assert_eq!(log(), 0);
+    let mut tombstones = Retention::default();
+    tombstones.tombstones = Duration::ZERO;
+    store.save(&alice(), "d", &Change::messages([StoredMessage::new("u1", None, "Hello")])).await.unwrap();
+    assert_eq!(store.sweep(&tombstones, 9).await.unwrap().tombstones, 1);
+    assert_eq!(log(), 0);
+}
+
+/// The process before ended between a deletion and the end of those that read.
+#[tokio::test]
+async fn the_log_of_another_process_is_cleared() {
+    let folder = Folder::new();
+    let path = folder.path();
+    let store = SqliteStore::open(&path).unwrap();
+    begin(&store, InstanceId::random(), "c", CANARY).await;
+    // This connection does not clear the log, and keeps it.
+    let other = Connection::open(&path).unwrap();
+    other.execute_batch("pragma secure_delete = on; delete from run; delete from message").unwrap();
+    drop(store);
+    assert!(hits(&path) > 0);
+
+    let _store = SqliteStore::open(&path).unwrap();
+    nothing_is_left(&path).await;
 }
