@@ -242,11 +242,16 @@ pub(crate) fn delete(connection: &Connection, scope: &Scope, chat: &str) -> Resu
     bury_all(connection, found.map(|row| row.id).as_slice())
 }
 
-/// Deletes the conversations of an owner.
-pub(crate) fn delete_all(connection: &Connection, scope: &Scope) -> Result<Deleted, Failure> {
-    let mut query =
-        connection.prepare_cached("select id from conversation where owner = ?1 and deleted_at is null")?;
-    let found = query.query_map([scope.owner()], |row| row.get(0))?;
+/// Deletes at most this many conversations of an owner.
+pub(crate) fn delete_batch(
+    connection: &Connection,
+    scope: &Scope,
+    at_most: usize,
+) -> Result<Deleted, Failure> {
+    let mut query = connection
+        .prepare_cached("select id from conversation where owner = ?1 and deleted_at is null limit ?2")?;
+    let found = query
+        .query_map(params![scope.owner(), i64::try_from(at_most).unwrap_or(i64::MAX)], |row| row.get(0))?;
     bury_all(connection, &found.collect::<Result<Vec<_>, _>>()?)
 }
 

@@ -18,6 +18,9 @@ use crate::readers::Readers;
 use crate::writer::Writer;
 use crate::{SqliteOptions, conversations, file_system, keys, open, runs, schema, sweep, usage};
 
+/// The number of conversations that are deleted in one transaction, so that other writes do not wait for all of them.
+const BATCH: usize = 100;
+
 /// A store of runs and conversations in a SQLite file.
 ///
 /// Clones share the connections. When the last one is dropped, writes that have begun are completed by a thread, which then
@@ -231,10 +234,20 @@ impl ConversationStore for SqliteStore {
                 let delete = move |connection: &Connection| conversations::delete(connection, &scope, &chat);
                 self.deletes(delete, |deleted| deleted.conversations > 0)
             }
-            Delete::Everything => self.deletes(
-                move |connection| conversations::delete_all(connection, &scope),
-                |deleted| deleted.conversations > 0,
-            ),
+            Delete::Everything => Box::pin(async move {
+                let mut all = Deleted::default();
+                loop {
+                    let scope = scope.clone();
+                    let batch =
+                        move |connection: &Connection| conversations::delete_batch(connection, &scope, BATCH);
+                    let deleted = self.deletes(batch, |deleted| deleted.conversations > 0).await?;
+                    all.conversations += deleted.conversations;
+                    all.runs.extend(deleted.runs);
+                    if deleted.conversations < BATCH {
+                        return Ok(all);
+                    }
+                }
+            }),
             _ => Box::pin(async { Err(StoreError::invalid("an unknown kind of deletion")) }),
         }
     }

@@ -3,11 +3,13 @@
 use std::error::Error as _;
 use std::fs;
 use std::path::Path;
+use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
+use futures_util::future::join;
 use omniassist_server::store::{
     Begun, Change, ConversationStore, Delete, Ending, InstanceId, NewRun, Page, RunId, RunStore, Saved,
-    Segment, SegmentKind, Settled, StoredMessage, Which, Window,
+    Scope, Segment, SegmentKind, Settled, StoredMessage, Which, Window,
 };
 use omniassist_sqlite::SqliteStore;
 use rusqlite::Connection;
@@ -101,6 +103,32 @@ async fn conversations_of_one_time_are_listed_once() {
         page = Page::at(next, 1);
     }
     assert_eq!(names, ["c", "b", "a"]);
+}
+
+/// Other writes go between the batches of a long deletion.
+#[tokio::test]
+async fn a_write_does_not_wait_for_the_deletion_of_all_conversations() {
+    let folder = Folder::new();
+    let store = SqliteStore::open(folder.path()).unwrap();
+    begin(&store, InstanceId::random(), "live", "Hello").await;
+    let chats = "insert into conversation (owner, chat, created_at, updated_at)
+        with recursive n (n) as (select 1 union all select n + 1 from n where n < 350)
+        select 'alice', n, 0, 0 from n";
+    Connection::open(store.path()).unwrap().execute(chats, []).unwrap();
+
+    let ended = Mutex::new(Vec::new());
+    let delete = async {
+        let deleted = store.delete(&alice(), Delete::Everything).await.unwrap();
+        ended.lock().unwrap().push("the deletion");
+        assert_eq!((deleted.conversations, deleted.runs.len()), (351, 1));
+    };
+    let save = async {
+        store.save(&Scope::new("bob"), "c", &Change::default()).await.unwrap();
+        ended.lock().unwrap().push("the write");
+    };
+    join(delete, save).await;
+    assert_eq!(*ended.lock().unwrap(), ["the write", "the deletion"]);
+    assert!(store.list(&alice(), &Page::first(9)).await.unwrap().conversations.is_empty());
 }
 
 /// A chat keeps a row for each of its runs. Each query finds those that it needs by an index.

@@ -45,6 +45,9 @@ pub trait ConversationStore: Send + Sync + 'static {
     /// Deletes conversations with all that belongs to them: messages, runs, journals, signals. Their names stay as
     /// tombstones, so that no open page creates them again.
     ///
+    /// A store may delete many conversations in several transactions. After an error, some of them may be deleted, and the call
+    /// can be repeated.
+    ///
     /// # Errors
     ///
     /// Returns an error if they cannot be deleted.
