@@ -4,8 +4,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use futures_util::try_join;
 use omniassist_server::store::{
-    Branch, Change, Conversation, ConversationInfo, Delete, Deleted, Durability, Listing, NotSaved, Page,
-    Scope, StoredMessage, Window,
+    Branch, Change, Conversation, ConversationInfo, Deleted, Durability, Listing, NotSaved, Page, Scope,
+    StoredMessage, Window,
 };
 use tokio_postgres::Row;
 
@@ -167,21 +167,19 @@ fn parse_cursor(cursor: &str) -> Result<(SystemTime, i64), Failure> {
     parse().ok_or_else(|| Failure::Invalid("unknown cursor".to_owned()))
 }
 
+/// Deletes a conversation of an owner, or at most this many of all.
 pub(crate) async fn delete(
     transaction: Transaction,
     scope: &Scope,
-    what: Delete<'_>,
+    chat: Option<&str>,
+    at_most: usize,
 ) -> Result<Deleted, Failure> {
-    let chat = match what {
-        Delete::Chat(chat) => Some(stored(chat)),
-        Delete::Everything => None,
-        _ => return Err(Failure::Invalid("an unknown kind of deletion".to_owned())),
-    };
     let lock = "select id from omniassist.conversation
-         where owner = $1 and ($2 is null or chat = $2) and deleted_at is null order by id for no key update";
+         where owner = $1 and ($2 is null or chat = $2) and deleted_at is null
+         order by id limit $3 for no key update";
     let (_, found) = try_join!(
         transaction.begin(Durability::Hard),
-        transaction.query(lock, values![stored(scope.owner()), chat]),
+        transaction.query(lock, values![stored(scope.owner()), chat.map(stored), limit(at_most)]),
     )?;
     let found: Vec<i64> = found.iter().map(|row| rows::get(row, 0)).collect::<Result<_, _>>()?;
     if found.is_empty() {

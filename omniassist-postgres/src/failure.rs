@@ -25,6 +25,17 @@ pub(crate) enum Failure {
     Incompatible(&'static str),
 }
 
+impl Failure {
+    /// Returns `true` if the time was over, so that less work may succeed.
+    pub(crate) fn is_timeout(&self) -> bool {
+        match self {
+            Self::TooSlow(_) => true,
+            Self::Postgres(error) => error.code() == Some(&SqlState::QUERY_CANCELED),
+            _ => false,
+        }
+    }
+}
+
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
         Self::Postgres(error)

@@ -105,6 +105,8 @@ impl PostgresOptions {
     /// Sets the time for each method, the wait for a connection included. After it, the method fails with an
     /// [unavailable](omniassist_server::store::StoreError::is_unavailable) error. The database ends a transaction whose client
     /// is silent for this time, so that a server that hangs holds no locks. Default: 3 s, so that a lease survives one of them.
+    ///
+    /// The deletion of all conversations of a user takes several transactions, and each of them has this time.
     pub fn timeout(mut self, time: Duration) -> Self {
         self.timeout = time;
         self

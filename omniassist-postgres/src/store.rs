@@ -17,6 +17,9 @@ use crate::hints::Hints;
 use crate::runs::Try;
 use crate::{PostgresOptions, conversations, keys, runs, schema, sweep, usage};
 
+/// The number of conversations that are deleted in one transaction, whose time is limited.
+const BATCH: usize = 100;
+
 /// A store of runs and conversations in a PostgreSQL database.
 ///
 /// Clones share the connections, which are closed when the last one is dropped. A write that has begun may complete after
@@ -93,10 +96,29 @@ impl PostgresStore {
         work: impl Future<Output = Result<T, Failure>> + Send + 'a,
     ) -> StoreFuture<'a, T> {
         let timeout = self.timeout;
-        Box::pin(async move {
-            let result = tokio::time::timeout(timeout, work).await;
-            Ok(result.unwrap_or(Err(Failure::TooSlow(timeout)))?)
-        })
+        Box::pin(async move { Ok(limited(timeout, work).await?) })
+    }
+
+    /// Deletes the conversations of an owner in several transactions, each of which has the time of a method.
+    async fn delete_all(&self, scope: &Scope) -> Result<Deleted, Failure> {
+        let (mut all, mut at_most) = (Deleted::default(), BATCH);
+        loop {
+            let batch = async {
+                let transaction = self.writers.transaction().await?;
+                conversations::delete(transaction, scope, None, at_most).await
+            };
+            match limited(self.timeout, batch).await {
+                Ok(deleted) => {
+                    all.conversations += deleted.conversations;
+                    all.runs.extend(deleted.runs);
+                    if deleted.conversations < at_most {
+                        return Ok(all);
+                    }
+                }
+                Err(failure) if failure.is_timeout() && at_most > 1 => at_most /= 2,
+                Err(failure) => return Err(failure),
+            }
+        }
     }
 }
 
@@ -105,6 +127,10 @@ impl PostgresStore {
     pub(crate) fn writers(&self) -> &Pool {
         &self.writers
     }
+}
+
+async fn limited<T>(timeout: Duration, work: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
+    tokio::time::timeout(timeout, work).await.unwrap_or(Err(Failure::TooSlow(timeout)))
 }
 
 impl fmt::Debug for PostgresStore {
@@ -215,9 +241,13 @@ impl ConversationStore for PostgresStore {
     }
 
     fn delete<'a>(&'a self, scope: &'a Scope, what: Delete<'a>) -> StoreFuture<'a, Deleted> {
-        self.within(
-            async move { conversations::delete(self.writers.transaction().await?, scope, what).await },
-        )
+        match what {
+            Delete::Chat(chat) => self.within(async move {
+                conversations::delete(self.writers.transaction().await?, scope, Some(chat), 1).await
+            }),
+            Delete::Everything => Box::pin(async move { Ok(self.delete_all(scope).await?) }),
+            _ => Box::pin(async { Err(StoreError::invalid("an unknown kind of deletion")) }),
+        }
     }
 }
 

@@ -2,13 +2,14 @@
 
 use std::time::Duration;
 
+use omniassist_postgres::PostgresStore;
 use omniassist_server::store::{
-    Begun, Durability, Ending, InstanceId, NewRun, Post, RunId, RunState, RunStore, Scope, Segment,
-    SegmentKind, Settled, TailOf, Which,
+    Begun, ConversationStore, Delete, Durability, Ending, InstanceId, NewRun, Post, RunId, RunState,
+    RunStore, Scope, Segment, SegmentKind, Settled, TailOf, Which,
 };
 use tokio::time::sleep;
 
-use crate::database::{connect, execute, new_schema};
+use crate::database::{connect, execute, new_schema, shared};
 
 fn alice() -> Scope {
     Scope::new("alice")
@@ -71,6 +72,33 @@ async fn a_post_reads_few_of_the_runs_of_its_chat() {
     drop(store);
     let read = rows_read(&schema, "run").await - before;
     assert!(read < 200, "{read} rows");
+}
+
+/// Each transaction has little time, so a deletion is made in several. One that is too slow is repeated with fewer
+/// conversations.
+#[tokio::test]
+async fn all_conversations_of_a_user_are_deleted_in_several_transactions() {
+    let schema = new_schema();
+    drop(connect(&schema).await);
+    let time = Duration::from_secs(1);
+    let options = PostgresStore::options().schema(schema.as_str()).connect_timeout(Duration::from_secs(30));
+    let store = options.timeout(time).connect(shared()).await.unwrap();
+    execute(
+        &schema,
+        "insert into conversation (owner, chat) select 'alice', n from generate_series(1, 120) n;
+         insert into message (conversation, id, body) select id, 'u1', 'Hello' from conversation;
+         insert into run (id, conversation, state, epoch) select gen_random_uuid(), id, 2, 1 from conversation;
+         create function delay() returns trigger language plpgsql as
+           $$ begin perform pg_sleep(0.02); return new; end $$;
+         create trigger delay before update on conversation for each row execute function delay()",
+    );
+    let delete = async || store.delete(&alice(), Delete::Everything).await.unwrap();
+    let (first, second) = (delete().await, delete().await);
+    assert_eq!((first.conversations, first.runs.len()), (120, 120));
+    assert_eq!(second.conversations, 0);
+    let left = "select count(*) from conversation where deleted_at is null";
+    assert_eq!(execute(&schema, left), "0");
+    assert_eq!(execute(&schema, "select (select count(*) from message) + (select count(*) from run)"), "0");
 }
 
 #[tokio::test]

@@ -31,6 +31,8 @@ pub(crate) struct Unsteady {
     pub(super) refused: Option<&'static str>,
     /// The milliseconds after which the next search for the run of a post answers what it has found.
     pub(super) find_ms: Arc<AtomicU64>,
+    /// The most things of a kind that a sweep can delete in time; 0 for no limit.
+    pub(super) most_swept: usize,
     /// The tail cache, if there is one.
     pub(super) tails: Option<Arc<dyn TailCache>>,
     /// The milliseconds after which the next search for the run of a chat begins.
@@ -142,6 +144,9 @@ impl RunStore for Unsteady {
     }
 
     fn sweep<'a>(&'a self, policy: &'a Retention, at_most: usize) -> StoreFuture<'a, Swept> {
+        if (1..at_most).contains(&self.most_swept) {
+            return Box::pin(async { Err(StoreError::unavailable("it did not answer within 3s")) });
+        }
         self.write(self.store.sweep(policy, at_most))
     }
 
@@ -186,6 +191,24 @@ async fn the_model_is_not_called_without_a_store() {
     let body = response.into_body().collect().await.unwrap().to_bytes();
     assert!(str::from_utf8(&body).unwrap().contains("store_unavailable"), "{body:?}");
     assert!(model.payloads().is_empty());
+}
+
+/// A sweep that takes too long is not repeated unchanged for ever.
+#[tokio::test(start_paused = true)]
+async fn a_sweep_that_takes_too_long_deletes_less_at_once() {
+    let store = Unsteady { most_swept: 60, ..Unsteady::default() };
+    let mut retention = Retention::default();
+    retention.conversations = Some(Duration::from_secs(60));
+    let model = ScriptedProvider::new().otherwise(|_| text("Hello"));
+    let builder = Assistant::builder(model).store(store.clone()).retention(retention);
+    let assistant = builder.build().unwrap();
+    for number in 0..120 {
+        let message = &ask("m1", "Hi")["message"];
+        post(&assistant, &json!({"id": format!("c{number}"), "message": message})).await;
+    }
+    sleep(Duration::from_secs(10 * 60)).await;
+    let left = store.store.list(&scope(), &Page::first(200)).await.unwrap().conversations;
+    assert_eq!(left.len(), 0);
 }
 
 #[tokio::test(start_paused = true)]

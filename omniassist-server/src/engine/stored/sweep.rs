@@ -32,19 +32,21 @@ impl Stores {
 async fn sweeps(stores: Weak<Stores>, retention: Retention) {
     let mut tick = interval(EVERY);
     tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let mut at_most = BATCH;
     loop {
         tick.tick().await;
         let Some(stores) = stores.upgrade() else { return };
         let runs = Arc::clone(&stores.runs);
         drop(stores);
-        sweep(&*runs, &retention).await;
+        at_most = sweep(&*runs, &retention, at_most).await;
     }
 }
 
-async fn sweep(runs: &dyn RunStore, retention: &Retention) {
+/// Deletes in transactions of at most this many things of a kind, and returns the number for the next sweep.
+async fn sweep(runs: &dyn RunStore, retention: &Retention, at_most: usize) -> usize {
     loop {
-        match runs.sweep(retention, BATCH).await {
-            Ok(swept) if swept.is_empty() => return,
+        match runs.sweep(retention, at_most).await {
+            Ok(swept) if swept.is_empty() => return BATCH,
             Ok(swept) => tracing::debug!(
                 conversations = swept.conversations,
                 journals = swept.journals,
@@ -53,7 +55,8 @@ async fn sweep(runs: &dyn RunStore, retention: &Retention) {
             ),
             Err(error) => {
                 tracing::warn!(error = %one_line::chain(&error), "what is no longer kept was not deleted");
-                return;
+                // It may have taken too long.
+                return (at_most / 2).max(1);
             }
         }
         sleep(PAUSE).await;
