@@ -16,17 +16,39 @@ use crate::rows;
 use crate::text::stored;
 use crate::values::{limit, value, values};
 
-/// Turns the conversations of a list into tombstones, unless one has a run that has not ended and is to stay (`$2`). Their
+/// The condition that a conversation has a run that goes on or is queued, or one that waits and whose user did something
+/// within a number of seconds.
+macro_rules! is_busy {
+    ($conversation:literal, $seconds:literal) => {
+        concat!(
+            "exists (select 1 from omniassist.run r where r.conversation = ",
+            $conversation,
+            " and (r.state in (1, 2) or r.state = 3 and (r.due_at is not null
+               or r.created_at > now() - ",
+            $seconds,
+            " * interval '1 second'
+               or exists (select 1 from omniassist.signal s where s.run = r.id
+                 and s.received_at > now() - ",
+            $seconds,
+            " * interval '1 second'))))"
+        )
+    };
+}
+pub(crate) use is_busy;
+
+/// Turns the conversations of a list into tombstones, unless one is busy and busy ones are to stay (`$2` is not null). Their
 /// messages and runs are deleted. One snapshot serves all of it.
-pub(crate) const DELETE_CONVERSATIONS: &str = "with deleted as (
+pub(crate) const DELETE_CONVERSATIONS: &str = concat!(
+    "with deleted as (
        update omniassist.conversation c set title = null, head = null, meta = null, key = null, version = 0,
          deleted_at = now()
-       where id = any($1) and not ($2 and exists (
-         select 1 from omniassist.run r where r.conversation = c.id and r.state in (1, 2, 3)))
-       returning id),
+       where id = any($1) and ($2 is null or not ",
+    is_busy!("c.id", "$2"),
+    ") returning id),
      runs as (delete from omniassist.run where conversation in (select id from deleted)),
      messages as (delete from omniassist.message where conversation in (select id from deleted))
-     select count(*) from deleted";
+     select count(*) from deleted"
+);
 
 /// Saves a change, and returns the new version.
 pub(crate) async fn save(
@@ -190,7 +212,7 @@ pub(crate) async fn delete(
         "select id from omniassist.run where conversation = any($1) and state in (1, 2, 3) order by number";
     let (live, _, ()) = try_join!(
         transaction.query(live, values![found.clone()]),
-        transaction.query(DELETE_CONVERSATIONS, values![found.clone(), false]),
+        transaction.query(DELETE_CONVERSATIONS, values![found.clone(), None::<f64>]),
         transaction.commit(),
     )?;
     transaction.end();

@@ -3,17 +3,23 @@ use std::time::Duration;
 use futures_util::try_join;
 use omniassist_server::store::{Durability, Retention, Swept};
 
-use crate::conversations::DELETE_CONVERSATIONS;
+use crate::conversations::{DELETE_CONVERSATIONS, is_busy};
 use crate::database::Transaction;
 use crate::failure::Failure;
 use crate::values::{limit, values};
 use crate::{rows, time};
 
 /// Servers that sweep at once do not wait for each other, nor for a conversation in use.
-const IDLE: &str = "select id from omniassist.conversation c
-     where deleted_at is null and updated_at <= now() - $1 * interval '1 second'
-     and not exists (select 1 from omniassist.run r where r.conversation = c.id and r.state in (1, 2, 3))
-     limit $2 for no key update skip locked";
+const IDLE: &str = concat!(
+    "select id from omniassist.conversation c
+     where deleted_at is null and updated_at <= now() - $1 * interval '1 second' and not ",
+    is_busy!("c.id", "$1"),
+    " limit $2 for no key update skip locked"
+);
+
+/// Locks the runs that wait, since an answer locks its run alone. The deletion then sees the answer.
+const WAITING: &str = "select 1 from omniassist.run where conversation = any($1) and state = 3
+     order by id for no key update";
 
 const JOURNALS: &str = "with swept as (
        update omniassist.run set input = null where id in (
@@ -66,10 +72,14 @@ pub(crate) async fn sweep(
     transaction.begin(Durability::Hard).await?;
     let mut swept = Swept::default();
     if let Some(idle) = policy.conversations {
-        let idle = transaction.query(IDLE, age(idle)).await?;
-        let idle: Vec<i64> = idle.iter().map(|row| rows::get(row, 0)).collect::<Result<_, _>>()?;
-        swept.conversations =
-            count(&transaction.query_one(DELETE_CONVERSATIONS, values![idle, true]).await?)?;
+        let found = transaction.query(IDLE, age(idle)).await?;
+        let found: Vec<i64> = found.iter().map(|row| rows::get(row, 0)).collect::<Result<_, _>>()?;
+        let values = values![found.clone(), Some(time::seconds(idle))];
+        let (_, deleted) = try_join!(
+            transaction.query(WAITING, values![found]),
+            transaction.query_one(DELETE_CONVERSATIONS, values),
+        )?;
+        swept.conversations = count(&deleted)?;
     }
     let (journals, usage, budgets, _, tombstones, ()) = try_join!(
         transaction.query_one(JOURNALS, age(policy.journals)),

@@ -16,8 +16,12 @@ pub(crate) fn sweep(connection: &Connection, policy: &Retention, at_most: usize)
     if let Some(age) = policy.conversations {
         let idle = ids(
             connection,
-            "select id from conversation c where deleted_at is null and updated_at <= ?1
-             and not exists (select 1 from run where conversation = c.id and state in (1, 2, 3)) limit ?2",
+            // Runs that go on or are queued, and those whose user did something meanwhile.
+            "select id from conversation c where deleted_at is null and updated_at <= ?1 and not exists (
+               select 1 from run r where r.conversation = c.id and (r.state in (1, 2) or r.state = 3 and (
+                 r.due_at is not null or r.created_at > ?1
+                 or exists (select 1 from signal s where s.run = r.number and s.received_at > ?1))))
+             limit ?2",
             [before(age), at_most],
         )?;
         for conversation in &idle {

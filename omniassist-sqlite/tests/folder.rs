@@ -74,7 +74,9 @@ impl Factory for Folder {
         let sql = format!(
             "begin immediate;
              update instance set expires_at = expires_at - {by};
-             update run set due_at = due_at - {by}, watched_until = watched_until - {by}, ended_at = ended_at - {by};
+             update run set due_at = due_at - {by}, watched_until = watched_until - {by}, ended_at = ended_at - {by},
+               created_at = created_at - {by};
+             update signal set received_at = received_at - {by};
              update obligation set expires_at = expires_at - {by};
              update conversation set updated_at = updated_at - {by}, deleted_at = deleted_at - {by};
              update usage_day set day = day - {days};

@@ -4,8 +4,10 @@ use std::time::Duration;
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Retention {
-    /// The time after its last change for which a conversation is kept. One with a live run stays. Default: `None`, for
-    /// ever.
+    /// The time after its last change for which a conversation is kept. Default: `None`, for ever.
+    ///
+    /// A conversation with a run that goes on or is queued stays. One whose run waits for the user is deleted with its question
+    /// if the user has answered nothing for this time.
     pub conversations: Option<Duration>,
     /// The time after the end of a run for which its journal is kept, and with it what a viewer can resume. Default: 1 h.
     pub journals: Duration,

@@ -150,6 +150,18 @@ impl Run {
         Appended::Taken(self.notice(now))
     }
 
+    /// Returns `true` for a run that goes on, or whose user did something after a time.
+    pub(super) fn is_busy_since(&self, time: u64) -> bool {
+        match self.state {
+            RunState::Waiting => {
+                self.due_ms.is_some()
+                    || self.created_ms > time
+                    || self.signals.iter().any(|received| received.at_ms > time)
+            }
+            state => !state.is_ended(),
+        }
+    }
+
     /// Returns the time at which a waiting run becomes free.
     fn due(&self, now: u64) -> Option<u64> {
         if self.state != RunState::Waiting {

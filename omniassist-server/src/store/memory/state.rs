@@ -121,7 +121,7 @@ impl State {
         if let Some(limit) = policy.conversations.map(limit) {
             let is_busy = |scope: &Scope, chat: &Text| {
                 let mut runs = self.runs.values();
-                runs.any(|run| run.scope == *scope && run.chat == *chat && !run.state.is_ended())
+                runs.any(|run| run.scope == *scope && run.chat == *chat && run.is_busy_since(limit))
             };
             let idle = self.chats.iter().filter(|((scope, name), chat)| {
                 chat.deleted_ms.is_none() && chat.info.updated_ms <= limit && !is_busy(scope, name)

@@ -5,8 +5,8 @@ use std::time::Duration;
 use super::Factory;
 use super::case::{Case, alice, change, text};
 use crate::store::{
-    Appended, Begun, ConversationStore, Delete, Ending, NotSaved, Page, Post, Retention, RunStore, Saved,
-    Signal, SignalKind, Signalled, Swept, TailOf, Which, Window,
+    Appended, Begun, ConversationStore, Delete, Ending, NotSaved, Obligation, Page, Post, Retention,
+    RunStore, Saved, Signal, SignalKind, Signalled, Swept, TailOf, Which, Window,
 };
 
 const HOUR: Duration = Duration::from_secs(60 * 60);
@@ -17,6 +17,7 @@ pub async fn all<F: Factory<Store: RunStore + ConversationStore>>(factory: &F) {
     a_deleted_chat_begins_no_run(factory).await;
     journals_are_swept_after_their_runs(factory).await;
     idle_conversations_are_swept(factory).await;
+    unanswered_questions_are_swept(factory).await;
     tombstones_are_swept(factory).await;
 }
 
@@ -102,6 +103,53 @@ pub async fn idle_conversations_are_swept<F: Factory<Store: RunStore + Conversat
     let again = case.store.save(&alice(), "a", &change(&[("u1", None)])).await.unwrap();
     assert_eq!(again, Saved::Refused(NotSaved::Deleted));
     assert!(case.store.find(&alice(), Which::Run(kept.run)).await.unwrap().is_some());
+}
+
+/// A conversation that waits for its user is deleted if the user has done nothing for the whole time.
+pub async fn unanswered_questions_are_swept<F: Factory<Store: RunStore + ConversationStore>>(factory: &F) {
+    let case = Case::new(factory).await;
+    let policy = Retention { conversations: Some(HOUR * 5), ..Retention::default() };
+    for chat in ["unanswered", "half", "answered", "busy", "late"] {
+        case.store.save(&alice(), chat, &change(&[("u1", None)])).await.unwrap();
+    }
+    let wait = async |chat: &str| {
+        let writer = case.begin(chat).await;
+        let questions = vec![Obligation::new("one", "?"), Obligation::new("two", "?")];
+        case.settle(writer, 2, Ending::Waiting(questions)).await;
+        writer.run
+    };
+    let answer = async |run, call: &str| {
+        let answer = Signal::new(SignalKind::Answer(call.into()), "alice");
+        assert_eq!(case.store.signal(&alice(), run, &answer).await.unwrap(), Signalled::Taken);
+    };
+    let unanswered = wait("unanswered").await;
+    let (half, answered) = (wait("half").await, wait("answered").await);
+    wait("busy").await;
+    let mut queued = case.run("busy");
+    queued.queue = 1;
+    assert_eq!(case.store.begin(&queued).await.unwrap(), Begun::Queued(1));
+    case.advance(HOUR * 4).await;
+    answer(half, "one").await;
+    answer(answered, "one").await;
+    answer(answered, "two").await;
+    wait("late").await;
+    assert_eq!(case.store.sweep(&policy, 9).await.unwrap().conversations, 0);
+
+    case.advance(HOUR * 2).await;
+    assert_eq!(case.store.sweep(&Retention::default(), 9).await.unwrap().conversations, 0);
+    assert_eq!(case.store.sweep(&policy, 9).await.unwrap().conversations, 1);
+    assert_eq!(case.store.find(&alice(), Which::Run(unanswered)).await.unwrap(), None);
+    assert_eq!(case.store.load(&alice(), "unanswered", &Window::default()).await.unwrap(), None);
+    let late = Signal::new(SignalKind::Answer("one".into()), "alice");
+    assert_eq!(case.store.signal(&alice(), unanswered, &late).await.unwrap(), Signalled::Gone);
+
+    // The run with both answers is free, so it goes on.
+    case.advance(HOUR * 6).await;
+    assert_eq!(case.store.sweep(&policy, 9).await.unwrap().conversations, 2);
+    let listing = case.store.list(&alice(), &Page::first(9)).await.unwrap();
+    let mut names: Vec<&str> = listing.conversations.iter().map(|info| info.chat.as_str()).collect();
+    names.sort_unstable();
+    assert_eq!(names, ["answered", "busy"]);
 }
 
 /// The name of a deleted conversation is free again after some time.
