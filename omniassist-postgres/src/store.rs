@@ -4,10 +4,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
+use omniassist_server::core::Text;
 use omniassist_server::store::{
     Appended, Beat, Begun, Change, Claim, Claimed, Conversation, ConversationKey, ConversationStore, Delete,
-    Deleted, Durability, InstanceId, KeyOf, KeyStore, Listing, NewRun, Page, Retention, RunHead, RunId,
-    RunStore, Saved, Scope, Segment, Settled, Signal, Signalled, StoreError, StoreFuture, Swept, Tail,
+    Deleted, Durability, InstanceId, KeyOf, KeyStore, Listing, NewRun, OpenRun, Page, Retention, RunHead,
+    RunId, RunStore, Saved, Scope, Segment, Settled, Signal, Signalled, StoreError, StoreFuture, Swept, Tail,
     TailOf, UsageListing, UsageQuery, Wake, Which, Window,
 };
 
@@ -173,6 +174,10 @@ impl RunStore for PostgresStore {
 
     fn find<'a>(&'a self, scope: &'a Scope, which: Which<'a>) -> StoreFuture<'a, Option<RunHead>> {
         self.within(runs::find(&self.readers, scope, which))
+    }
+
+    fn open_runs<'a>(&'a self, scope: &'a Scope, chats: &'a [Text]) -> StoreFuture<'a, Vec<OpenRun>> {
+        self.within(runs::open_of(&self.readers, scope, chats))
     }
 
     fn settle<'a>(&'a self, end: &'a Settled) -> StoreFuture<'a, Appended> {

@@ -3,11 +3,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
+use omniassist_server::core::Text;
 use omniassist_server::store::{
     Appended, Beat, Begun, Change, Claim, Claimed, Conversation, ConversationKey, ConversationStore, Delete,
-    Deleted, Durability, InstanceId, KeyOf, KeyStore, Listing, NewRun, Page, Retention, RunHead, RunId,
-    RunStore, Saved, Scope, Segment, Settled, Signal, Signalled, StoreFuture, Swept, Tail, TailCache, TailOf,
-    UsageListing, UsageQuery, Wake, Which, Window,
+    Deleted, Durability, InstanceId, KeyOf, KeyStore, Listing, NewRun, OpenRun, Page, Retention, RunHead,
+    RunId, RunStore, Saved, Scope, Segment, Settled, Signal, Signalled, StoreFuture, Swept, Tail, TailCache,
+    TailOf, UsageListing, UsageQuery, Wake, Which, Window,
 };
 
 use crate::Redis;
@@ -75,6 +76,10 @@ impl<S: RunStore> RunStore for RedisTail<S> {
 
     fn find<'a>(&'a self, scope: &'a Scope, which: Which<'a>) -> StoreFuture<'a, Option<RunHead>> {
         self.store.find(scope, which)
+    }
+
+    fn open_runs<'a>(&'a self, scope: &'a Scope, chats: &'a [Text]) -> StoreFuture<'a, Vec<OpenRun>> {
+        self.store.open_runs(scope, chats)
     }
 
     fn settle<'a>(&'a self, end: &'a Settled) -> StoreFuture<'a, Appended> {

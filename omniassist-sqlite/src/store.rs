@@ -3,11 +3,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
+use omniassist_server::core::Text;
 use omniassist_server::failpoint;
 use omniassist_server::store::{
     Appended, Beat, Begun, Change, Claim, Claimed, Conversation, ConversationKey, ConversationStore, Delete,
-    Deleted, Durability, InstanceId, KeyOf, KeyStore, Listing, NewRun, Page, Retention, RunHead, RunId,
-    RunStore, Saved, Scope, Segment, Settled, Signal, Signalled, StoreError, StoreFuture, Swept, Tail,
+    Deleted, Durability, InstanceId, KeyOf, KeyStore, Listing, NewRun, OpenRun, Page, Retention, RunHead,
+    RunId, RunStore, Saved, Scope, Segment, Settled, Signal, Signalled, StoreError, StoreFuture, Swept, Tail,
     TailOf, UsageListing, UsageQuery, Which, Window,
 };
 use rusqlite::Connection;
@@ -163,6 +164,11 @@ impl RunStore for SqliteStore {
             }
             _ => Box::pin(async { Err(StoreError::invalid("an unknown kind of question for a run")) }),
         }
+    }
+
+    fn open_runs<'a>(&'a self, scope: &'a Scope, chats: &'a [Text]) -> StoreFuture<'a, Vec<OpenRun>> {
+        let (scope, chats) = (scope.clone(), chats.to_vec());
+        self.on_reader(move |connection| runs::open_of(connection, &scope, &chats))
     }
 
     fn settle<'a>(&'a self, end: &'a Settled) -> StoreFuture<'a, Appended> {

@@ -1,4 +1,5 @@
-use omniassist_server::store::{Obligation, RunHead, RunId, Scope, Which};
+use omniassist_server::core::Text;
+use omniassist_server::store::{Obligation, OpenRun, RunHead, RunId, Scope, Which};
 use tokio_postgres::Row;
 
 use crate::database::{Pool, Transaction};
@@ -43,6 +44,21 @@ const OF_POST: &str = head!(
          select id from omniassist.conversation where owner = $1 and chat = $2)
        order by number desc limit 1)"
 );
+
+/// The runs of chats that have not ended. Each part has an index.
+const OPEN: &str = "select c.chat, r.id, r.state
+     from omniassist.conversation c join omniassist.run r on r.id = coalesce(
+       (select id from omniassist.run where conversation = c.id and state in (2, 3)),
+       (select id from omniassist.run where conversation = c.id and state = 1 order by number limit 1))
+     where c.owner = $1 and c.chat = any($2)";
+
+/// Returns the runs of chats that have not ended.
+pub(crate) async fn open_of(readers: &Pool, scope: &Scope, chats: &[Text]) -> Result<Vec<OpenRun>, Failure> {
+    let chats: Vec<_> = chats.iter().map(|chat| stored(chat)).collect();
+    let found = readers.read(OPEN, values![stored(scope.owner()), chats]).await?;
+    let read = |row| Ok(OpenRun::new(rows::text(row, 0)?, rows::run(row, 1)?, rows::state(row, 2)?));
+    found.iter().map(read).collect()
+}
 
 pub(crate) async fn find(
     readers: &Pool,

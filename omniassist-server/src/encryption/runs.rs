@@ -2,6 +2,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
+use omniassist_core::Text;
 
 use super::Encrypted;
 use super::blob::OVERHEAD;
@@ -9,9 +10,10 @@ use super::encrypted::{TRIES, key_changed};
 use super::place::Place;
 use super::tails::EncryptedTails;
 use crate::store::{
-    Appended, Beat, Begun, Claim, Claimed, Durability, InstanceId, KeyOf, KeyStore, NewRun, NotSaved, Page,
-    Retention, RunHead, RunId, RunStore, Scope, Segment, SegmentKind, Settled, Signal, Signalled, StoreError,
-    StoreFuture, Swept, Tail, TailCache, TailOf, UsageListing, UsageQuery, Wake, Which, Writer,
+    Appended, Beat, Begun, Claim, Claimed, Durability, InstanceId, KeyOf, KeyStore, NewRun, NotSaved,
+    OpenRun, Page, Retention, RunHead, RunId, RunStore, Scope, Segment, SegmentKind, Settled, Signal,
+    Signalled, StoreError, StoreFuture, Swept, Tail, TailCache, TailOf, UsageListing, UsageQuery, Wake,
+    Which, Writer,
 };
 
 /// The number of segments in one read for whose overhead there is room.
@@ -91,6 +93,10 @@ impl<S: RunStore + KeyStore> RunStore for Encrypted<S> {
                 None => Ok(None),
             }
         })
+    }
+
+    fn open_runs<'a>(&'a self, scope: &'a Scope, chats: &'a [Text]) -> StoreFuture<'a, Vec<OpenRun>> {
+        self.store.open_runs(scope, chats)
     }
 
     fn settle<'a>(&'a self, end: &'a Settled) -> StoreFuture<'a, Appended> {

@@ -1,5 +1,7 @@
 //! The routes below `/threads`: the stored conversations of a principal.
 
+use std::slice;
+
 use http::{Extensions, Method, Request, Response, StatusCode, Uri};
 use http_body::Body;
 use omniassist_core::message::read::check_id;
@@ -11,7 +13,7 @@ use super::protocol::{decoded, query_value};
 use super::{AssistantBody, Rejection, receive, reply};
 use crate::engine::{Conversations, store_failed};
 use crate::store::{
-    Branch, Change, ConversationInfo, Listing, NotSaved, Page, RunHead, Saved, StoreError, Window,
+    Branch, Change, ConversationInfo, Listing, NotSaved, OpenRun, Page, Saved, StoreError, Window,
 };
 use crate::{Assistant, Principal};
 
@@ -46,9 +48,19 @@ impl<'a> Asked<'a> {
         Ok(Self { conversations, principal: principal.clone(), uri })
     }
 
-    async fn described(&self, info: &ConversationInfo) -> Result<Value, Rejection> {
-        let run = self.conversations.live_run(&self.principal, &info.chat).await;
-        Ok(described(info, run.map_err(failed)?.as_ref()))
+    /// Describes conversations and their runs, which are one question for the store.
+    async fn described(&self, infos: &[ConversationInfo]) -> Result<Vec<Value>, Rejection> {
+        let chats: Vec<Text> = infos.iter().map(|info| info.chat.clone()).collect();
+        let runs = self.conversations.open_runs(&self.principal, &chats).await.map_err(failed)?;
+        let run_of = |info: &ConversationInfo| runs.iter().find(|run| run.chat == info.chat);
+        Ok(infos.iter().map(|info| described(info, run_of(info))).collect())
+    }
+
+    /// Answers with the description of a chat.
+    async fn one(&self, chat: &str) -> Result<Response<AssistantBody>, Rejection> {
+        let info = self.info(chat).await?;
+        let described = self.described(slice::from_ref(&info)).await?;
+        Ok(reply::json(StatusCode::OK, &described.into_iter().next().unwrap_or_default()))
     }
 
     /// Returns the conversations of the page that the query names.
@@ -93,10 +105,7 @@ pub(super) async fn list<B>(
     let (parts, _) = request.into_parts();
     let asked = Asked::new(assistant, &parts.extensions, &parts.uri)?;
     let listing = asked.page().await?;
-    let mut threads = Vec::with_capacity(listing.conversations.len());
-    for info in &listing.conversations {
-        threads.push(asked.described(info).await?);
-    }
+    let threads = asked.described(&listing.conversations).await?;
     Ok(reply::json(StatusCode::OK, &json!({ "threads": threads, "nextCursor": listing.next })))
 }
 
@@ -126,8 +135,7 @@ pub(super) async fn one<B: Body>(
                 }
                 Some(Saved::Refused(reason)) => return Err(conflict(&reason)),
             }
-            let info = asked.info(chat).await?;
-            Ok(reply::json(StatusCode::OK, &asked.described(&info).await?))
+            asked.one(chat).await
         }
         Method::DELETE => {
             let asked = Asked::new(assistant, &parts.extensions, &parts.uri)?;
@@ -138,8 +146,7 @@ pub(super) async fn one<B: Body>(
         }
         _ => {
             let asked = Asked::new(assistant, &parts.extensions, &parts.uri)?;
-            let info = asked.info(chat).await?;
-            Ok(reply::json(StatusCode::OK, &asked.described(&info).await?))
+            asked.one(chat).await
         }
     }
 }
@@ -178,7 +185,7 @@ struct MessagePage<'a> {
     head: &'a Option<Text>,
 }
 
-fn described(info: &ConversationInfo, run: Option<&RunHead>) -> Value {
+fn described(info: &ConversationInfo, run: Option<&OpenRun>) -> Value {
     json!({
         "id": info.chat,
         "title": info.title,

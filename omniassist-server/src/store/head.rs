@@ -148,6 +148,26 @@ impl RunHead {
     }
 }
 
+/// A run of a chat that has not ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct OpenRun {
+    /// The client's name of the conversation.
+    pub chat: Text,
+    /// The id.
+    pub run: RunId,
+    /// The state.
+    pub state: RunState,
+}
+
+impl OpenRun {
+    /// Creates the description of a run.
+    #[must_use]
+    pub fn new(chat: Text, run: RunId, state: RunState) -> Self {
+        Self { chat, run, state }
+    }
+}
+
 /// A question that a run waits for: an approval, a form, or a call of a front-end tool.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]

@@ -77,7 +77,7 @@ pub use conversation::{
 pub use conversation_store::ConversationStore;
 pub use end::{Ending, Settled};
 pub use error::{StoreError, StoreFuture};
-pub use head::{Obligation, RunHead, RunState, Which};
+pub use head::{Obligation, OpenRun, RunHead, RunState, Which};
 pub use id::{InstanceId, RunId};
 pub use key_store::{ConversationKey, KeyOf, KeyStore};
 pub use lease::{Beat, Claim, Claimed};

@@ -1,10 +1,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use omniassist_core::Text;
+
 use super::{
-    Appended, Beat, Begun, Claim, Claimed, Durability, InstanceId, NewRun, Page, Retention, RunHead, RunId,
-    Scope, Segment, Settled, Signal, SignalKind, Signalled, StoreFuture, Swept, Tail, TailCache, TailOf,
-    UsageListing, UsageQuery, Wake, Which,
+    Appended, Beat, Begun, Claim, Claimed, Durability, InstanceId, NewRun, OpenRun, Page, Retention, RunHead,
+    RunId, Scope, Segment, Settled, Signal, SignalKind, Signalled, StoreFuture, Swept, Tail, TailCache,
+    TailOf, UsageListing, UsageQuery, Wake, Which,
 };
 
 /// A store of runs and their journals.
@@ -56,6 +58,24 @@ pub trait RunStore: Send + Sync + 'static {
     ///
     /// Returns an error if the run cannot be read.
     fn find<'a>(&'a self, scope: &'a Scope, which: Which<'a>) -> StoreFuture<'a, Option<RunHead>>;
+
+    /// Returns the runs of chats that have not ended: for each chat the live one, else the one that is next in the queue. The
+    /// order does not matter. Default: [`find`](Self::find) for each chat.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the runs cannot be read.
+    fn open_runs<'a>(&'a self, scope: &'a Scope, chats: &'a [Text]) -> StoreFuture<'a, Vec<OpenRun>> {
+        Box::pin(async move {
+            let mut open = Vec::new();
+            for chat in chats {
+                let found = self.find(scope, Which::Chat(chat)).await?;
+                let found = found.filter(|head| !head.state.is_ended());
+                open.extend(found.map(|head| OpenRun::new(head.chat, head.run, head.state)));
+            }
+            Ok(open)
+        })
+    }
 
     /// Ends an instance's work on a run: its last segment, the messages, the usage, the questions and the state, or
     /// nothing. The write is hard.

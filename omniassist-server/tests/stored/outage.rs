@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use omniassist_server::store::{
     Appended, Beat, Begun, Change, Claim, Claimed, Conversation, Delete, Deleted, Durability, InstanceId,
-    Listing, NewRun, Page, Retention, RunHead, RunId, Saved, Segment, Settled, Signal, Signalled, StoreError,
-    StoreFuture, Swept, Tail, TailCache, TailOf, UsageListing, UsageQuery,
+    Listing, NewRun, OpenRun, Page, Retention, RunHead, RunId, Saved, Segment, Settled, Signal, Signalled,
+    StoreError, StoreFuture, Swept, Tail, TailCache, TailOf, UsageListing, UsageQuery,
 };
 use tokio::time::sleep;
 
@@ -31,6 +31,8 @@ pub(crate) struct Unsteady {
     pub(super) refused: Option<&'static str>,
     /// The milliseconds after which the next search for the run of a post answers what it has found.
     pub(super) find_ms: Arc<AtomicU64>,
+    /// The number of questions for runs, of one chat or of many.
+    pub(super) asked: Arc<AtomicUsize>,
     /// The most things of a kind that a sweep can delete in time; 0 for no limit.
     pub(super) most_swept: usize,
     /// The tail cache, if there is one.
@@ -105,6 +107,7 @@ impl RunStore for Unsteady {
 
     fn find<'a>(&'a self, scope: &'a Scope, which: Which<'a>) -> StoreFuture<'a, Option<RunHead>> {
         Box::pin(async move {
+            self.asked.fetch_add(1, Ordering::SeqCst);
             if let Which::Chat(_) = which {
                 sleep(Duration::from_millis(self.chat_ms.swap(0, Ordering::SeqCst))).await;
             }
@@ -114,6 +117,11 @@ impl RunStore for Unsteady {
             }
             found
         })
+    }
+
+    fn open_runs<'a>(&'a self, scope: &'a Scope, chats: &'a [Text]) -> StoreFuture<'a, Vec<OpenRun>> {
+        self.asked.fetch_add(1, Ordering::SeqCst);
+        self.store.open_runs(scope, chats)
     }
 
     fn settle<'a>(&'a self, end: &'a Settled) -> StoreFuture<'a, Appended> {
@@ -191,6 +199,25 @@ async fn the_model_is_not_called_without_a_store() {
     let body = response.into_body().collect().await.unwrap().to_bytes();
     assert!(str::from_utf8(&body).unwrap().contains("store_unavailable"), "{body:?}");
     assert!(model.payloads().is_empty());
+}
+
+/// A page of the list of chats costs the same number of questions, whatever its length is.
+#[tokio::test(start_paused = true)]
+async fn a_list_of_chats_asks_once_for_all_runs() {
+    let store = Unsteady::default();
+    let model = ScriptedProvider::new().otherwise(|_| text("Hello"));
+    let assistant = Assistant::builder(model).store(store.clone()).build().unwrap();
+    for number in 0..40 {
+        let message = &ask("m1", "Hi")["message"];
+        post(&assistant, &json!({"id": format!("c{number}"), "message": message})).await;
+    }
+    for limit in [1, 40] {
+        let before = store.asked.load(Ordering::SeqCst);
+        let page = read(get(&assistant, &format!("/threads?limit={limit}")).await).await;
+        let page: Value = serde_json::from_str(&page).unwrap();
+        assert_eq!(page["threads"].as_array().unwrap().len(), limit);
+        assert_eq!(store.asked.load(Ordering::SeqCst) - before, 1, "{limit} chats");
+    }
 }
 
 /// A sweep that takes too long is not repeated unchanged for ever.

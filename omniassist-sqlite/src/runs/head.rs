@@ -1,4 +1,5 @@
-use omniassist_server::store::{Notice, Obligation, RunHead, Scope, Which};
+use omniassist_server::core::Text;
+use omniassist_server::store::{Notice, Obligation, OpenRun, RunHead, Scope, Which};
 use rusqlite::{Connection, OptionalExtension, Row, ToSql};
 
 use crate::failure::Failure;
@@ -25,6 +26,27 @@ const OF_CHAT: &str = "where r.number = (select coalesce(
 
 /// The condition of the latest run that a post began.
 const OF_POST: &str = "where c.owner = ?1 and c.chat = ?2 and r.post = ?3 order by r.number desc limit 1";
+
+/// The run of a chat that has not ended. Each part has an index.
+const OPEN: &str = "select r.id, r.state from conversation c join run r on r.number = coalesce(
+        (select number from run where conversation = c.id and state in (2, 3)),
+        (select number from run where conversation = c.id and state = 1 order by number limit 1))
+    where c.owner = ?1 and c.chat = ?2";
+
+/// Returns the runs of chats that have not ended.
+pub(crate) fn open_of(
+    connection: &Connection,
+    scope: &Scope,
+    chats: &[Text],
+) -> Result<Vec<OpenRun>, Failure> {
+    let mut query = connection.prepare_cached(OPEN)?;
+    let mut open = Vec::new();
+    for chat in chats {
+        let read = |row: &Row<'_>| Ok(OpenRun::new(chat.clone(), rows::run(row, 0)?, rows::state(row, 1)?));
+        open.extend(query.query_row([scope.owner(), chat], read).optional()?);
+    }
+    Ok(open)
+}
 
 pub(crate) fn find(
     connection: &Connection,

@@ -10,7 +10,7 @@ mod tail;
 
 pub(crate) use append::append;
 pub(crate) use begin::begin;
-pub(crate) use head::find;
+pub(crate) use head::{find, open_of};
 pub(crate) use lease::{beat, claim};
 pub(crate) use settle::settle;
 pub(crate) use signal::signal;

@@ -5,10 +5,11 @@ use std::io::Write as _;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use omniassist_server::core::Text;
 use omniassist_server::store::{
     Appended, Beat, Begun, Change, Claim, Claimed, Conversation, ConversationStore, Delete, Deleted,
-    Durability, InstanceId, Listing, NewRun, Page, Retention, RunHead, RunId, RunStore, Saved, Scope,
-    Segment, Settled, Signal, Signalled, StoreError, StoreFuture, Swept, Tail, TailOf, UsageListing,
+    Durability, InstanceId, Listing, NewRun, OpenRun, Page, Retention, RunHead, RunId, RunStore, Saved,
+    Scope, Segment, Settled, Signal, Signalled, StoreError, StoreFuture, Swept, Tail, TailOf, UsageListing,
     UsageQuery, Wake, Which, Window,
 };
 
@@ -57,6 +58,10 @@ impl<S: RunStore> RunStore for TimedStore<S> {
 
     fn find<'a>(&'a self, scope: &'a Scope, which: Which<'a>) -> StoreFuture<'a, Option<RunHead>> {
         self.store.find(scope, which)
+    }
+
+    fn open_runs<'a>(&'a self, scope: &'a Scope, chats: &'a [Text]) -> StoreFuture<'a, Vec<OpenRun>> {
+        self.store.open_runs(scope, chats)
     }
 
     fn settle<'a>(&'a self, end: &'a Settled) -> StoreFuture<'a, Appended> {

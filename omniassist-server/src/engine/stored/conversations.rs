@@ -12,8 +12,8 @@ use super::stores::{DELETED, Stores};
 use crate::Principal;
 use crate::engine::Assistant;
 use crate::store::{
-    Branch, Change, ConversationInfo, Delete, Deleted, Hint, Listing, NotSaved, Page, RunHead, RunState,
-    Saved, Scope, StoreError, StoredMessage, Which, Window,
+    Branch, Change, ConversationInfo, Delete, Deleted, Hint, Listing, NotSaved, OpenRun, Page, RunHead,
+    RunState, Saved, Scope, StoreError, StoredMessage, Which, Window,
 };
 
 /// The number of times that a change is made again after the conversation has changed.
@@ -239,6 +239,16 @@ impl Conversations {
         let window = Window { at_most: 0, ..Window::default() };
         let found = self.stores.conversations.load(&scope, chat, &window).await?;
         Ok(found.map(|conversation| conversation.info))
+    }
+
+    /// Returns the runs of chats that have not ended.
+    pub(crate) async fn open_runs(
+        &self,
+        principal: &Principal,
+        chats: &[Text],
+    ) -> Result<Vec<OpenRun>, StoreError> {
+        let Some(scope) = Scope::of(principal) else { return Ok(Vec::new()) };
+        self.stores.runs.open_runs(&scope, chats).await
     }
 
     /// Returns the run of a chat that has not ended.

@@ -1,16 +1,19 @@
 //! The beginning of runs.
 
+use omniassist_core::Text;
+
 use super::Factory;
-use super::case::{Case, alice, change, segment};
+use super::case::{Case, alice, bob, change, segment};
 use crate::store::{
-    Begun, Claim, ConversationStore, Ending, NotSaved, Obligation, Post, RunState, RunStore, SegmentKind,
-    Signal, SignalKind, Signalled, Which, Window,
+    Begun, Claim, ConversationStore, Ending, NotSaved, Obligation, OpenRun, Post, RunState, RunStore,
+    SegmentKind, Signal, SignalKind, Signalled, Which, Window,
 };
 
 /// Checks all of this module.
 pub async fn all<F: Factory<Store: RunStore + ConversationStore>>(factory: &F) {
     a_run_has_its_first_segment(factory).await;
     a_conversation_has_one_live_run(factory).await;
+    open_runs_are_found_together(factory).await;
     a_repeated_post_begins_nothing(factory).await;
     an_idempotency_key_outlasts_its_run(factory).await;
     a_lost_acknowledgement_is_repeated(factory).await;
@@ -56,6 +59,39 @@ pub async fn a_conversation_has_one_live_run<F: Factory<Store: RunStore>>(factor
     assert!(matches!(case.store.begin(&second).await.unwrap(), Begun::Started(_)));
     let head = case.store.find(&alice(), Which::Chat("c")).await.unwrap().unwrap();
     assert_eq!(head.run, second.run);
+}
+
+/// The runs of many chats that go on, wait or are queued are found at once, one for each chat.
+pub async fn open_runs_are_found_together<F: Factory<Store: RunStore>>(factory: &F) {
+    let case = Case::new(factory).await;
+    let queue = async |chat: &str| {
+        let mut queued = case.run(chat);
+        queued.queue = 5;
+        assert!(matches!(case.store.begin(&queued).await.unwrap(), Begun::Queued(_)));
+        queued.run
+    };
+    let (running, waiting) = (case.begin("running").await, case.begin("waiting").await);
+    let (ended, next) = (case.begin("ended").await, case.begin("next").await);
+    queue("running").await;
+    case.settle(waiting, 2, Ending::Waiting(vec![Obligation::new("one", "?")])).await;
+    case.settle(ended, 2, Ending::Finished).await;
+    let queued = queue("next").await;
+    queue("next").await;
+    case.settle(next, 2, Ending::Finished).await;
+    case.begin("another").await;
+
+    let chats: Vec<Text> =
+        ["ended", "next", "unknown", "running", "waiting", "\0"].map(Text::from_static).into();
+    let mut found = case.store.open_runs(&alice(), &chats).await.unwrap();
+    found.sort_unstable_by_key(|open| open.chat.to_string());
+    let expected = [
+        OpenRun::new("next".into(), queued, RunState::Queued),
+        OpenRun::new("running".into(), running.run, RunState::Running),
+        OpenRun::new("waiting".into(), waiting.run, RunState::Waiting),
+    ];
+    assert_eq!(found, expected);
+    assert!(case.store.open_runs(&bob(), &chats).await.unwrap().is_empty());
+    assert!(case.store.open_runs(&alice(), &[]).await.unwrap().is_empty());
 }
 
 /// A post with the digest of a live run's post begins nothing, and begins a run once that one has ended.
