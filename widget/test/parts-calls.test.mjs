@@ -222,6 +222,38 @@ test('a component is drawn, with its state and its answer', async (view) => {
   assert.deepEqual(await view.calls(), [['setState', 'i1', { sort: { column: 0, descending: true } }]]);
 });
 
+test('a form and choices take no answer after a later message', async (view) => {
+  const form = { type: 'tool-ui_form', toolCallId: 'u1', state: 'input-available' };
+  form.input = { title: 'Address', fields: [{ name: 'city', label: 'City', kind: 'text' }] };
+  const choices = { type: 'tool-ui_choices', toolCallId: 'u2', state: 'input-available' };
+  choices.input = { question: 'Which?', multiple: true, options: [{ id: 'a', label: 'Apple' }] };
+  await view.open({ messages: [{ id: 'a', role: 'assistant', parts: [form, choices] }] });
+  await view.root.getByLabel('City').fill('Bonn');
+  await view.root.getByRole('checkbox', { name: 'Apple' }).click();
+  await view.page.evaluate(() => {
+    window.chat.messages.push({ id: 'q', role: 'user', parts: [{ type: 'text', text: 'Never mind' }] });
+    window.refresh();
+  });
+  await view.root.getByText('not answered').nth(1).waitFor();
+  assert.equal(await view.root.getByLabel('City').count(), 0);
+  assert.equal(await view.root.getByRole('button', { name: /Submit|Confirm/ }).count(), 0);
+  await view.root.getByRole('checkbox', { name: 'Apple' }).click({ force: true });
+  assert.equal(await view.root.getByRole('checkbox', { checked: true }).count(), 0);
+  assert.equal(await view.root.getByText('Sent').count(), 0);
+  assert.deepEqual(await view.calls(), []);
+});
+
+test('an answer that the chat does not take is not shown as sent', async (view) => {
+  const part = { type: 'tool-ui_form', toolCallId: 'u1', state: 'input-available' };
+  part.input = { title: 'Address', fields: [{ name: 'city', label: 'City', kind: 'text' }] };
+  await view.open({ messages: [{ id: 'a', role: 'assistant', parts: [part] }] });
+  await view.page.evaluate(() => (window.answers.addToolResult = async () => {}));
+  await view.root.getByLabel('City').fill('Bonn');
+  await view.root.getByRole('button', { name: 'Submit' }).click();
+  await view.root.getByText('The answer was not sent. Try again.').waitFor();
+  assert.equal(await view.root.getByLabel('City').inputValue(), 'Bonn');
+});
+
 test('a chart is shown, also within a stack', async (view) => {
   const chart = { kind: 'bar', labels: ['A', 'B'], series: [{ name: 'Sales', values: [1, 2] }] };
   const parts = [

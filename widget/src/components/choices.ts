@@ -18,7 +18,7 @@ export const choices = builtin<Props, unknown, { draft: Draft }>('choices', (con
   const { texts } = context;
   const draft = (local.draft ??= { ticked: new Set(), sending: false, failed: false });
   const output = (context.output as { chosen?: unknown } | undefined)?.chosen;
-  const answer = Array.isArray(output) ? new Set(output.map(String)) : undefined;
+  const answer = Array.isArray(output) ? new Set(output.map(String)) : context.closed ? new Set<string>() : undefined;
   const locked = !context.complete || draft.sending || !!answer;
 
   const choose = (chosen: string[]): void => {
@@ -77,6 +77,6 @@ export const choices = builtin<Props, unknown, { draft: Draft }>('choices', (con
         )
       : null,
     draft.failed ? h('p', { part: 'error', role: 'alert' }, texts.notSent) : null,
-    answer ? h('p', { part: 'note', role: 'status' }, texts.sent) : null,
+    answer ? h('p', { part: 'note', role: 'status' }, context.closed ?? texts.sent) : null,
   );
 });

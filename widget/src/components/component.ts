@@ -16,6 +16,8 @@ export interface Part {
   error?: string;
   /** The answer of the user, if the component waits for one and has it. */
   output?: unknown;
+  /** The reason that the user can no longer answer. */
+  closed?: string;
 }
 
 /** Returns a status by path, or by the name of a property. */
@@ -33,6 +35,8 @@ export interface ComponentContext<P = unknown, S = Record<string, unknown>> {
   readonly state: S;
   /** The answer of the user, or `undefined`. */
   readonly output: unknown;
+  /** The reason that the user can no longer answer. */
+  readonly closed: string | undefined;
   readonly instanceId: string;
   /** Aborted when the component is unmounted. */
   readonly signal: AbortSignal;

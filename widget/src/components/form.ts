@@ -33,7 +33,8 @@ export const form = builtin<Props, unknown, { draft: Draft }>('form', (context, 
   const { title, submit } = context.props;
   const { texts } = context;
   const fields = shown(context.props.fields);
-  const answered = (context.output as { values?: Record<string, Value> } | undefined)?.values;
+  const answered =
+    (context.output as { values?: Record<string, Value> } | undefined)?.values ?? (context.closed ? {} : undefined);
   if (answered) {
     const rows = fields.map(({ name, label }) => {
       const value = name !== undefined && Object.hasOwn(answered, name) ? answered[name] : undefined;
@@ -53,7 +54,7 @@ export const form = builtin<Props, unknown, { draft: Draft }>('form', (context, 
       title,
       context,
       h('dl', { part: 'fields', tabindex: -1 }, rows),
-      h('p', { part: 'note', role: 'status' }, texts.sent),
+      h('p', { part: 'note', role: 'status' }, context.closed ?? texts.sent),
     );
   }
   const draft = (local.draft ??= { values: new Map(), errors: new Map(), sending: false, failed: false });

@@ -257,6 +257,7 @@ class Mounted {
       get theme() {
         return host.#theme();
       },
+      closed: part.closed,
       instanceId: part.instanceId,
       signal: this.#end.signal,
       locale: language(hooks.locale),

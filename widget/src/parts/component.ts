@@ -31,7 +31,10 @@ export function componentView(first: ToolPart, { chat, texts, locale, imageOrigi
       const instanceId = instanceOf(part);
       if (fire('omni-component', { component, instanceId, action, payload })) await chat.dispatch(instanceId, action, payload);
     },
-    respond: (output) => chat.addToolResult({ toolCallId: part.toolCallId, output }),
+    respond: async (output) => {
+      await chat.addToolResult({ toolCallId: part.toolCallId, output });
+      if (part.state === 'input-available') throw new Error('The call takes no answer.');
+    },
     componentError: (event) => void fire('omni-error', event),
   };
   let view: ReturnType<typeof mount> | undefined;
@@ -53,6 +56,7 @@ export function componentView(first: ToolPart, { chat, texts, locale, imageOrigi
         status: isCut ? 'error' : (STATUS[state] ?? 'error'),
         ...(error !== undefined && { error }),
         output: instanceId === undefined ? output : undefined,
+        ...(state === 'input-available' && !chat.isOpen(part) && { closed: texts.toolUnanswered }),
       };
       if (view) view.update(drawn);
       else view = mount(node, drawn, hooks);
