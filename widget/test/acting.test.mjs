@@ -187,7 +187,10 @@ test('a number with a separator of thousands is not taken for a fraction', async
   const props = { fields: [{ name: 'amount', label: 'Amount', kind: 'number' }] };
   for (const [locale, entered, wanted] of [
     ['en', '1,000', undefined], ['en', '12,500', undefined], ['en', '1,5', 1.5], ['en', '1.125', 1.125], ['en', '1000', 1000],
-    ['de', '1.000', undefined], ['de', '1,125', 1.125], ['de', '1000,5', 1000.5],
+    ['de', '1.000', undefined], ['de', '1,125', 1.125], ['de', '1000,5', 1000.5], ['fr', '1.125', 1.125],
+    ['en', '0,125', 0.125], ['en', '-1,000', undefined], ['en', '1,000,000', undefined], ['en', '0x10', undefined],
+    ['fa', '1,234', undefined], ['fa', '۱۲', 12], ['fa', '۱٫۲۳۴', 1.234], ['fa', '۱٬۲۳۴', undefined],
+    ['ar-EG', '1,234', undefined], ['ar', '-٣٫٥', -3.5], ['ja', '１２', 12], ['mr', '१.५', 1.5],
   ]) {
     await view.page.evaluate(([props, locale]) => {
       window.log.answers.length = 0;
@@ -198,6 +201,20 @@ test('a number with a separator of thousands is not taken for a fraction', async
     await view.root.getByText(wanted === undefined ? /Enter a number/i : 'Sent').waitFor();
     const answers = await view.page.evaluate(() => window.log.answers);
     assert.deepEqual(answers, wanted === undefined ? [] : [{ values: { amount: wanted } }], `${locale} ${entered}`);
+  }
+});
+
+test('a number that the model filled in is written as in the language of the page', async (view) => {
+  for (const [locale, value, shown, wanted] of [
+    ['de', '0.125', '0,125', 0.125], ['de', '12.500', '12,500', 12.5], ['es', '-1.250', '-1,250', -1.25],
+    ['en', '12.500', '12.500', 12.5], ['fa', '12.500', '12.500', 12.5],
+  ]) {
+    await view.show({ component: 'form', props: { fields: [{ name: 'weight', label: 'Weight', kind: 'number', value }] } }, { locale });
+    assert.equal(await view.root.getByLabel('Weight').inputValue(), shown);
+    await view.root.getByRole('button').click();
+    await view.root.getByText('Sent').waitFor();
+    assert.deepEqual((await view.log()).answers.pop().values, { weight: wanted }, `${locale} ${value}`);
+    await view.page.evaluate(() => (window.log.answers.length = 0));
   }
 });
 

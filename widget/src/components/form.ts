@@ -185,13 +185,27 @@ function initial(field: Field | undefined, context: AnyContext, index: number): 
   if (field?.kind === 'checkbox') return /^(true|yes|on|1)$/i.test(value);
   if (field?.kind === 'text' || field?.kind === 'long-text') return value;
   if (context.status(['fields', index, 'value']) !== 'done') return '';
+  if (field?.kind === 'number') return value.replace('.', mark('decimal', context.locale) ?? '.');
   return field?.kind === 'date' && !/^\d{4}-\d\d-\d\d$/.test(value) ? '' : value;
 }
 
-/** Returns `true` for a number such as `1,000`: the user means a thousand, and it reads as one. */
-function isGrouped(text: string, locale: string): boolean {
-  const group = new Intl.NumberFormat(locale).format(12345).replace(/\d/g, '');
-  return text.includes(group) && /^-?\d{1,3}(?:[.,]\d{3})+$/.test(text);
+/** Returns a mark in numbers of a language that have Latin digits. */
+const mark = (wanted: string, locale: string) =>
+  new Intl.NumberFormat(locale, { numberingSystem: 'latn' }).formatToParts(12345.6).find(({ type }) => type === wanted)
+    ?.value;
+
+/** Returns the Latin digit for one of any script. Its value is the number of digits before it. */
+function latin(digit: string): string {
+  let before = digit.codePointAt(0) as number;
+  while (/\p{Nd}/u.test(String.fromCodePoint(before - 1))) before -= 1;
+  return String(((digit.codePointAt(0) as number) - before) % 10);
+}
+
+/** Reads a decimal number. A text such as `1,000` is `NaN` where the user means a thousand, since it reads as one. */
+function decimal(text: string, locale: string): number {
+  const plain = text.replace(/\p{Nd}/gu, latin).replace('٫', '.');
+  const isGrouped = plain.at(-4) === mark('group', locale) && /^-?[1-9]\d{0,2}.\d{3}$/.test(plain);
+  return !isGrouped && /^[-+]?\d*[.,]?\d+$/.test(plain) ? Number(plain.replace(',', '.')) : NaN;
 }
 
 /** The value of a field in the output, or `undefined` if it is empty. */
@@ -199,7 +213,7 @@ function read(field: Field, value: string | boolean, locale: string): Value | un
   if (typeof value === 'boolean') return value;
   const text = value.trim();
   if (!text) return undefined;
-  if (field.kind === 'number') return isGrouped(text, locale) ? NaN : Number(text.replace(',', '.'));
+  if (field.kind === 'number') return decimal(text, locale);
   return field.kind === 'select' && !field.options?.includes(value) ? undefined : value;
 }
 
