@@ -218,6 +218,24 @@ test('a number that the model filled in is written as in the language of the pag
   }
 });
 
+test('a date that is not complete is a fault, also in a field that may be empty', async (view) => {
+  const fields = ['First', 'Second'].map((label) => ({ name: label, label, kind: 'date' }));
+  await view.show({ component: 'form', props: { fields } });
+  const second = view.root.getByLabel('Second');
+  await second.focus();
+  await view.page.keyboard.type('12');
+  await view.root.getByRole('button', { name: 'Submit' }).click();
+  await view.root.getByText('Enter a value.').waitFor();
+  assert.equal(await view.root.getByText('Enter a value.').count(), 1);
+  assert.equal(await view.page.evaluate(() => window.shadow().activeElement.id), 'f1');
+  assert.deepEqual((await view.log()).answers, []);
+  await second.fill('2026-12-24');
+  assert.equal(await view.root.getByText('Enter a value.').count(), 0);
+  await view.root.getByRole('button', { name: 'Submit' }).click();
+  await view.root.getByText('Sent').waitFor();
+  assert.deepEqual((await view.log()).answers, [{ values: { Second: '2026-12-24' } }]);
+});
+
 test('a form that is not accepted can be sent again, and an answered form is read only', async (view) => {
   await view.page.evaluate(
     (props) => {

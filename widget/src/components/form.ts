@@ -59,18 +59,20 @@ export const form = builtin<Props, unknown, { draft: Draft }>('form', (context, 
   }
   const draft = (local.draft ??= { values: new Map(), errors: new Map(), sending: false, failed: false });
   const entry = (index: number) => draft.values.get(index) ?? initial(fields[index], context, index);
+  const check = (field: Field, index: number, input?: HTMLInputElement | null) => {
+    // The value of a date that is not complete is empty.
+    const message = input?.validity.badInput ? texts.missing : fault(field, entry(index), context);
+    if (message) draft.errors.set(index, message);
+    else draft.errors.delete(index);
+  };
 
   const submitted = async (event: Event) => {
     event.preventDefault();
     if (!context.complete || draft.sending) return;
-    draft.errors.clear();
-    fields.forEach((field, index) => {
-      const message = fault(field, entry(index), context);
-      if (message) draft.errors.set(index, message);
-    });
+    const input = (index: number) => (event.target as Element).querySelector<HTMLInputElement>(`#f${index}`);
+    fields.forEach((field, index) => check(field, index, input(index)));
     local.repaint();
-    const first = [...draft.errors.keys()][0];
-    if (first !== undefined) return local.root.querySelector<HTMLElement>(`#f${first}`)?.focus();
+    if (draft.errors.size) return input(Math.min(...draft.errors.keys()))?.focus();
     const values = fields.flatMap((field, index): [string, Value][] => {
       const value = read(field, entry(index), context.locale);
       return value === undefined || field.name === undefined ? [] : [[field.name, value]];
@@ -83,13 +85,9 @@ export const form = builtin<Props, unknown, { draft: Draft }>('form', (context, 
   };
   const rows = fields.map((field, index) =>
     field.kind
-      ? row(field, index, entry(index), draft.errors.get(index), texts, (value) => {
-          draft.values.set(index, value);
-          if (draft.errors.has(index)) {
-            const message = fault(field, value, context);
-            if (message) draft.errors.set(index, message);
-            else draft.errors.delete(index);
-          }
+      ? row(field, index, entry(index), draft.errors.get(index), texts, (input) => {
+          draft.values.set(index, field.kind === 'checkbox' ? input.checked : input.value);
+          if (draft.errors.has(index)) check(field, index, input);
           local.repaint();
         })
       : null,
@@ -127,7 +125,7 @@ function row(
   value: string | boolean,
   error: string | undefined,
   texts: Texts,
-  change: (value: string | boolean) => void,
+  change: (input: HTMLInputElement) => void,
 ): Child {
   const id = `f${index}`;
   // A field of the type `number` hides what is not a number.
@@ -139,7 +137,7 @@ function row(
     required: !!field.required,
     'aria-invalid': error ? 'true' : null,
     'aria-describedby': error ? `${id}e` : null,
-    oninput: (event: Event) => change((event.target as HTMLInputElement).value),
+    oninput: (event: Event) => change(event.target as HTMLInputElement),
   };
   const label = h(
     'label',
@@ -149,12 +147,7 @@ function row(
   );
   const note = error ? h('p', { part: 'error', id: `${id}e` }, error) : null;
   if (field.kind === 'checkbox') {
-    const box = h('input', {
-      ...shared,
-      type,
-      checked: value === true,
-      oninput: (event: Event) => change((event.target as HTMLInputElement).checked),
-    });
+    const box = h('input', { ...shared, type, checked: value === true });
     return h('div', { part: 'entry check' }, box, label, note);
   }
   const text = String(value);
