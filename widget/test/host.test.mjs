@@ -38,6 +38,42 @@ test('a component that fails is replaced by its label, and reported', async (vie
   assert.equal(await view.root.innerText(), 'fine', 'it is drawn again once it works');
 });
 
+test('a component that fails is unmounted, and an error of its end is reported', async (view) => {
+  const calls = await view.page.evaluate(async () => {
+    const calls = [];
+    omni.registerComponent('clock', {
+      schema: { type: 'object' },
+      render(root, { signal }) {
+        calls.push('render');
+        signal.addEventListener('abort', () => calls.push('abort'));
+      },
+      update({ props }) {
+        if (props.fail) throw new Error('no clock');
+        calls.push('update');
+      },
+      unmount() {
+        calls.push('unmount');
+        throw new Error('no end');
+      },
+    });
+    show({ component: 'clock', props: {} });
+    for (const fail of [true, true, false]) {
+      change({ props: { fail } });
+      await frame().then(frame);
+    }
+    calls.push('end');
+    mounted.unmount();
+    return calls;
+  });
+  const ended = ['unmount', 'abort'];
+  assert.deepEqual(calls, ['render', ...ended, 'render', 'update', 'end', ...ended]);
+  assert.equal(await view.root.evaluate((root) => root.childElementCount), 0);
+  assert.deepEqual(
+    (await view.log()).errors.map(([, , error]) => error),
+    ['Error: no end', 'Error: no clock'],
+  );
+});
+
 test('an unknown component is shown as text until it is registered', async (view) => {
   await view.show({ component: 'weather-card', props: '{"city":"Oslo","note":"<img src=x>', status: 'streaming' });
   assert.match(await view.text(), /^No view for weather-card\s+\{"city":"Oslo","note":"<img src=x>$/);

@@ -50,8 +50,8 @@ class Mounted {
   #growing = new Growing();
   #read = '';
   #stage: HTMLElement | undefined;
-  #instance: { component: Component; hooks: Component; context: ComponentContext } | undefined;
-  #reported = '';
+  #instance: { component: Component; hooks: Component } | undefined;
+  readonly #reported = new Set<string>();
   #end = new AbortController();
 
   constructor(root: HTMLElement | ShadowRoot, part: Part, hooks: Hooks) {
@@ -78,18 +78,16 @@ class Mounted {
 
   /** Asks for a redraw in the next frame. */
   request(): void {
-    if (this.#end.signal.aborted) return;
+    if (!mounted.has(this)) return;
     if (!waiting.size) requestAnimationFrame(paintAll);
     waiting.add(this);
   }
 
   unmount(): void {
-    if (this.#end.signal.aborted) return;
-    mounted.delete(this);
+    if (!mounted.delete(this)) return;
     waiting.delete(this);
     this.#join('');
     this.#clear();
-    this.#end.abort();
   }
 
   paint(): void {
@@ -113,15 +111,19 @@ class Mounted {
       }
       this.#show(component, repaired);
     } catch (error) {
-      const message = error instanceof Error ? error.message : String(error);
-      this.#instance = undefined;
-      this.#fail(message);
-      if (this.#reported === message) return;
-      this.#reported = message;
-      const { component: componentName, instanceId } = part;
-      if (this.#hooks.componentError) this.#hooks.componentError({ componentName, instanceId, error });
-      else console.error(`Component ${componentName} failed:`, error);
+      this.#fail(messageOf(error));
+      this.#report(error);
     }
+  }
+
+  /** Reports an error of the component, once for each message. */
+  #report(error: unknown): void {
+    const message = messageOf(error);
+    if (this.#reported.has(message)) return;
+    this.#reported.add(message);
+    const { component: componentName, instanceId } = this.#part;
+    if (this.#hooks.componentError) this.#hooks.componentError({ componentName, instanceId, error });
+    else console.error(`Component ${componentName} failed:`, error);
   }
 
   /** Returns the instance that the part shows: the one that its properties name, if the thread shows it, or its own. */
@@ -183,21 +185,16 @@ class Mounted {
   }
 
   #show(component: Component, { props, status }: Repaired): void {
+    // `#open` ends the instance of another component.
+    const stage = this.#instance?.component !== component && this.#open(component.sheet);
     const context = this.#context(props ?? {}, status);
-    if (this.#instance?.component !== component) {
-      const stage = this.#open(component.sheet);
-      const hooks = Object.create(component) as Component;
-      this.#instance = { component, hooks, context };
-      hooks.render(stage, context);
-      return;
-    }
+    const { hooks } = (this.#instance ??= { component, hooks: Object.create(component) as Component });
+    if (stage) return hooks.render(stage, context);
     this.#mark();
-    this.#instance.context = context;
-    const { hooks } = this.#instance;
     if (hooks.update) return hooks.update(context);
-    const stage = this.#stage?.shadowRoot ?? this.#stage;
-    stage?.replaceChildren();
-    if (stage) hooks.render(stage, context);
+    const root = this.#stage?.shadowRoot ?? this.#stage;
+    root?.replaceChildren();
+    if (root) hooks.render(root, context);
   }
 
   /** Shows the name, the message and the content of the part as text. `undefined`: the component is unknown. */
@@ -233,9 +230,13 @@ class Mounted {
     this.#instance = undefined;
     try {
       instance?.hooks.unmount?.();
+    } catch (error) {
+      this.#report(error);
     } finally {
       this.#stage?.remove();
       this.#stage = undefined;
+      this.#end.abort();
+      this.#end = new AbortController();
     }
   }
 
@@ -289,6 +290,8 @@ function paintAll(): void {
   waiting.clear();
   for (const one of all) one.paint();
 }
+
+const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error));
 
 function record(state: unknown): Record<string, unknown> {
   return isObject(state) ? { ...state } : {};
