@@ -85,7 +85,9 @@ test('a table is copied as CSV in the order shown, and no cell is a formula', as
     ['=HYPERLINK("http://evil.example")', 2],
     ['a "quoted", one', 1],
     ['-5', null],
-    ['line\nbreak', true],
+    ["tab\t=cmd|' /C calc'!A0", true],
+    ['line\r\n=IMAGE(A1)', 3],
+    ['\n=1+1', 4],
   ];
   await view.show({
     component: 'table',
@@ -97,7 +99,15 @@ test('a table is copied as CSV in the order shown, and no cell is a formula', as
   const copied = await view.page.evaluate(() => navigator.clipboard.readText());
   assert.equal(
     copied,
-    'Name,Sum\r\n"a ""quoted"", one",1\r\n"\'=HYPERLINK(""http://evil.example"")",2\r\n"line\nbreak",true\r\n-5,',
+    [
+      'Name,Sum',
+      '"a ""quoted"", one",1',
+      '"\'=HYPERLINK(""http://evil.example"")",2',
+      'line =IMAGE(A1),3',
+      "' =1+1,4",
+      "tab =cmd|' /C calc'!A0,true",
+      '-5,',
+    ].join('\r\n'),
   );
   await view.page.evaluate(() => Object.defineProperty(navigator, 'clipboard', { value: undefined }));
   await view.show({ component: 'code', props: samples.code });
