@@ -32,6 +32,16 @@ test('a table is sorted by its headers, by number, date and text', async (view) 
   ]);
 });
 
+test('numbers that are texts are sorted by their value, before other texts', async (view) => {
+  const columns = [{ label: 'Item' }, { label: 'Price', kind: 'number' }];
+  const rows = ['1.25', '1.5', '$3', '-2', 10, '-10', '', '9.5'].map((price, index) => [`r${index}`, price]);
+  await view.show({ component: 'table', props: { columns, rows } });
+  const prices = () => view.root.locator('tbody td').allInnerTexts();
+  await view.root.getByRole('button', { name: 'Price' }).click();
+  await view.settle();
+  assert.deepEqual(await prices(), ['-10', '-2', '1.25', '1.5', '9.5', '10', '$3', '']);
+});
+
 test('a complete column of numbers has the same number of decimals in each cell', async (view) => {
   const columns = [{ label: 'Item' }, { label: 'Price', kind: 'number' }, { label: 'Year' }];
   const rows = [['Pen', 1234.5, 2026], ['Cup', 20, 1999], ['Bag', 7.25, 2001], ['Box', null, 2002], ['Set', 1e-7, 2003]];

@@ -201,15 +201,16 @@ function show(
   return cell;
 }
 
-/** Compares two cells. Empty cells come last in both directions. */
+/** Compares two cells. Numbers come before texts, and empty cells last in both directions. */
 function rank(a: Cell | undefined, b: Cell | undefined, kind: Column['kind'], locale: string, sign: number): number {
-  const [x, y] = [a, b].map((cell) =>
-    cell === null || cell === ''
-      ? undefined
-      : kind === 'date' && typeof cell === 'string'
-        ? (time(cell) ?? cell)
-        : cell,
-  );
+  const [x, y] = [a, b].map((cell) => {
+    if (cell === null || cell === '') return undefined;
+    const value = kind === 'date' ? time(String(cell)) : kind === 'number' ? Number(String(cell)) : NaN;
+    return value === undefined || Number.isNaN(value) ? cell : value;
+  });
   if (x === undefined || y === undefined) return Number(x === undefined) - Number(y === undefined);
-  return sign * (typeof x === 'number' && typeof y === 'number' ? x - y : compare(String(x), String(y), locale));
+  const isNumber = typeof x === 'number';
+  const isOther = typeof y === 'number';
+  if (isNumber && isOther) return sign * (x - y);
+  return sign * (Number(isOther) - Number(isNumber) || compare(String(x), String(y), locale));
 }
