@@ -90,6 +90,26 @@ test('ticked rows are state, which neither properties nor sorting change', async
   assert.deepEqual(await ticked(), []);
 });
 
+test('rows with the same first cell, or an empty one, are ticked each by itself', async (view) => {
+  const props = { selectable: true, columns: [{ label: 'Day' }], rows: [['Mon'], ['Mon'], [null], ['']] };
+  const boxes = view.root.locator('tbody input');
+  await view.show({ component: 'table', props });
+  await boxes.nth(1).check();
+  await boxes.nth(2).check();
+  await view.settle();
+  assert.deepEqual(await boxes.evaluateAll((all) => all.map((box) => box.checked)), [false, true, true, false]);
+  assert.equal(await view.root.getByLabel('Select Row 3').isChecked(), true);
+  assert.match(await view.text(), /2 selected/);
+  assert.deepEqual((await view.log()).set.at(-1), { selected: ['Mon #2', '#3'] });
+});
+
+test('a stored state that is no list of rows is replaced by the first tick', async (view) => {
+  const props = { selectable: true, columns: [{ label: 'Day' }], rows: [['Mon'], ['Tue']] };
+  await view.show({ component: 'table', props, state: { selected: 'Mon', sort: 'up' } });
+  await view.root.getByLabel('Select Tue').check();
+  assert.deepEqual((await view.log()).set, [{ selected: ['Tue'] }]);
+});
+
 test('a table is copied as CSV in the order shown, and no cell is a formula', async (view) => {
   const rows = [
     ['=HYPERLINK("http://evil.example")', 2],

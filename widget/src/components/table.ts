@@ -21,6 +21,7 @@ interface Props {
 }
 
 interface State {
+  /** The first cells of the ticked rows. A cell that is empty, or that of an earlier row, has its number after it: `Mon #2`. */
   selected?: string[] | null;
   sort?: { column: number; descending: boolean } | null;
 }
@@ -41,10 +42,18 @@ export const table = builtin<Props, State, Copied>('table', (context, local) => 
   if (!width) return frame('table', title, context);
 
   const sort = state.sort;
-  const selected = new Set(Array.isArray(state.selected) ? state.selected : []);
-  const names = visible.map((row) => String(row[0] ?? ''));
+  // Two ticks in one frame are both kept, so the state is read again.
+  const ticked = () => (Array.isArray(context.state.selected) ? context.state.selected : []);
+  const selected = new Set(ticked());
+  const taken = new Set(['']);
+  const names = visible.map((row, index) => {
+    const name = String(row[0] ?? '');
+    const own = taken.has(name) ? `${name} #${index + 1}`.trim() : name;
+    taken.add(own);
+    return own;
+  });
   const tick = (name: string, on: boolean) => {
-    const rest = (context.state.selected ?? []).filter((other) => other !== name);
+    const rest = ticked().filter((other) => other !== name);
     context.setState({ selected: on ? [...rest, name] : rest });
   };
   const all = names.every((name) => selected.has(name));
@@ -111,8 +120,10 @@ export const table = builtin<Props, State, Copied>('table', (context, local) => 
           ? h(
               'td',
               { part: 'tick' },
-              tickBox(filled(texts.select, { name: name || filled(texts.row, { number: index + 1 }) }), chosen, (on) =>
-                tick(name, on),
+              tickBox(
+                filled(texts.select, { name: row[0] ? name : filled(texts.row, { number: index + 1 }) }),
+                chosen,
+                (on) => tick(name, on),
               ),
             )
           : null,
