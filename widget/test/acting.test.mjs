@@ -165,6 +165,16 @@ test('a chart has its numbers as a table behind it', async (view) => {
   ]);
 });
 
+test('what a table and a pie do not show is counted, and a negative slice has its value', async (view) => {
+  const columns = Array.from({ length: 52 }, (_, at) => ({ label: `c${at}` }));
+  await view.show({ component: 'table', props: { columns, rows: [] } });
+  assert.match(await view.text(), /2 more not shown/);
+  const series = ['A', 'B'].map((name) => ({ name, values: [-5, 10] }));
+  await view.show({ component: 'chart', props: { kind: 'pie', labels: ['a', 'b'], series } });
+  assert.match(await view.text(), /1 more not shown/);
+  assert.deepEqual(await view.root.locator('title').allTextContents(), ['a: -5 (0%)', 'b: 10 (100%)']);
+});
+
 test('a component is wide enough in a bubble that fits its content', async (view) => {
   await view.page.evaluate(() => {
     document.querySelector('#root').style.display = 'inline-block';

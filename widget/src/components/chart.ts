@@ -46,7 +46,7 @@ export const chart = builtin<Props, unknown, Behind>('chart', (context, local) =
     title,
     context,
     draw(all, labels, count, named, context),
-    more(series.length, context, SERIES),
+    more(series.length, context, kind === 'pie' ? 1 : SERIES),
     more(Math.max(labels.length, ...series.map(({ values }) => values?.length ?? 0)), context),
     context.complete ? data(all, labels, count, named, context, local) : null,
   );
@@ -102,16 +102,17 @@ function plot(all: Series[], labels: string[], count: number, named: string, con
 function pie(all: Series[], labels: string[], _count: number, named: string, context: Context): Child {
   const slices = (all[0]?.values ?? []).map((value, index) => ({
     name: labels[index] ?? String(index + 1),
-    value: Math.max(0, value ?? 0),
+    value: value ?? 0,
   }));
   const largest = Math.max(...slices.map(({ value }) => value), Number.MIN_VALUE);
-  const sum = slices.reduce((total, { value }) => total + value / largest, 0);
+  const part = (value: number) => Math.max(0, value) / largest;
+  const sum = slices.reduce((total, { value }) => total + part(value), 0);
   if (slices.length > SLICES) {
     const rest = slices.splice(SLICES - 1);
-    slices.push({ name: context.texts.other, value: rest.reduce((total, { value }) => total + value, 0) });
+    slices.push({ name: context.texts.other, value: rest.reduce((total, { value }) => total + Math.max(0, value), 0) });
   }
   const shares = slices.map(({ name, value }) => {
-    const share = sum ? value / largest / sum : 0;
+    const share = sum ? part(value) / sum : 0;
     const percent = number(share, context.locale, { style: 'percent', maximumFractionDigits: 1 });
     return { name, share, percent, text: `${name}: ${amount(value, context)} (${percent})` };
   });

@@ -34,7 +34,8 @@ export const table = builtin<Props, State, Copied>('table', (context, local) => 
   const { title, columns = [], rows = [], selectable } = context.props;
   const { texts, locale, state } = context;
   const visible = shown(rows);
-  const width = Math.min(COLUMNS, Math.max(columns.length, ...visible.map((row) => row.length)));
+  const wanted = Math.max(columns.length, ...visible.map((row) => row.length));
+  const width = Math.min(COLUMNS, wanted);
   const heads = Array.from(
     { length: width },
     (_, index) => columns[index] ?? { label: filled(texts.column, { number: index + 1 }) },
@@ -84,7 +85,7 @@ export const table = builtin<Props, State, Copied>('table', (context, local) => 
           tickBox(
             texts.selectAll,
             all && names.length > 0,
-            () => context.setState({ selected: all ? [] : [...new Set(names)] }),
+            () => context.setState({ selected: all ? [] : names }),
             !all && selected.size > 0,
           ),
         )
@@ -152,6 +153,7 @@ export const table = builtin<Props, State, Copied>('table', (context, local) => 
       'div',
       { part: 'foot' },
       h('span', { part: 'note', role: 'status' }, count ? filled(texts.selected, { count }) : null),
+      more(wanted, context, COLUMNS),
       more(rows.length, context, SHOWN),
       h('span', { part: 'space' }),
       context.complete
