@@ -50,7 +50,7 @@ test('a complete column of numbers has the same number of decimals in each cell'
   await view.show({ component: 'table', props: text.slice(0, -2), status: 'streaming' });
   assert.deepEqual((await prices()).slice(0, 4), ['1,234.5', '20', '7.25', '–']);
   await view.change({ props: text, status: 'complete' });
-  assert.deepEqual(await prices(), ['1,234.50', '20.00', '7.25', '–', '0.00']);
+  assert.deepEqual(await prices(), ['1,234.50', '20.00', '7.25', '–', '0.0000001']);
   assert.equal(await view.root.locator('tbody td:nth-of-type(2)').first().innerText(), '2026');
 });
 
@@ -163,6 +163,18 @@ test('a chart has its numbers as a table behind it', async (view) => {
     'Tue\t–',
     'Wed\t3 visits',
   ]);
+});
+
+test('the numbers of an axis differ, also of small values and of close ones', async (view) => {
+  const ticks = async (...values) => {
+    await view.show({ component: 'chart', props: { kind: 'line', labels: [], series: [{ name: 'A', values }] } });
+    return view.root.locator('[part=ticks] span').allInnerTexts();
+  };
+  assert.deepEqual(await ticks(0.001, 0.002, 0.004), ['0', '0.001', '0.002', '0.003', '0.004']);
+  assert.deepEqual(await ticks(1_234_000, 1_234_300, 1_234_800), ['1.234M', '1.2342M', '1.2344M', '1.2346M', '1.2348M']);
+  assert.deepEqual(await ticks(0, 2000), ['0', '500', '1K', '1.5K', '2K']);
+  assert.deepEqual(await ticks(0, 4e-9), ['0', '0.000000001', '0.000000002', '0.000000003', '0.000000004']);
+  assert.equal((await ticks(1e17, 1e17 + 64)).length > 0, true, 'ticks that no number can tell apart');
 });
 
 test('what a table and a pie do not show is counted, and a negative slice has its value', async (view) => {

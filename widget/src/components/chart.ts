@@ -64,6 +64,9 @@ function plot(all: Series[], labels: string[], count: number, named: string, con
   const grid = range.ticks.map((_, index) =>
     h('path', { part: 'grid', d: `M0 ${(100 * index) / (range.ticks.length - 1)}h100` }),
   );
+  const [first = 0, second = 1] = range.ticks;
+  // So many digits that two ticks differ.
+  const digits = Math.min(21, Math.ceil(Math.log10(Math.max(range.high, -range.low) / (second - first))) + 1);
   const every = Math.ceil(count / LABELS);
   return [
     legend(all.map(({ name }) => ({ name }))),
@@ -77,7 +80,7 @@ function plot(all: Series[], labels: string[], count: number, named: string, con
           h(
             'span',
             null,
-            number(tick, context.locale, { notation: 'compact', maximumFractionDigits: 2 }),
+            number(tick, context.locale, { notation: 'compact', maximumSignificantDigits: digits }),
             index === range.ticks.length - 1 && context.props.unit ? ` ${context.props.unit}` : null,
           ),
         ),

@@ -14,12 +14,11 @@ function kept<T>(cache: Map<string, T>, key: string, make: () => T): T {
 /** The most digits after the point. */
 export const MAX_DECIMALS = 6;
 
-/** Returns a number as text. */
-export function number(value: number, locale: string, options?: Intl.NumberFormatOptions): string {
-  const key = `${locale} ${options ? Object.values(options) : ''}`;
-  return kept(numbers, key, () => new Intl.NumberFormat(locale, { maximumFractionDigits: MAX_DECIMALS, ...options })).format(
-    value,
-  );
+/** Returns a number as text. A small one has its first digits, since it would be zero with `MAX_DECIMALS`. */
+export function number(value: number, locale: string, options: Intl.NumberFormatOptions = {}): string {
+  const isSmall = value !== 0 && Math.abs(value) < 5e-7 && !options.style;
+  const all = { ...(isSmall && { maximumSignificantDigits: 3 }), maximumFractionDigits: MAX_DECIMALS, ...options };
+  return kept(numbers, locale + JSON.stringify(all), () => new Intl.NumberFormat(locale, all)).format(value);
 }
 
 /** Returns the time of an ISO 8601 date in milliseconds, or `undefined`. A date without an offset is the same everywhere. */
