@@ -357,6 +357,26 @@ test('choices are answered by keyboard, once', async (view) => {
   await view.page.keyboard.press('Enter');
   await view.root.getByText('Sent').waitFor();
   assert.deepEqual((await view.log()).answers, [{ chosen: ['am', 'pm'] }]);
+  assert.equal(
+    await view.page.evaluate(() => window.shadow().activeElement?.localName),
+    'fieldset',
+    'the answer has the focus',
+  );
+});
+
+test('an answer that is shown before it is sent takes no focus from another field', async (view) => {
+  await view.page.evaluate((props) => {
+    const field = document.body.appendChild(document.createElement('input'));
+    const sent = new Promise((resolve) => (window.sent = resolve));
+    window.show({ component: 'form', props }, { respond: () => (window.change({ output: { values: {} } }), sent) });
+    window.field = field;
+  }, { fields: [{ name: 'city', label: 'City', kind: 'text' }] });
+  await view.root.getByRole('button', { name: 'Submit' }).click();
+  await view.root.getByText('Sent').waitFor();
+  assert.equal(await view.page.evaluate(() => window.shadow().activeElement?.localName), 'dl');
+  await view.page.evaluate(() => (window.field.focus(), window.sent()));
+  await view.settle();
+  assert.equal(await view.page.evaluate(() => document.activeElement === window.field), true);
 });
 
 test('nothing can be answered before all options are there', async (view) => {

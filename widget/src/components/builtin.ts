@@ -58,8 +58,13 @@ export function builtin<P, S = unknown, L = unknown>(name: keyof typeof schemas,
     },
     update(context) {
       this.context = context;
-      if (this.local)
-        draw(this.local.root, [paint(context as ComponentContext<P, S>, this.local as Local & Partial<L>)]);
+      if (!this.local) return;
+      const { root } = this.local;
+      const focused = (root as ShadowRoot).activeElement;
+      const figure = focused?.closest('figure');
+      draw(root, [paint(context as ComponentContext<P, S>, this.local as Local & Partial<L>)]);
+      // The answer gets the focus of the control that it replaces.
+      if (!focused?.isConnected) figure?.querySelector<HTMLElement>('[tabindex]')?.focus();
     },
   };
   return component;

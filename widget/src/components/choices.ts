@@ -58,7 +58,7 @@ export const choices = builtin<Props, unknown, { draft: Draft }>('choices', (con
     'choices',
     null,
     context,
-    h('fieldset', null, h('legend', { part: 'title' }, question), h('div', { part: 'options' }, rows)),
+    h('fieldset', { tabindex: -1 }, h('legend', { part: 'title' }, question), h('div', { part: 'options' }, rows)),
     more(options?.length, context),
     multiple && !answer
       ? h(

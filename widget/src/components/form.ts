@@ -77,11 +77,7 @@ export const form = builtin<Props, unknown, { draft: Draft }>('form', (context, 
       const value = read(field, entry(index), context.locale);
       return value === undefined || field.name === undefined ? [] : [[field.name, value]];
     });
-    await send(draft, local, async () => {
-      await context.respond({ values: Object.fromEntries(values) });
-      local.repaint();
-      local.root.querySelector<HTMLElement>('dl')?.focus();
-    });
+    await send(draft, local, () => context.respond({ values: Object.fromEntries(values) }));
   };
   const rows = fields.map((field, index) =>
     field.kind
