@@ -379,6 +379,14 @@ test('an answer that is shown before it is sent takes no focus from another fiel
   assert.equal(await view.page.evaluate(() => document.activeElement === window.field), true);
 });
 
+test('progress of 0 % is no indeterminate bar', async (view) => {
+  await view.show({ component: 'progress', props: { title: 'Import', percent: 0 } });
+  const bar = view.root.getByRole('progressbar');
+  assert.equal(await bar.evaluate((node) => node.matches(':indeterminate')), false);
+  await view.change({ props: { title: 'Import', percent: 40 } });
+  assert.equal(await bar.evaluate((node) => node.value), 40);
+});
+
 test('nothing can be answered before all options are there', async (view) => {
   const text = JSON.stringify(samples.choices);
   await view.show({ component: 'choices', props: text.slice(0, -3), status: 'streaming' });

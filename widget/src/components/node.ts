@@ -118,7 +118,8 @@ function dress(element: Element, next: Attributes): void {
 function set(element: Element, name: string, value: Attribute): void {
   if (name === 'key') return;
   if (name.startsWith('on')) return element.addEventListener(name.slice(2), listen);
-  if (LIVE.has(name) && element.namespaceURI !== SVG) {
+  // The property of an indeterminate bar is 0.
+  if (LIVE.has(name) && element.localName !== 'progress') {
     const live = element as unknown as Record<string, unknown>;
     if (live[name] !== value) live[name] = value ?? '';
     return;
