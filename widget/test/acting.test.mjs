@@ -387,6 +387,18 @@ test('progress of 0 % is no indeterminate bar', async (view) => {
   assert.equal(await bar.evaluate((node) => node.value), 40);
 });
 
+test('a day that does not exist is shown as it is written, and is no value of a field', async (view) => {
+  const rows = ['2026-02-31', '2026-02-31T10:00:00Z', '2026-02-28', '2024-02-29'].map((day) => [day]);
+  await view.show({ component: 'table', props: { columns: [{ label: 'Day', kind: 'date' }], rows } }, { locale: 'en' });
+  const days = await view.root.locator('tbody th').allInnerTexts();
+  assert.deepEqual(days, ['2026-02-31', '2026-02-31T10:00:00Z', 'Feb 28, 2026', 'Feb 29, 2024']);
+  const fields = [{ name: 'day', label: 'Day', kind: 'date', value: '2026-02-31' }];
+  await view.show({ component: 'form', props: { fields } });
+  await view.root.getByRole('button', { name: 'Submit' }).click();
+  await view.root.getByText('Sent').waitFor();
+  assert.deepEqual((await view.log()).answers, [{ values: {} }]);
+});
+
 test('nothing can be answered before all options are there', async (view) => {
   const text = JSON.stringify(samples.choices);
   await view.show({ component: 'choices', props: text.slice(0, -3), status: 'streaming' });

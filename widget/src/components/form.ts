@@ -1,5 +1,6 @@
 import { builtin, frame, more, shown } from './builtin.js';
 import type { AnyContext } from './component.js';
+import { time } from './format.js';
 import { type Child, h } from './node.js';
 import { type Sending, send } from './sending.js';
 import type { Texts } from './texts.js';
@@ -175,7 +176,7 @@ function initial(field: Field | undefined, context: AnyContext, index: number): 
   if (field?.kind === 'text' || field?.kind === 'long-text') return value;
   if (context.status(['fields', index, 'value']) !== 'done') return '';
   if (field?.kind === 'number') return value.replace('.', mark('decimal', context.locale) ?? '.');
-  return field?.kind === 'date' && !/^\d{4}-\d\d-\d\d$/.test(value) ? '' : value;
+  return field?.kind === 'date' && (value.length > 10 || time(value) === undefined) ? '' : value;
 }
 
 /** Returns a mark in numbers of a language that have Latin digits. */

@@ -21,14 +21,16 @@ export function number(value: number, locale: string, options: Intl.NumberFormat
   return kept(numbers, locale + JSON.stringify(all), () => new Intl.NumberFormat(locale, all)).format(value);
 }
 
-/** Returns the time of an ISO 8601 date in milliseconds, or `undefined`. A date without an offset is the same everywhere. */
+/** Returns the time of an ISO 8601 date in milliseconds, or `undefined` if there is no such day. A date without an offset is the same everywhere. */
 export function time(text: string): number | undefined {
   const match = ISO.exec(text);
   if (!match) return undefined;
   const at = Date.parse(
     match[4] && match[6] ? text : `${match[1]}-${match[2]}-${match[3]}T${match[4] ?? '00'}:${match[5] ?? '00'}Z`,
   );
-  return Number.isFinite(at) ? at : undefined;
+  // Browsers read February 31 as a day of March.
+  const isDay = new Date(text.slice(0, 10)).getUTCDate() === Number(match[3]);
+  return isDay && Number.isFinite(at) ? at : undefined;
 }
 
 /** Returns an ISO 8601 date as people write it, or the text itself if it is not one. */
