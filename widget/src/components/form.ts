@@ -186,9 +186,10 @@ const mark = (wanted: string, locale: string) =>
 
 /** Returns the Latin digit for one of any script. Its value is the number of digits before it. */
 function latin(digit: string): string {
-  let before = digit.codePointAt(0) as number;
-  while (/\p{Nd}/u.test(String.fromCodePoint(before - 1))) before -= 1;
-  return String(((digit.codePointAt(0) as number) - before) % 10);
+  let code = digit.codePointAt(0) as number;
+  let value = 0;
+  while (/\p{Nd}/u.test(String.fromCodePoint(--code))) value += 1;
+  return String(value % 10);
 }
 
 /** Reads a decimal number. A text such as `1,000` is `NaN` where the user means a thousand, since it reads as one. */

@@ -218,8 +218,8 @@ function show(
 function rank(a: Cell | undefined, b: Cell | undefined, kind: Column['kind'], locale: string, sign: number): number {
   const [x, y] = [a, b].map((cell) => {
     if (cell === null || cell === '') return undefined;
-    const value = kind === 'date' ? time(String(cell)) : kind === 'number' ? Number(String(cell)) : NaN;
-    return value === undefined || Number.isNaN(value) ? cell : value;
+    const value = kind === 'date' ? time(String(cell)) : kind === 'number' ? Number(String(cell)) : undefined;
+    return Number.isFinite(value) ? value : cell;
   });
   if (x === undefined || y === undefined) return Number(x === undefined) - Number(y === undefined);
   const isNumber = typeof x === 'number';

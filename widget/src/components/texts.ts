@@ -37,7 +37,6 @@ export const ENGLISH = {
   submit: 'Submit',
   confirm: 'Confirm',
   choose: 'Choose…',
-  required: 'required',
   missing: 'Enter a value.',
   notNumber: 'Enter a number.',
   notEmail: 'Enter an email address.',

@@ -33,7 +33,7 @@ export function componentView(first: ToolPart, { chat, texts, locale, imageOrigi
     },
     respond: async (output) => {
       await chat.addToolResult({ toolCallId: part.toolCallId, output });
-      if (part.state === 'input-available') throw new Error('The call takes no answer.');
+      if (part.state === 'input-available') throw new Error(texts.answerFailed);
     },
     componentError: (event) => void fire('omni-error', event),
   };
