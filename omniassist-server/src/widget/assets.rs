@@ -3,33 +3,33 @@
 use super::asset::Asset;
 
 /// The name of the folder of the modules, which changes with each of them.
-pub(super) const FOLDER: &str = "254f2474fa5e";
+pub(super) const FOLDER: &str = "0b6dd6793c62";
 
 /// The module that a page loads at once.
 pub(super) static ENTRY: Asset = Asset {
     name: "widget.js",
-    integrity: "sha384-w7ApUG4vjZpR3dORDavudsVXCYmrrKoLko/5htHPifbndZx2XgissubUiYlbm8Xk",
-    identity: include_bytes!("../../assets/widget/widget-254f2474fa5e.js"),
-    gzip: include_bytes!("../../assets/widget/widget-254f2474fa5e.js.gz"),
-    brotli: include_bytes!("../../assets/widget/widget-254f2474fa5e.js.br"),
+    integrity: "sha384-Y/MKCUnU6veI3aCw8a+xE7KrsPfoWAf3TEqjJ0FC1dm4stWintHTe7OW3HB93lYJ",
+    identity: include_bytes!("../../assets/widget/widget-0b6dd6793c62.js"),
+    gzip: include_bytes!("../../assets/widget/widget-0b6dd6793c62.js.gz"),
+    brotli: include_bytes!("../../assets/widget/widget-0b6dd6793c62.js.br"),
 };
 
 /// The modules that it loads when they are needed.
 #[rustfmt::skip]
 pub(super) static LAZY: &[Asset] = &[
 Asset {
-    name: "app-YUVSRWKE.js",
-    integrity: "sha384-+qfD1yERLrArzjAlZy9iBepwLEhuVwzvdK1wJZKaj5GH0sOVINORPwHgHGdbmqnc",
-    identity: include_bytes!("../../assets/widget/app-YUVSRWKE.js"),
-    gzip: include_bytes!("../../assets/widget/app-YUVSRWKE.js.gz"),
-    brotli: include_bytes!("../../assets/widget/app-YUVSRWKE.js.br"),
+    name: "app-6PI32BCR.js",
+    integrity: "sha384-16+Pnkagu0HBsy75oS2ldEVIMQxXU8MaHlRqiSW1vj/I0ce2v5lTagz2fQ2sD6Ax",
+    identity: include_bytes!("../../assets/widget/app-6PI32BCR.js"),
+    gzip: include_bytes!("../../assets/widget/app-6PI32BCR.js.gz"),
+    brotli: include_bytes!("../../assets/widget/app-6PI32BCR.js.br"),
 },
 Asset {
-    name: "ar-NACLTZXD.js",
-    integrity: "sha384-tkuBzNClPAraixWcPDpG9wLMhBlGuCxyZSWLtWF+1Xleds7tvjBp7Clhh5QJD55t",
-    identity: include_bytes!("../../assets/widget/ar-NACLTZXD.js"),
-    gzip: include_bytes!("../../assets/widget/ar-NACLTZXD.js.gz"),
-    brotli: include_bytes!("../../assets/widget/ar-NACLTZXD.js.br"),
+    name: "ar-PHOBKG6W.js",
+    integrity: "sha384-U2vSGiuBOWCWPjEXdbJiuNBAZRpSZio2L9WYKxbWZcbYdXH74ZhmBLTizrKYO9Im",
+    identity: include_bytes!("../../assets/widget/ar-PHOBKG6W.js"),
+    gzip: include_bytes!("../../assets/widget/ar-PHOBKG6W.js.gz"),
+    brotli: include_bytes!("../../assets/widget/ar-PHOBKG6W.js.br"),
 },
 Asset {
     name: "client-O7UVEXXW.js",
@@ -39,25 +39,25 @@ Asset {
     brotli: include_bytes!("../../assets/widget/client-O7UVEXXW.js.br"),
 },
 Asset {
-    name: "component-NIHNYAR4.js",
-    integrity: "sha384-C0tc+Y3qeEGveoq0yLfvftxTjToAiQK+0lIF281JX51OruLcbTCQICShO90O3mqu",
-    identity: include_bytes!("../../assets/widget/component-NIHNYAR4.js"),
-    gzip: include_bytes!("../../assets/widget/component-NIHNYAR4.js.gz"),
-    brotli: include_bytes!("../../assets/widget/component-NIHNYAR4.js.br"),
+    name: "component-DIQAI7WU.js",
+    integrity: "sha384-mKlsBY1POUyrlpznfzF7WEooEtSmDVYSIzU/d8tArnqs0sESPEKisnMUnPIU23gd",
+    identity: include_bytes!("../../assets/widget/component-DIQAI7WU.js"),
+    gzip: include_bytes!("../../assets/widget/component-DIQAI7WU.js.gz"),
+    brotli: include_bytes!("../../assets/widget/component-DIQAI7WU.js.br"),
 },
 Asset {
-    name: "de-2OQIYARY.js",
-    integrity: "sha384-4+8G2gFSGsr1aj8VRVsxDbqXsGeCgH88qAwntMnlfuyd7i+1s7msi1lmZWO5cBqP",
-    identity: include_bytes!("../../assets/widget/de-2OQIYARY.js"),
-    gzip: include_bytes!("../../assets/widget/de-2OQIYARY.js.gz"),
-    brotli: include_bytes!("../../assets/widget/de-2OQIYARY.js.br"),
+    name: "de-GJW6A3MH.js",
+    integrity: "sha384-OSpwPyJ+dNHgbjHJSs2P3L6LmU+lqltSE79pksQrcQ7U954vcJAzVkHOJT+aCyWT",
+    identity: include_bytes!("../../assets/widget/de-GJW6A3MH.js"),
+    gzip: include_bytes!("../../assets/widget/de-GJW6A3MH.js.gz"),
+    brotli: include_bytes!("../../assets/widget/de-GJW6A3MH.js.br"),
 },
 Asset {
-    name: "es-E2IPOXPP.js",
-    integrity: "sha384-1Dl50xNunhFdkSRdCo449xBArV9YTb3SNwMMru4Bp7aktabpf6qaFl3XQsaFb9xw",
-    identity: include_bytes!("../../assets/widget/es-E2IPOXPP.js"),
-    gzip: include_bytes!("../../assets/widget/es-E2IPOXPP.js.gz"),
-    brotli: include_bytes!("../../assets/widget/es-E2IPOXPP.js.br"),
+    name: "es-RWCV27ZJ.js",
+    integrity: "sha384-vStWSUMl79rMwmHDdRJ/7GL6U81G4dDHFWHFBaMKWdaytDQEhTSb541jh6GzQhxY",
+    identity: include_bytes!("../../assets/widget/es-RWCV27ZJ.js"),
+    gzip: include_bytes!("../../assets/widget/es-RWCV27ZJ.js.gz"),
+    brotli: include_bytes!("../../assets/widget/es-RWCV27ZJ.js.br"),
 },
 Asset {
     name: "highlight-M73TANYB.js",
@@ -67,24 +67,24 @@ Asset {
     brotli: include_bytes!("../../assets/widget/highlight-M73TANYB.js.br"),
 },
 Asset {
-    name: "page-37V2M7KQ.js",
+    name: "page-D57CRYIP.js",
     integrity: "sha384-5JwBNJyPO8TN6+YTGfzvF2R88vVnZt3q8PHPYDrMrD3H1ogM8iQYChKsMSigcAUB",
-    identity: include_bytes!("../../assets/widget/page-37V2M7KQ.js"),
-    gzip: include_bytes!("../../assets/widget/page-37V2M7KQ.js.gz"),
-    brotli: include_bytes!("../../assets/widget/page-37V2M7KQ.js.br"),
+    identity: include_bytes!("../../assets/widget/page-D57CRYIP.js"),
+    gzip: include_bytes!("../../assets/widget/page-D57CRYIP.js.gz"),
+    brotli: include_bytes!("../../assets/widget/page-D57CRYIP.js.br"),
 },
 Asset {
-    name: "rare-UJCXH75G.js",
-    integrity: "sha384-3pdPyMLillieb7xy/WDU09fl/yI84ZR67+CxfhNX3Xe7R/VAM4XlnyHt8QMzvEMz",
-    identity: include_bytes!("../../assets/widget/rare-UJCXH75G.js"),
-    gzip: include_bytes!("../../assets/widget/rare-UJCXH75G.js.gz"),
-    brotli: include_bytes!("../../assets/widget/rare-UJCXH75G.js.br"),
+    name: "rare-VKY22MPB.js",
+    integrity: "sha384-IKF0EHMJ72oWDSKpbEijMGyhSSfj2NZFX9h5vsG+7wU+lugTEGLpMa3QG4Sn2R8x",
+    identity: include_bytes!("../../assets/widget/rare-VKY22MPB.js"),
+    gzip: include_bytes!("../../assets/widget/rare-VKY22MPB.js.gz"),
+    brotli: include_bytes!("../../assets/widget/rare-VKY22MPB.js.br"),
 },
 Asset {
-    name: "tree-F6LXYU75.js",
-    integrity: "sha384-llOe15RDQTBUGqBpAqoZcVA6ZSklWL6C+rawX0OENPx7OA4+fucjRbcurOQgO5Tc",
-    identity: include_bytes!("../../assets/widget/tree-F6LXYU75.js"),
-    gzip: include_bytes!("../../assets/widget/tree-F6LXYU75.js.gz"),
-    brotli: include_bytes!("../../assets/widget/tree-F6LXYU75.js.br"),
+    name: "tree-F3IPYIV3.js",
+    integrity: "sha384-glVPyi143KIqV807qP4/bBizO8aYKgOKuAKnk+925DjLCpvphnlRHlnujFkVAD7S",
+    identity: include_bytes!("../../assets/widget/tree-F3IPYIV3.js"),
+    gzip: include_bytes!("../../assets/widget/tree-F3IPYIV3.js.gz"),
+    brotli: include_bytes!("../../assets/widget/tree-F3IPYIV3.js.br"),
 },
 ];
