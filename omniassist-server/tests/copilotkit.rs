@@ -67,10 +67,10 @@ async fn the_headers_of_stored_runs_count_here_too() {
     };
     let first = run("idempotency-key", "k").await;
     let id = first.headers()["x-omniassist-run"].clone();
-    events(first).await;
+    read(first).await;
     let again = run("idempotency-key", "k").await;
     assert_eq!((again.headers()["x-omniassist-run"].clone(), model.payloads().len()), (id, 1));
-    events(again).await;
+    read(again).await;
     let (status, answer) = json_of(run("x-omniassist-when-busy", "never").await).await;
     let path = &answer["details"]["path"];
     assert_eq!((status, path), (StatusCode::BAD_REQUEST, &json!("X-Omniassist-When-Busy")));

@@ -57,8 +57,8 @@ async fn no_route_shows_entries() {
     for query in ["branch=%1Fui%2Fstate%2Ftable_1", "before=%1Fui%2Fstate%2Ftable_1"] {
         let answer = site.get(&format!("/threads/c/messages?{query}")).await;
         assert_eq!(
-            (answer.status, answer.json()["messages"].clone()),
-            (StatusCode::OK, json!([])),
+            (answer.status, answer.code()),
+            (StatusCode::BAD_REQUEST, "invalid_request".to_owned()),
             "{query}"
         );
     }
