@@ -28,4 +28,10 @@ pub trait WireDecoder: Send {
     ///
     /// Returns an error if the answer was incomplete ([`Interrupted`](crate::ProviderErrorKind::Interrupted)).
     fn finish(&mut self, events: &mut EventBuf<LlmEvent>) -> Result<()>;
+
+    /// Returns `true` if the answer is complete before the body has ended. A connection that breaks or goes silent is then
+    /// the end of the body, and not a failure. Default: `false`.
+    fn is_complete(&self) -> bool {
+        false
+    }
 }

@@ -20,6 +20,9 @@ pub trait EventReader: Send {
     fn event(&mut self, name: &str, data: &Text, out: &mut EventBuf<LlmEvent>) -> Result<()>;
 
     fn end(&mut self, out: &mut EventBuf<LlmEvent>) -> Result<()>;
+
+    /// Returns `true` if [`end`](Self::end) would succeed.
+    fn is_complete(&self) -> bool;
 }
 
 /// A decoder of one API's event stream, for programs that have the bytes: a gateway, a test, a benchmark. The types of
@@ -134,6 +137,10 @@ impl<R: EventReader> WireDecoder for ApiDecoder<R> {
 
     fn finish(&mut self, events: &mut EventBuf<LlmEvent>) -> Result<()> {
         self.guarded(|wire| wire.close(events))
+    }
+
+    fn is_complete(&self) -> bool {
+        self.failed.is_none() && self.reader.is_complete()
     }
 }
 

@@ -27,7 +27,7 @@ use crate::{Error, ProviderErrorKind, Result, one_line};
 /// The distance of a deadline that is never reached. It replaces a deadline that the clock cannot represent.
 const FAR: Duration = Duration::from_secs(60 * 60 * 24 * 365);
 
-/// The silence after the model's finish that counts as the end of the body. Only the token counts of Chat Completions
+/// The silence after the model's finish that counts as the end of the body. Only token counts and the end of the stream
 /// follow the finish, without a pause.
 const AFTER_FINISH: Duration = Duration::from_secs(2);
 /// Chunks without an event that are read in one poll, before the task yields to others.
@@ -61,8 +61,6 @@ struct Core<D> {
     visible: bool,
     /// `true` if events are passed on. Until one is visible, or names the answer, they are held back.
     released: bool,
-    /// `true` if the consumer has taken the answer's finish.
-    finished: bool,
     /// `true` if the request was sent again because a pooled connection was closed. That does not count as a repeat.
     reconnected: bool,
     /// Repeats made, since the last event of a lasting answer.
@@ -127,7 +125,6 @@ where
             events: EventBuf::with_capacity(2),
             visible: false,
             released: false,
-            finished: false,
             reconnected: false,
             repeats: 0,
             position: None,
@@ -174,9 +171,10 @@ where
 
     /// Returns an event, the failure after the last event, or the end.
     fn take_item(&mut self) -> Option<Result<LlmEvent>> {
-        let Some(event) = self.events.pop() else { return self.failed.take().map(Err) };
-        self.finished |= matches!(event, LlmEvent::Finish { .. });
-        Some(Ok(event))
+        match self.events.pop() {
+            Some(event) => Some(Ok(event)),
+            None => self.failed.take().map(Err),
+        }
     }
 
     fn poll_progress(&mut self, timer: Pin<&mut Timer>, cx: &mut Context<'_>) -> Poll<Progress> {
@@ -299,7 +297,7 @@ where
             Poll::Pending => {
                 let since = *streaming.pending_since.get_or_insert_with(Instant::now);
                 let idle = self.shared.limits.idle_timeout;
-                let idle = if self.finished { idle.min(AFTER_FINISH) } else { idle };
+                let idle = if streaming.decoder.is_complete() { idle.min(AFTER_FINISH) } else { idle };
                 let deadline = streaming.first_byte.unwrap_or_else(|| after(since, idle));
                 ready!(timer.poll_deadline(cx, deadline));
                 self.break_off(Error::provider(ProviderErrorKind::Timeout));
@@ -357,7 +355,10 @@ where
 
     /// Handles a connection that broke or went silent. After the answer's finish, that is not a failure.
     fn break_off(&mut self, error: Error) {
-        if self.finished { self.close() } else { self.fail_streaming(error) }
+        match &self.state {
+            State::Streaming(streaming) if streaming.decoder.is_complete() => self.close(),
+            _ => self.fail_streaming(error),
+        }
     }
 
     fn fail_streaming(&mut self, error: Error) {

@@ -155,6 +155,7 @@ fn a_cut_drops_the_last_call_for_each_finish_reason() {
         ("error", Value::Null, true),
         ("tool_calls", json!("max_output_tokens"), true),
         ("tool_calls", json!("MAX_TOKENS"), true),
+        ("insufficient_system_resource", Value::Null, true),
         ("brand_new", Value::Null, false),
     ] {
         let mut end = finish(reason);
@@ -178,6 +179,60 @@ fn the_finish_reason_and_the_calls_can_disagree() {
     assert_eq!(stop.finish.unwrap().0, FinishReason::Stop);
     let none = of_chunks(&[delta(json!({"content": "x"})), finish("tool_calls")]);
     assert_eq!(none.finish.unwrap(), (FinishReason::Stop, Some("tool_calls".to_owned()), false));
+}
+
+/// Some gateways pass on the finish reason of another API.
+#[test]
+fn a_finish_reason_in_another_spelling_keeps_the_call() {
+    let call = tool(json!({"index": 0, "id": "a", "function": {"name": "weather", "arguments": "{}"}}));
+    for (word, reason) in [
+        ("STOP", FinishReason::Stop),
+        ("tool-calls", FinishReason::ToolCalls),
+        ("TOOL_CALLS", FinishReason::ToolCalls),
+        ("End_Turn", FinishReason::Stop),
+    ] {
+        let said = of_chunks(&[call.clone(), finish(word)]);
+        assert_eq!(calls(&said), [("a", "weather", Some("{}"))], "{word}");
+        assert_eq!(said.finish.unwrap(), (reason, Some(word.to_owned()), false));
+    }
+    let said = of_chunks(&[delta(json!({"content": "x"})), finish("MAX-TOKENS")]);
+    assert_eq!(said.finish.unwrap(), (FinishReason::Length, Some("MAX-TOKENS".to_owned()), true));
+}
+
+#[test]
+fn a_refusal_is_the_reason_of_its_finish() {
+    let refused = delta(json!({"refusal": "No."}));
+    assert_eq!(of_chunks(&[refused.clone(), finish("stop")]).finish.unwrap().0, FinishReason::Refusal);
+    assert_eq!(of_chunks(&[refused, finish("length")]).finish.unwrap().0, FinishReason::Length);
+    let empty = delta(json!({"content": "Yes.", "refusal": ""}));
+    assert_eq!(of_chunks(&[empty, finish("stop")]).finish.unwrap().0, FinishReason::Stop);
+}
+
+/// xAI reports 26 tokens of output and 196 of reasoning, with a total that includes both.
+#[test]
+fn reasoning_beside_the_output_is_a_part_of_it() {
+    let usage = |reasoning: u64, total: u64| {
+        let counts = json!({"prompt_tokens": 291, "completion_tokens": 26, "total_tokens": total,
+                            "completion_tokens_details": {"reasoning_tokens": reasoning}});
+        of_chunks(&[finish("stop"), json!({"choices": [], "usage": counts})]).usage.unwrap()
+    };
+    assert_eq!(usage(196, 513).output_tokens, Some(222));
+    assert_eq!(usage(20, 317).output_tokens, Some(26));
+    assert_eq!(usage(0, 317).output_tokens, Some(26));
+}
+
+#[test]
+fn a_flat_payload_of_an_error_event_is_an_error() {
+    let text = delta(json!({"content": "Hal"}));
+    let mut bytes = chat(std::slice::from_ref(&text));
+    bytes.extend_from_slice(b"event: error\ndata: {\"message\":\"m\",\"code\":429}\n\n");
+    bytes.extend_from_slice(&chat_done(&[finish("stop")]));
+    let decoded = whole(Api::Chat, &bytes);
+    assert_eq!(decoded.end.unwrap_err().provider_kind(), Some(ProviderErrorKind::RateLimited));
+    assert_eq!(fold(&decoded.events).text, "Hal");
+    // The name alone does not make an error of a chunk with content.
+    let named = format!("event: error\ndata: {text}\n\n").into_bytes();
+    assert_eq!(said(&[named, chat_done(&[finish("stop")])].concat()).text, "Hal");
 }
 
 #[test]

@@ -285,3 +285,16 @@ fn unknown_events_are_ignored_and_invalid_json_is_an_error() {
     let broken = whole(Api::Responses, b"data: {\"type\":\n\n").end.unwrap_err();
     assert_eq!(broken.provider_kind(), Some(ProviderErrorKind::Protocol));
 }
+
+#[test]
+fn a_refusal_is_the_reason_of_its_finish() {
+    let delta =
+        json!({"type": "response.refusal.delta", "output_index": 0, "content_index": 0, "delta": "No."});
+    let item = json!({"id": "m1", "type": "message", "content": [{"type": "refusal", "refusal": "No."}]});
+    for events in [vec![created(), delta], vec![created(), done(0, item)]] {
+        let end = json!({"type": "response.completed", "response": {"id": "resp_1", "status": "completed"}});
+        let said = said(&responses(&[events, vec![end]].concat()));
+        assert_eq!(said.refusal, "No.");
+        assert_eq!(said.finish.unwrap(), (FinishReason::Refusal, Some("completed".to_owned()), false));
+    }
+}

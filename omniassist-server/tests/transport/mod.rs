@@ -3,6 +3,7 @@
 mod answers;
 mod deadlines;
 mod drops;
+mod endings;
 mod framing;
 mod gzip;
 mod http2;
@@ -16,7 +17,7 @@ use futures_util::StreamExt;
 use omniassist_server::core::{Limits, LlmEvent, LlmPayload, TranscriptItem};
 use omniassist_server::testing::{FakeProvider, Reply};
 use omniassist_server::{Error, LlmProvider, LlmStream, OpenAiProvider, ProviderErrorKind};
-use serde_json::json;
+use serde_json::{Value, json};
 
 const KEY: &str = "sk-canary-0123456789";
 

@@ -392,6 +392,10 @@ impl EventReader for Reader {
             (false, _) => Err(Error::provider(ProviderErrorKind::Interrupted)),
         }
     }
+
+    fn is_complete(&self) -> bool {
+        self.finished || (self.stop_reason.is_some() && self.open.is_empty())
+    }
 }
 
 /// Returns `true` if this stop reason means that the answer was cut. A classifier may cause a refusal in the middle of

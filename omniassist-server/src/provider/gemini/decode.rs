@@ -196,6 +196,10 @@ impl EventReader for Reader {
         out.push(LlmEvent::Finish { reason, raw: Some(raw), truncated });
         Ok(())
     }
+
+    fn is_complete(&self) -> bool {
+        self.finish.is_some() || self.blocked.is_some()
+    }
 }
 
 fn list(data: &Text) -> Vec<Chunk<'_>> {

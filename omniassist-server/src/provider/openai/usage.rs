@@ -46,6 +46,14 @@ impl WireUsage {
         usage.cache_write_input_tokens = input().find_map(|details| details.cache_write_tokens.0);
         let reasoning = output.find_map(|details| details.reasoning_tokens.0);
         usage.reasoning_tokens = reasoning.or(self.reasoning_tokens.0);
+        // xAI counts reasoning beside the output, and not as a part of it. Only the total shows that.
+        if let (Some(input), Some(output), Some(reasoning), Some(total)) =
+            (usage.input_tokens, usage.output_tokens, usage.reasoning_tokens, usage.total_tokens)
+            && reasoning > 0
+            && total == input.saturating_add(output).saturating_add(reasoning)
+        {
+            usage.output_tokens = Some(output.saturating_add(reasoning));
+        }
         (usage != Usage::default()).then_some(usage)
     }
 }

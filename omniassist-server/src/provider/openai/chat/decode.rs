@@ -39,6 +39,7 @@ pub struct Reader {
     executed: HashSet<u64>,
     finish: Option<Text>,
     cut: bool,
+    refused: bool,
 }
 
 impl Reader {
@@ -119,6 +120,7 @@ impl Reader {
             }
         }
         let refusal = delta.refusal.map_or_else(Text::new, |text| text.into_view(data));
+        self.refused |= !refusal.is_empty();
         self.say(BlockKind::Refusal, refusal, out);
         for annotation in delta.annotations.into_iter().flat_map(|annotations| *annotations) {
             if let Some(citation) = annotation.url_citation {
@@ -266,13 +268,15 @@ impl Reader {
             FinishReason::ToolCalls if !self.calls.any() => FinishReason::Stop,
             reason => reason,
         };
+        let reason =
+            if reason == FinishReason::Stop && self.refused { FinishReason::Refusal } else { reason };
         out.push(LlmEvent::Finish { reason, raw: Some(raw), truncated: self.cut });
         Ok(())
     }
 }
 
 impl EventReader for Reader {
-    fn event(&mut self, _name: &str, data: &Text, out: &mut Out) -> Result<()> {
+    fn event(&mut self, name: &str, data: &Text, out: &mut Out) -> Result<()> {
         if self.finished {
             return Ok(());
         }
@@ -283,7 +287,12 @@ impl EventReader for Reader {
             // A keep-alive in the form of data.
             return Ok(());
         }
-        self.chunk(serde_json::from_str(data).map_err(broken_json)?, data, out)
+        let chunk: Chunk<'_> = serde_json::from_str(data).map_err(broken_json)?;
+        if name == "error" && chunk.error.is_none() && chunk.choices.len() == 0 {
+            let error = error_report::in_band(serde_json::from_str(data).map_err(broken_json)?);
+            return self.answer.fail(error, out);
+        }
+        self.chunk(chunk, data, out)
     }
 
     fn end(&mut self, out: &mut Out) -> Result<()> {
@@ -296,6 +305,10 @@ impl EventReader for Reader {
         }
         self.conclude(out)
     }
+
+    fn is_complete(&self) -> bool {
+        self.finished || self.finish.is_some()
+    }
 }
 
 /// Returns a list if it is longer than before.
@@ -306,15 +319,20 @@ fn longer<'a>(list: Option<&'a RawValue>, seen: &mut usize) -> Option<&'a str> {
 
 /// Returns the finish reason for the name that a server uses.
 fn reason(word: &str) -> FinishReason {
-    match word {
+    match normal(word).as_str() {
         "stop" | "eos" | "end_turn" | "stop_sequence" => FinishReason::Stop,
         "tool_calls" | "tool_call" | "tool_use" | "function_call" => FinishReason::ToolCalls,
         "length" | "max_tokens" | "max_output_tokens" | "model_length" => FinishReason::Length,
         "content_filter" | "safety" => FinishReason::ContentFilter,
         "refusal" => FinishReason::Refusal,
         "error" => FinishReason::Error,
-        other => FinishReason::Other(other.into()),
+        _ => FinishReason::Other(word.into()),
     }
+}
+
+/// Returns a finish reason in the spelling of the lists below. Some gateways pass on that of another API.
+fn normal(word: &str) -> String {
+    word.to_ascii_lowercase().replace('-', "_")
 }
 
 /// Returns `true` if a provider's finish reason means that the output was cut.
@@ -338,6 +356,7 @@ fn is_cut(word: &str) -> bool {
         "abort",
         "aborted",
         "cancelled",
+        "insufficient_system_resource",
     ];
-    CUT.iter().any(|cut| word.eq_ignore_ascii_case(cut))
+    CUT.contains(&normal(word).as_str())
 }

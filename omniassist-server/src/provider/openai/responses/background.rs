@@ -271,6 +271,10 @@ impl EventReader for Events {
     fn end(&mut self, out: &mut EventBuf<LlmEvent>) -> Result<()> {
         lock(&self.0.state).reader.end(out)
     }
+
+    fn is_complete(&self) -> bool {
+        lock(&self.0.state).reader.is_complete()
+    }
 }
 
 /// The decoder of an answer that is not used.

@@ -248,6 +248,7 @@ impl Reader {
                 FinishReason::Other(raw.clone().unwrap_or_else(|| Text::from_static("incomplete")))
             }
             (false, _) if last_call.is_some() => FinishReason::ToolCalls,
+            (false, _) if self.items.has_refusal() => FinishReason::Refusal,
             (false, _) => FinishReason::Stop,
         };
         let truncated = cut || last_call.is_some_and(|call| !call.ended);
@@ -349,6 +350,10 @@ impl EventReader for Reader {
 
     fn end(&mut self, _: &mut Out) -> Result<()> {
         if self.finished { Ok(()) } else { Err(Error::provider(ProviderErrorKind::Interrupted)) }
+    }
+
+    fn is_complete(&self) -> bool {
+        self.finished
     }
 }
 

@@ -140,6 +140,14 @@ impl Items {
         self.0.iter_mut().filter(|item| !item.done)
     }
 
+    pub(super) fn has_refusal(&self) -> bool {
+        let is_refusal = |part: &Part| matches!(part.key, PartKey::Refusal(_));
+        self.0.iter().any(|item| match &item.kind {
+            ItemKind::Message(blocks) => blocks.parts.iter().any(is_refusal),
+            _ => false,
+        })
+    }
+
     pub(super) fn last_call(&self) -> Option<&CallState> {
         self.0.iter().rev().find_map(|item| match &item.kind {
             ItemKind::Call(call) => Some(call),
