@@ -4,7 +4,7 @@ use std::error::Error as _;
 
 use omniassist_server::core::event::RunErrorCode;
 use omniassist_server::core::transcript::UserContent;
-use omniassist_server::core::{Limits, LlmPayload, RunRequest, TranscriptItem};
+use omniassist_server::core::{FinishReason, Limits, LlmPayload, RunRequest, TranscriptItem};
 use omniassist_server::testing::{ScriptedProvider, Turn, text};
 use omniassist_server::{Assistant, Error, ObjectFailure, ProviderErrorKind};
 use schemars::JsonSchema;
@@ -106,4 +106,16 @@ async fn a_type_other_than_an_object_is_refused_before_the_model_is_called() {
     assert!(failure.run().is_none() && failure.answer().is_none());
     assert_eq!(model.payloads().len(), 0);
     assert!(failure.source().unwrap().to_string().contains("object"), "{failure:?}");
+}
+
+#[tokio::test]
+async fn a_refusal_is_not_asked_again() {
+    for reason in [FinishReason::Refusal, FinishReason::ContentFilter] {
+        let model = ScriptedProvider::new()
+            .turn(text("I cannot help.").then(Turn::finish(reason.clone())))
+            .turn(text(GOOD));
+        let (ticket, asked) = ask(model).await;
+        assert_eq!(asked.len(), 1, "{reason:?}");
+        assert_eq!(ticket.unwrap_err().answer(), Some("I cannot help."), "{reason:?}");
+    }
 }

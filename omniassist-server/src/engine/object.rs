@@ -49,7 +49,7 @@ impl Assistant {
     ///
     /// # Errors
     ///
-    /// Returns an error if a run fails, if no answer fits, or if providers cannot take the schema of `T`, which must be of
+    /// Returns an error if a run fails, if no answer fits, if the model refuses to answer or its answer is filtered, or if providers cannot take the schema of `T`, which must be of
     /// type `object`.
     pub async fn object<T: DeserializeOwned + JsonSchema>(
         &self,
@@ -60,13 +60,15 @@ impl Assistant {
         request.options = Some(shape.asked_for(request.options.as_deref().unwrap_or(self.model_options())));
         let mut repetitions = self.limits().max_invalid_turns;
         loop {
-            let answer = self.run(request.clone()).text().await;
-            let answer = answer.map_err(|failure| ObjectFailure::new(None, failure))?;
+            let outcome = self.run(request.clone()).outcome().await;
+            let outcome = outcome.map_err(|failure| ObjectFailure::new(None, failure))?;
+            let withheld = outcome.is_withheld();
+            let answer = outcome.written_text();
             let invalid = match shape.read(&answer) {
                 Ok(value) => return Ok(value),
                 Err(invalid) => invalid,
             };
-            if repetitions == 0 {
+            if repetitions == 0 || withheld {
                 return Err(ObjectFailure::new(Some(answer), invalid));
             }
             repetitions -= 1;

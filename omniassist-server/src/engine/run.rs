@@ -10,7 +10,7 @@ use futures_core::Stream;
 use omniassist_core::event::{AgentState, RunErrorCode};
 use omniassist_core::journal::Record;
 use omniassist_core::message::{Message, MessageCollector, Role};
-use omniassist_core::{RunEvent, Text, Usage};
+use omniassist_core::{FinishReason, RunEvent, Text, Usage};
 
 use super::driver::Driver;
 use super::end::End;
@@ -196,12 +196,13 @@ impl Run {
         while let Some(event) = self.next().await {
             collector.apply(&event);
             let code = match event {
-                RunEvent::Finish { usage, .. } => {
+                RunEvent::Finish { reason, usage, .. } => {
                     let cost = self.live.with(|driver| driver.cost()).flatten();
                     return Ok(RunOutcome {
                         message: collector.into_message(),
                         usage,
                         cost,
+                        reason,
                         continued_parts,
                     });
                 }
@@ -288,11 +289,17 @@ pub struct RunOutcome {
     /// The cost of all steps. `None` unless the assistant has [prices](super::AssistantBuilder::prices), every model that
     /// answered has one, and every step reported its tokens.
     pub cost: Option<Cost>,
+    reason: FinishReason,
     continued_parts: usize,
 }
 
 impl RunOutcome {
-    fn written_text(mut self) -> String {
+    /// Returns `true` if the model refused to answer, or its answer was filtered.
+    pub(super) fn is_withheld(&self) -> bool {
+        matches!(self.reason, FinishReason::Refusal | FinishReason::ContentFilter)
+    }
+
+    pub(super) fn written_text(mut self) -> String {
         let written = self.message.parts.split_off(self.continued_parts.min(self.message.parts.len()));
         Message { parts: written, role: Role::Assistant, ..self.message }.text()
     }
