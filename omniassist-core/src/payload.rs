@@ -65,9 +65,10 @@ pub enum ToolChoice {
 #[serde(default)]
 #[non_exhaustive]
 pub struct ModelOptions {
-    /// Sampling temperature.
+    /// Sampling temperature. It is not sent to models that are known to refuse it. These are OpenAI's reasoning models (except
+    /// gpt-5.1 and later with the effort `none`) and Claude models since 4.7. To send it anyway, put it into [`extra`](Self::extra).
     pub temperature: Option<f64>,
-    /// Nucleus sampling.
+    /// Nucleus sampling. It is not sent to the same models.
     pub top_p: Option<f64>,
     /// The maximum number of tokens of one answer, including reasoning.
     pub max_output_tokens: Option<u32>,

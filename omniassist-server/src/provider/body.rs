@@ -8,6 +8,9 @@ use serde_json::{Map, Value};
 
 use crate::{Error, Result};
 
+/// The user's message before a conversation that begins with the assistant, for APIs that require one.
+pub(super) const OPENING: &str = "(The conversation begins.)";
+
 /// The approximate number of bytes around the text of an item.
 const FRAME: usize = 96;
 

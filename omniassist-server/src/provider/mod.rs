@@ -108,15 +108,19 @@
 
 #[cfg(feature = "__transport")]
 mod answer;
+#[cfg(feature = "__transport")]
+mod answer_form;
 #[cfg(feature = "anthropic")]
 pub mod anthropic;
 #[cfg(feature = "__transport")]
 mod api;
 #[cfg(feature = "__transport")]
 mod body;
+#[cfg(feature = "__transport")]
+mod call_name;
 #[cfg(any(feature = "anthropic", feature = "openai"))]
 mod compaction;
-#[cfg(any(feature = "anthropic", feature = "openai"))]
+#[cfg(feature = "__transport")]
 mod data_url;
 #[cfg(feature = "__transport")]
 mod error_report;

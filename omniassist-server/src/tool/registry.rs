@@ -10,7 +10,7 @@ use std::future::Future;
 use std::sync::{Arc, Mutex, OnceLock, RwLock};
 
 use omniassist_core::run::ClientAbilities;
-use omniassist_core::{JsonText, Limits, Text, ToolSide, ToolSpec};
+use omniassist_core::{JsonText, Limits, Text, ToolSide, ToolSpec, check_tool_name};
 use tokio_util::task::TaskTracker;
 
 use self::indexed::{IndexedTools, ToolMap};
@@ -21,6 +21,9 @@ use super::search::{Search, TOOL_SEARCH};
 use super::source::Attachments;
 use super::state::StateMap;
 use crate::{Error, Principal, Result, RunContext};
+
+/// The characters of the called name in the answer to a call of an unknown tool.
+const MAX_SHOWN_NAME: usize = 64;
 
 /// Bytes of the tools' names in the answer to a call of an unknown tool.
 const MAX_LISTED_BYTES: usize = 1_000;
@@ -381,17 +384,22 @@ impl ToolSnapshot {
     pub fn check(&self, name: &str, arguments: &JsonText) -> Result<(), Text> {
         match self.get(name) {
             Some(tool) => tool.check_arguments(arguments),
-            None => Err(self.no_such_tool()),
+            None => Err(self.no_such_tool(name)),
         }
     }
 
-    /// Returns the text for a model that calls a tool which does not exist. It lists the names of the tools there are.
-    fn no_such_tool(&self) -> Text {
+    /// Returns the text for a model that calls a tool which does not exist. It lists the names of the tools there are. A name that
+    /// providers refuse is part of the text, since the call is sent to them under another name.
+    fn no_such_tool(&self, name: &str) -> Text {
+        let name = match check_tool_name(name) {
+            Ok(()) => String::new(),
+            Err(_) => format!(" ({:?})", name.chars().take(MAX_SHOWN_NAME).collect::<String>()),
+        };
         let names = self.listed_names();
         if names.is_empty() {
-            return Text::from_static("There is no tool of this name, and there are no other tools.");
+            return format!("There is no tool of this name{name}, and there are no other tools.").into();
         }
-        format!("There is no tool of this name. The tools are: {names}").into()
+        format!("There is no tool of this name{name}. The tools are: {names}").into()
     }
 
     /// Returns the names of the tools in about 1,000 bytes.

@@ -106,16 +106,19 @@ fn each_vendor_receives_its_own_request_format() {
         assert_ne!(body.get("parallel_tool_calls").is_some(), is(&silent), "{vendor:?}");
         let word = if is(&[Vendor::MISTRAL]) { "any" } else { "required" };
         assert_eq!(body["tool_choice"], word, "{vendor:?}");
-        let lenient = [Vendor::GROQ, Vendor::TOGETHER, Vendor::PERPLEXITY];
+        let lenient = [Vendor::TOGETHER, Vendor::PERPLEXITY];
+        let unstated = [Vendor::GROQ, Vendor::CEREBRAS];
         let format = if is(&[Vendor::DEEPSEEK]) {
             json!({"type": "json_object"})
+        } else if is(&unstated) {
+            Value::Null
         } else {
             json!({"type": "json_schema", "json_schema": {"name": "answer", "schema": answer_schema(), "strict": !is(&lenient)}})
         };
         assert_eq!(body["response_format"], format, "{vendor:?}");
         assert_eq!(
             body["messages"][0]["content"].as_str().unwrap().contains("\"required\""),
-            is(&[Vendor::DEEPSEEK]),
+            is(&[Vendor::DEEPSEEK]) || is(&unstated),
             "{vendor:?}"
         );
         let effort: Vec<&str> = [
@@ -134,7 +137,7 @@ fn each_vendor_receives_its_own_request_format() {
             _ => "field",
         };
         assert_eq!(effort, [wanted], "{vendor:?}");
-        let replays = [Vendor::DEEPSEEK, Vendor::MOONSHOT, Vendor::FIREWORKS];
+        let replays = [Vendor::DEEPSEEK, Vendor::MOONSHOT, Vendor::FIREWORKS, Vendor::OPENROUTER];
         let turn = body["messages"].as_array().unwrap().iter().find(|m| m["role"] == "assistant").unwrap();
         assert_eq!(turn.get("reasoning_content").is_some(), is(&replays), "{vendor:?}");
         let id = turn["tool_calls"][0]["id"].as_str().unwrap();
@@ -188,6 +191,36 @@ fn a_turn_with_calls_has_empty_reasoning_for_vendors_that_require_it() {
         let expected = json!("");
         let body = body(*vendor, &payload);
         assert_eq!(body["messages"][2].get("reasoning_content"), asked.then_some(&expected), "{vendor:?}");
+    }
+}
+
+#[test]
+fn reasoning_of_a_turn_without_calls_is_not_sent_to_a_router() {
+    let reasoning = TranscriptItem::Reasoning { text: "Hm.".into(), metadata: None };
+    let answer = TranscriptItem::Text { text: "21 °C.".into(), metadata: None };
+    let payload =
+        LlmPayload::new([TranscriptItem::user("Bern?"), reasoning, answer, TranscriptItem::user("Thanks")]);
+    assert!(!body(Vendor::OPENROUTER, &payload).to_string().contains("Hm."));
+}
+
+/// Groq refuses the form of an answer in streams and in requests with tools, and Cerebras in requests with tools.
+#[test]
+fn the_form_of_an_answer_is_prompted_where_the_vendor_refuses_it() {
+    let mut with_tools = payload();
+    with_tools.system = None;
+    let mut alone = with_tools.clone();
+    alone.tools = Arc::from([]);
+    for (vendor, payload, stated) in [
+        (Vendor::GROQ, &with_tools, false),
+        (Vendor::GROQ, &alone, false),
+        (Vendor::CEREBRAS, &with_tools, false),
+        (Vendor::CEREBRAS, &alone, true),
+    ] {
+        let body = body(vendor, payload);
+        assert_eq!(body.get("response_format").is_some(), stated, "{vendor:?}");
+        let prompt = format!("Answer with JSON that follows this schema:\n{}", answer_schema());
+        let first = &body["messages"][0];
+        assert_eq!(*first == json!({"role": "system", "content": prompt}), !stated, "{vendor:?}: {first}");
     }
 }
 
@@ -359,11 +392,11 @@ fn reasoning_details_are_sent_back_unchanged() {
         let payload = LlmPayload::new(items_with_state(&events)).with_results([result]);
         assert!(omniassist_server::core::transcript::is_legal(&payload.transcript), "{what}");
         let sent = body(Vendor::OPENROUTER, &payload);
-        assert_eq!(
-            sent["messages"][1].get("reasoning_details").cloned().unwrap_or_default(),
-            wanted,
-            "{what}"
-        );
+        let turn = &sent["messages"][1];
+        assert_eq!(turn.get("reasoning_details").cloned().unwrap_or_default(), wanted, "{what}");
+        // The text is sent only where no details contain it.
+        let text = wanted.is_null().then(|| json!("Think."));
+        assert_eq!(turn.get("reasoning_content").cloned(), text, "{what}");
         let elsewhere = body(Vendor::GROQ, &payload).to_string();
         assert!(!elsewhere.contains("reasoning_details"), "{what}");
     }

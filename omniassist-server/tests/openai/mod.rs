@@ -6,6 +6,7 @@
     reason = "`json!` values are built where they are used, and the tests print the number of checks"
 )]
 
+mod accepted;
 mod background;
 mod compat;
 mod constrained;

@@ -140,7 +140,7 @@ fn sent_ids<'a>(vendor: Vendor, ids: impl IntoIterator<Item = &'a str>) -> Vec<S
     let payload = LlmPayload::new(ids.into_iter().map(call).collect::<Vec<_>>());
     let provider = OpenAiChatProvider::builder().vendor(vendor).api_key("k").model("m").build().unwrap();
     let body: Value = serde_json::from_slice(&provider.request_body(&payload).unwrap()).unwrap();
-    let calls = body["messages"][0]["tool_calls"].as_array().unwrap();
+    let calls = body["messages"][1]["tool_calls"].as_array().unwrap();
     calls.iter().map(|call| call["id"].as_str().unwrap().to_owned()).collect()
 }
 

@@ -105,10 +105,12 @@ fn arguments_with_too_many_levels_are_refused() {
 #[test]
 fn only_exact_names_are_found() {
     let snapshot = Bench::new().tools(Tool::new("create", "d", create)).snapshot();
-    for name in ["", "Create", "create ", "__proto__", "constructor", "toString"] {
+    for (name, shown) in
+        [("", " (\"\")"), ("Create", ""), ("create ", " (\"create \")"), ("__proto__", ""), ("toString", "")]
+    {
         assert!(snapshot.get(name).is_none() && snapshot.side(name).is_none(), "{name}");
         let error = snapshot.check(name, &JsonText::EMPTY_OBJECT).unwrap_err();
-        assert_eq!(error, "There is no tool of this name. The tools are: create.");
+        assert_eq!(error, *format!("There is no tool of this name{shown}. The tools are: create."));
     }
     assert_eq!(snapshot.side("create"), Some(ToolSide::Server));
 }

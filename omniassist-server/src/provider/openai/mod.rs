@@ -21,7 +21,9 @@
 //! ```
 
 mod chat;
+mod ids;
 mod metadata;
+mod model;
 mod responses;
 mod strict;
 mod usage;

@@ -5,6 +5,7 @@ use std::fmt;
 use http::Uri;
 use omniassist_core::Text;
 
+use super::super::ids::Ids;
 use super::schema::Rules;
 use crate::provider::settings::{KeyHeader, Location};
 use crate::transport::is_loopback;
@@ -27,7 +28,8 @@ pub const DEFAULT_CHAT_MODEL: &str = "gpt-4.1-mini";
 /// - the reasoning effort is `reasoning_effort`, `reasoning: {effort}`, a template argument or a switch;
 /// - `parallel_tool_calls` is refused; `tool_choice` accepts no tool's name, or uses `any` for `required`;
 /// - ids of tool calls have a maximum length or a fixed form;
-/// - `response_format` accepts `json_object` only, or `strict` for some models only;
+/// - a message of the user may not follow the result of a tool, so a short answer is put between them;
+/// - `response_format` accepts `json_object` only, `strict` for some models only, or nothing beside tools or in a stream;
 /// - reasoning is sent back with the conversation, as `reasoning_content` or as `reasoning_details`;
 /// - tool schemas may not contain some keywords.
 ///
@@ -72,6 +74,8 @@ pub(super) struct Quirks {
     /// `true` if `tool_choice` may name a tool. Otherwise the request offers only that tool and requires a call.
     pub(super) named_choice: bool,
     pub(super) ids: Ids,
+    /// `true` if a message of the user may follow the result of a tool.
+    pub(super) user_after_result: bool,
     pub(super) format: Format,
     /// `true` if every model accepts `strict: true` in a `json_schema` format.
     pub(super) strict: bool,
@@ -92,22 +96,16 @@ pub(super) enum Effort {
     Switch(&'static str),
 }
 
-/// The form of the ids of tool calls.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Ids {
-    Any,
-    /// A maximum length.
-    AtMost(usize),
-    /// Exactly nine letters and digits.
-    Nine,
-}
-
 /// The output formats that `response_format` accepts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Format {
     JsonSchema,
+    /// The same, but not in a request with tools. The system prompt of such a request contains the schema instead.
+    JsonSchemaWithoutTools,
     /// JSON without a schema. The system prompt contains the schema instead.
     JsonObject,
+    /// None. The system prompt contains the schema instead.
+    Nothing,
 }
 
 /// The reasoning that is sent back with the conversation.
@@ -131,6 +129,7 @@ pub(super) const PLAIN: Quirks = Quirks {
     required: "required",
     named_choice: true,
     ids: Ids::Any,
+    user_after_result: true,
     format: Format::JsonSchema,
     strict: true,
     replay: Replay::Nothing,
@@ -211,18 +210,19 @@ vendors! {
         quirks: { effort: Effort::Object, replay: Replay::Details },
     }
     /// [Mistral](https://docs.mistral.ai/api/endpoint/chat). Unknown fields are an error, including `stream_options`;
-    /// token counts are always sent. Ids of calls are nine letters and digits. The choice `required` is `any`.
+    /// token counts are always sent. Ids of calls are nine letters and digits. The choice `required` is `any`. A message
+    /// of the user may not follow the result of a tool directly.
     MISTRAL = "mistral" {
         url: "https://api.mistral.ai/v1", variable: "MISTRAL_BASE_URL", key: "MISTRAL_API_KEY",
         hosts: &["api.mistral.ai"],
-        quirks: { usage: false, required: "any", ids: Ids::Nine },
+        quirks: { usage: false, required: "any", ids: Ids::Nine, user_after_result: false },
     }
-    /// [Groq](https://console.groq.com/docs/openai). Only [some
-    /// models](https://console.groq.com/docs/structured-outputs) accept `strict` schemas.
+    /// [Groq](https://console.groq.com/docs/openai). It refuses [the schema of an
+    /// answer](https://console.groq.com/docs/structured-outputs) in requests with tools and in streams.
     GROQ = "groq" {
         url: "https://api.groq.com/openai/v1", variable: "GROQ_BASE_URL", key: "GROQ_API_KEY",
         hosts: &["api.groq.com"],
-        quirks: { max_tokens: "max_completion_tokens", strict: false },
+        quirks: { max_tokens: "max_completion_tokens", format: Format::Nothing },
     }
     /// [DeepSeek](https://api-docs.deepseek.com/api/create-chat-completion). It has no `json_schema`. In thinking mode,
     /// turns with tool calls must [contain their reasoning](https://api-docs.deepseek.com/guides/thinking_mode).
@@ -264,11 +264,14 @@ vendors! {
         hosts: &["api.fireworks.ai"],
         quirks: { replay: Replay::Text },
     }
-    /// [Cerebras](https://inference-docs.cerebras.ai/resources/openai). It refuses `parallel_tool_calls`.
+    /// [Cerebras](https://inference-docs.cerebras.ai/resources/openai). It refuses `parallel_tool_calls`,
+    /// and the schema of an answer in requests with tools.
     CEREBRAS = "cerebras" {
         url: "https://api.cerebras.ai/v1", variable: "CEREBRAS_BASE_URL", key: "CEREBRAS_API_KEY",
         hosts: &["api.cerebras.ai"],
-        quirks: { max_tokens: "max_completion_tokens", parallel_calls: false },
+        quirks: {
+            max_tokens: "max_completion_tokens", parallel_calls: false, format: Format::JsonSchemaWithoutTools,
+        },
     }
     /// [Perplexity](https://docs.perplexity.ai/docs/sonar/openai-compatibility). Its search results become sources.
     PERPLEXITY = "perplexity" {

@@ -11,16 +11,20 @@ use omniassist_core::{LlmPayload, Text, ToolChoice, TranscriptItem};
 use serde::Serialize;
 use serde_json::{Value, json};
 
+use super::super::ids::CallIds;
 use super::super::metadata;
+use super::super::model::Sampling;
 use super::super::strict::is_strict;
 use super::compat::{Effort, Format, Quirks, Replay, Vendor};
 use super::constrained;
-use super::ids::CallIds;
 use super::schema::{Budget, normalise};
 use crate::Result;
-use crate::provider::body::Body;
-use crate::provider::data_url;
+use crate::provider::body::{Body, OPENING};
 use crate::provider::files_api::uploaded_id;
+use crate::provider::{answer_form, call_name, data_url};
+
+/// The answer of the assistant between the result of a tool and a message of the user, for models that require one.
+const READ: &str = "Understood.";
 
 /// The settings that are specific to Chat Completions.
 #[derive(Debug, Clone, Default)]
@@ -59,19 +63,21 @@ pub(super) fn encode(api: &ChatApi, model: &Text, payload: &LlmPayload) -> Resul
             Effort::Switch(field) => body.field(field, &(effort != "none")),
         }
     }
-    body.optional("temperature", options.temperature);
-    body.optional("top_p", options.top_p);
+    let sampling = Sampling::of(model, options);
+    body.optional("temperature", sampling.temperature);
+    body.optional("top_p", sampling.top_p);
     body.optional(quirks.max_tokens, options.max_output_tokens);
     if let Some((name, schema)) = &options.response_schema {
-        let format = match quirks.format {
-            Format::JsonSchema => {
+        let format = match format_of(payload, quirks) {
+            Format::JsonSchema | Format::JsonSchemaWithoutTools => {
                 let strict = quirks.strict && is_strict(schema);
                 let schema = json!({"name": name, "schema": schema, "strict": strict});
-                json!({"type": "json_schema", "json_schema": schema})
+                Some(json!({"type": "json_schema", "json_schema": schema}))
             }
-            Format::JsonObject => json!({"type": "json_object"}),
+            Format::JsonObject => Some(json!({"type": "json_object"})),
+            Format::Nothing => None,
         };
-        body.field("response_format", &format);
+        body.optional("response_format", format);
     }
     if !payload.tools.is_empty() {
         body.field("tools", &tools(payload, quirks, &mut budget)?);
@@ -79,7 +85,19 @@ pub(super) fn encode(api: &ChatApi, model: &Text, payload: &LlmPayload) -> Resul
         body.optional("parallel_tool_calls", options.parallel_tool_calls.filter(|_| quirks.parallel_calls));
     }
     let ids = CallIds::of(&payload.transcript, quirks.ids);
-    body.field("messages", &messages(payload, system(payload, quirks), quirks.replay, &ids));
+    let mut conversation = Conversation {
+        messages: Vec::with_capacity(payload.transcript.len() + 1),
+        turn: None,
+        replay: quirks.replay,
+        user_after_result: quirks.user_after_result && !is_mistral(model),
+        ids: &ids,
+    };
+    conversation.messages.extend(system(payload, quirks).map(|content| Message::System { content }));
+    for item in payload.transcript.iter() {
+        conversation.push(item);
+    }
+    conversation.end_turn();
+    body.field("messages", &conversation.messages);
     body.finish()
 }
 
@@ -99,14 +117,21 @@ fn tools<'a>(payload: &'a LlmPayload, quirks: Quirks, budget: &mut Budget) -> Re
         .collect()
 }
 
+/// Returns the form in which a request states the schema of its answer.
+fn format_of(payload: &LlmPayload, quirks: Quirks) -> Format {
+    match quirks.format {
+        Format::JsonSchemaWithoutTools if !payload.tools.is_empty() => Format::Nothing,
+        format => format,
+    }
+}
+
 /// The system prompt, followed by the schema of the answer if the request has no field for it.
 fn system(payload: &LlmPayload, quirks: Quirks) -> Option<Cow<'_, str>> {
     let system = payload.system.as_deref();
     let schema = payload.options.response_schema.as_ref().map(|(_, schema)| schema);
-    match (schema, quirks.format) {
-        (Some(schema), Format::JsonObject) => {
-            let system = system.map(|system| format!("{system}\n\n")).unwrap_or_default();
-            Some(format!("{system}Answer with JSON that follows this schema:\n{schema}").into())
+    match (schema, format_of(payload, quirks)) {
+        (Some(schema), Format::JsonObject | Format::Nothing) => {
+            Some(answer_form::prompt(system, schema).into())
         }
         _ => system.map(Cow::Borrowed),
     }
@@ -159,23 +184,24 @@ struct Turn<'a> {
     tool_calls: Vec<Call<'a>>,
 }
 
+/// A single text is a plain string, which every server accepts. Some servers do not accept lists of parts.
 #[derive(Serialize)]
 #[serde(untagged)]
 enum UserMessage<'a> {
-    Text(&'a Text),
+    Text(Cow<'a, str>),
     Parts(Vec<Part<'a>>),
 }
 
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 enum Part<'a> {
-    Text { text: Text },
+    Text { text: Cow<'a, str> },
     ImageUrl { image_url: Fields<'a> },
     InputAudio { input_audio: Fields<'a> },
     File { file: Fields<'a> },
 }
 
-type Fields<'a> = BTreeMap<&'static str, &'a str>;
+type Fields<'a> = BTreeMap<&'static str, Cow<'a, str>>;
 
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
@@ -188,67 +214,109 @@ enum Call<'a> {
     },
     Custom {
         id: &'a str,
-        custom: CalledCustom<'a>,
+        custom: CalledCustom,
     },
 }
 
 #[derive(Serialize)]
 struct CalledFunction<'a> {
-    name: &'a Text,
+    name: Text,
     arguments: &'a str,
 }
 
 #[derive(Serialize)]
-struct CalledCustom<'a> {
-    name: &'a Text,
+struct CalledCustom {
+    name: Text,
     input: String,
 }
 
-/// One assistant message per turn, with its text and its calls, as the API requires.
-fn messages<'a>(
-    payload: &'a LlmPayload,
-    system: Option<Cow<'a, str>>,
+/// The messages while they are built: one for each turn of the assistant, with its text and its calls, as the API requires.
+/// The chat templates of some models refuse two messages of the user in succession, and a conversation that begins with the
+/// assistant.
+struct Conversation<'a> {
+    messages: Vec<Message<'a>>,
+    turn: Option<Turn<'a>>,
     replay: Replay,
+    /// `true` if a message of the user may follow the result of a tool.
+    user_after_result: bool,
     ids: &'a CallIds<'a>,
-) -> Vec<Message<'a>> {
-    let mut messages = Vec::with_capacity(payload.transcript.len() + 1);
-    messages.extend(system.map(|content| Message::System { content }));
-    let mut turn: Option<Turn<'_>> = None;
-    for item in payload.transcript.iter() {
+}
+
+impl<'a> Conversation<'a> {
+    fn push(&mut self, item: &'a TranscriptItem) {
         match item {
             TranscriptItem::Text { text, .. } => {
-                turn.get_or_insert_default().content.get_or_insert_default().push_str(text);
+                self.turn.get_or_insert_default().content.get_or_insert_default().push_str(text);
             }
-            TranscriptItem::Reasoning { text, metadata } => match replay {
-                Replay::Text | Replay::TextWithCalls if !text.is_empty() => {
-                    turn.get_or_insert_default().reasoning_content.get_or_insert_default().push_str(text);
+            TranscriptItem::Reasoning { text, metadata } => {
+                if self.replay == Replay::Details {
+                    self.turn.get_or_insert_default().details(metadata.as_ref());
                 }
-                Replay::Details => turn.get_or_insert_default().details(metadata.as_ref()),
-                _ => {}
-            },
+                if self.replay != Replay::Nothing && !text.is_empty() {
+                    self.turn
+                        .get_or_insert_default()
+                        .reasoning_content
+                        .get_or_insert_default()
+                        .push_str(text);
+                }
+            }
             TranscriptItem::Call(tool_call) => {
-                let turn = turn.get_or_insert_default();
-                turn.tool_calls.push(call(tool_call, ids));
-                match replay {
+                let turn = self.turn.get_or_insert_default();
+                turn.tool_calls.push(call(tool_call, self.ids));
+                match self.replay {
                     Replay::TextWithCalls => drop(turn.reasoning_content.get_or_insert_default()),
                     Replay::Details => turn.details(tool_call.metadata.as_ref()),
                     _ => {}
                 }
             }
             TranscriptItem::User { content } => {
-                messages.extend(turn.take().filter(Turn::says).map(Message::Assistant));
-                messages.push(Message::User { content: user(content) });
+                self.end_turn();
+                self.hear(user(content));
             }
             TranscriptItem::Result(result) => {
-                messages.extend(turn.take().filter(Turn::says).map(Message::Assistant));
+                self.end_turn();
                 let content = result.output_text();
-                messages.push(Message::Tool { tool_call_id: ids.get(&result.call_id), content });
+                self.messages.push(Message::Tool { tool_call_id: self.ids.get(&result.call_id), content });
             }
             _ => {}
         }
     }
-    messages.extend(turn.filter(Turn::says).map(Message::Assistant));
-    messages
+
+    fn end_turn(&mut self) {
+        let Some(mut turn) = self.turn.take() else { return };
+        // The text of reasoning is sent only with calls, and only if no details contain it.
+        if self.replay == Replay::Details
+            && (turn.tool_calls.is_empty() || !turn.reasoning_details.is_empty())
+        {
+            turn.reasoning_content = None;
+        }
+        if turn.says() {
+            if matches!(self.messages.last(), None | Some(Message::System { .. })) {
+                self.messages.push(Message::User { content: UserMessage::Text(OPENING.into()) });
+            }
+            self.messages.push(Message::Assistant(turn));
+        }
+    }
+
+    fn hear(&mut self, content: UserMessage<'a>) {
+        match self.messages.last_mut() {
+            Some(Message::User { content: before }) => return before.join(content),
+            Some(Message::Tool { .. }) if !self.user_after_result => {
+                let turn = Turn { content: Some(READ.to_owned()), ..Turn::default() };
+                self.messages.push(Message::Assistant(turn));
+            }
+            _ => {}
+        }
+        self.messages.push(Message::User { content });
+    }
+}
+
+/// Returns `true` if a model's chat template refuses a message of the user after the result of a tool.
+fn is_mistral(model: &str) -> bool {
+    const NAMES: &[&str] =
+        &["mistral", "mixtral", "ministral", "codestral", "devstral", "magistral", "pixtral", "voxtral"];
+    let model = model.to_ascii_lowercase();
+    NAMES.iter().any(|name| model.contains(name))
 }
 
 impl<'a> Turn<'a> {
@@ -267,7 +335,7 @@ impl<'a> Turn<'a> {
 }
 
 fn call<'a>(call: &'a ToolCall, ids: &'a CallIds<'a>) -> Call<'a> {
-    let (id, name) = (ids.get(&call.id), &call.name);
+    let (id, name) = (ids.get(&call.id), call_name::accepted(&call.name));
     match call.kind {
         CallKind::Function => Call::Function {
             id,
@@ -282,47 +350,65 @@ fn call<'a>(call: &'a ToolCall, ids: &'a CallIds<'a>) -> Call<'a> {
     }
 }
 
-/// A single text is sent as a plain string, which every server accepts. Some servers do not accept lists of parts.
 fn user(content: &[UserContent]) -> UserMessage<'_> {
     if let [UserContent::Text { text }] = content {
-        return UserMessage::Text(text);
+        return UserMessage::Text(text.as_str().into());
     }
     UserMessage::Parts(content.iter().filter_map(part).collect())
 }
 
+impl<'a> UserMessage<'a> {
+    fn join(&mut self, next: Self) {
+        if let (Self::Text(text), Self::Text(next)) = (&mut *self, &next) {
+            text.to_mut().push_str("\n\n");
+            return text.to_mut().push_str(next);
+        }
+        let mut parts = std::mem::replace(self, Self::Parts(Vec::new())).into_parts();
+        parts.append(&mut next.into_parts());
+        *self = Self::Parts(parts);
+    }
+
+    fn into_parts(self) -> Vec<Part<'a>> {
+        match self {
+            Self::Text(text) => vec![Part::Text { text }],
+            Self::Parts(parts) => parts,
+        }
+    }
+}
+
+/// Returns an image, a recording, a PDF or the text of a file. A file of another type is replaced by a note for the model: the
+/// API would refuse this request and each later one.
 fn part(content: &UserContent) -> Option<Part<'_>> {
     let (media_type, url, filename) = match content {
-        UserContent::Text { text } => return Some(Part::Text { text: text.clone() }),
-        UserContent::File { media_type, url, filename } => (media_type, url, filename),
+        UserContent::Text { text } => return Some(Part::Text { text: text.as_str().into() }),
+        UserContent::File { media_type, url, filename } => (media_type, url, filename.as_deref()),
         _ => return None,
     };
-    if media_type.starts_with("image/") {
-        return Some(Part::ImageUrl { image_url: [("url", url.as_str())].into() });
-    }
     if let Some(id) = uploaded_id(url) {
-        return Some(Part::File { file: [("file_id", id)].into() });
+        return Some(Part::File { file: [("file_id", id.into())].into() });
     }
-    if let Some(text) = data_url::quoted(media_type, url, filename.as_deref()) {
+    if let Some(url) = data_url::image(media_type, url) {
+        return Some(Part::ImageUrl { image_url: [("url", url)].into() });
+    }
+    if let Some(text) = data_url::quoted(media_type, url, filename) {
         return Some(Part::Text { text: text.into() });
     }
-    let base64 = url.strip_prefix("data:").and_then(|rest| rest.split_once(";base64,")).map(|(_, data)| data);
-    let audio = match media_type.as_str() {
-        "audio/wav" | "audio/x-wav" => Some("wav"),
-        "audio/mpeg" | "audio/mp3" => Some("mp3"),
-        _ => None,
-    };
-    Some(match (base64, audio) {
-        (Some(data), Some(format)) => {
-            Part::InputAudio { input_audio: [("data", data), ("format", format)].into() }
-        }
-        (Some(_), None) => {
-            let filename = filename.as_deref().unwrap_or("file");
-            Part::File { file: [("file_data", url.as_str()), ("filename", filename)].into() }
-        }
+    let Some((stated, data)) = data_url::split(url) else {
         // This API accepts no file by URL. The model receives the name of the file.
-        (None, _) => {
-            let name = filename.as_deref().unwrap_or("file");
-            Part::Text { text: format!("[attached {name} ({media_type}): {url}]").into() }
+        let name = filename.unwrap_or("file");
+        return Some(Part::Text { text: format!("[attached {name} ({media_type}): {url}]").into() });
+    };
+    let stated = if stated.is_empty() { media_type.as_str() } else { stated };
+    let audio = |format: &'static str| Part::InputAudio {
+        input_audio: [("data", data.into()), ("format", format.into())].into(),
+    };
+    Some(match stated {
+        "audio/wav" | "audio/x-wav" => audio("wav"),
+        "audio/mpeg" | "audio/mp3" => audio("mp3"),
+        "application/pdf" => {
+            let filename = filename.unwrap_or("file").into();
+            Part::File { file: [("file_data", url.as_str().into()), ("filename", filename)].into() }
         }
+        stated => Part::Text { text: data_url::note(stated, filename).into() },
     })
 }

@@ -9,7 +9,6 @@ mod decode;
 mod decoder;
 mod details;
 mod encode;
-mod ids;
 mod provider;
 mod schema;
 mod wire;

@@ -11,12 +11,14 @@ use omniassist_core::{JsonText, LlmPayload, Text, ToolChoice, TranscriptItem};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
+use super::super::ids::{CallIds, Ids};
 use super::super::metadata;
+use super::super::model::{Sampling, may_reason};
 use super::super::strict::is_strict;
 use crate::Result;
 use crate::provider::body::Body;
 use crate::provider::files_api::uploaded_id;
-use crate::provider::{compaction, data_url};
+use crate::provider::{call_name, compaction, data_url};
 
 /// The settings that are specific to the Responses API.
 #[derive(Debug, Clone, Default)]
@@ -31,6 +33,9 @@ pub struct ResponsesApi {
     /// `true` if answers outlive their connections.
     pub(super) background: bool,
 }
+
+/// The maximum number of characters of a call's id.
+const MAX_CALL_ID: usize = 64;
 
 /// The field of a response that holds the model's encrypted reasoning.
 const ENCRYPTED_REASONING: &str = "reasoning.encrypted_content";
@@ -57,8 +62,9 @@ pub(super) fn encode(api: &ResponsesApi, model: &Text, payload: &LlmPayload) -> 
     let summary = api.reasoning_summary.as_deref().map(|summary| ("summary", summary));
     let reasoning: BTreeMap<_, _> = effort.into_iter().chain(summary).collect();
     body.optional("reasoning", (!reasoning.is_empty()).then_some(reasoning));
-    body.optional("temperature", options.temperature);
-    body.optional("top_p", options.top_p);
+    let sampling = Sampling::of(model, options);
+    body.optional("temperature", sampling.temperature);
+    body.optional("top_p", sampling.top_p);
     body.optional("max_output_tokens", options.max_output_tokens);
     if let Some((name, schema)) = &options.response_schema {
         let strict = is_strict(schema);
@@ -79,16 +85,9 @@ pub(super) fn encode(api: &ResponsesApi, model: &Text, payload: &LlmPayload) -> 
         body.optional("parallel_tool_calls", options.parallel_tool_calls);
     }
     body.optional("instructions", payload.system.as_ref());
-    body.field("input", &input(api, &payload.transcript));
+    let ids = CallIds::of(&payload.transcript, Ids::AtMost(MAX_CALL_ID));
+    body.field("input", &input(api, &payload.transcript, &ids));
     body.finish()
-}
-
-/// Returns `true` if a model may reason, by its name. OpenAI's models without reasoning refuse a request to `include`
-/// encrypted reasoning.
-fn may_reason(model: &str) -> bool {
-    const PLAIN: &[&str] = &["gpt-3.5", "gpt-4", "chatgpt-4o", "gpt-5-chat", "ft:gpt-3.5", "ft:gpt-4"];
-    let name = model.rsplit('/').next().unwrap_or(model);
-    !PLAIN.iter().any(|plain| name.starts_with(plain))
 }
 
 #[derive(Serialize)]
@@ -132,25 +131,25 @@ enum InputItem<'a> {
     FunctionCall {
         #[serde(skip_serializing_if = "Option::is_none")]
         id: Option<&'a str>,
-        call_id: &'a Text,
-        name: &'a Text,
+        call_id: &'a str,
+        name: Text,
         arguments: &'a str,
         status: &'static str,
     },
     CustomToolCall {
         #[serde(skip_serializing_if = "Option::is_none")]
         id: Option<&'a str>,
-        call_id: &'a Text,
-        name: &'a Text,
+        call_id: &'a str,
+        name: Text,
         input: String,
     },
     FunctionCallOutput {
-        call_id: &'a Text,
+        call_id: &'a str,
         output: Text,
         status: &'static str,
     },
     CustomToolCallOutput {
-        call_id: &'a Text,
+        call_id: &'a str,
         output: Text,
     },
     /// The API's compaction of everything before it.
@@ -169,7 +168,7 @@ enum Content<'a> {
     },
     InputImage {
         #[serde(skip_serializing_if = "Option::is_none")]
-        image_url: Option<&'a Text>,
+        image_url: Option<Cow<'a, str>>,
         #[serde(skip_serializing_if = "Option::is_none")]
         file_id: Option<&'a str>,
         detail: &'static str,
@@ -193,7 +192,11 @@ enum Content<'a> {
     },
 }
 
-fn input<'a>(api: &ResponsesApi, mut transcript: &'a [TranscriptItem]) -> Vec<InputItem<'a>> {
+fn input<'a>(
+    api: &ResponsesApi,
+    mut transcript: &'a [TranscriptItem],
+    call_ids: &'a CallIds<'a>,
+) -> Vec<InputItem<'a>> {
     let compacts = api.compaction.is_some();
     if compacts {
         transcript = compaction::since(metadata::STATE, transcript);
@@ -204,6 +207,7 @@ fn input<'a>(api: &ResponsesApi, mut transcript: &'a [TranscriptItem]) -> Vec<In
         ids: false,
         replay_ids: api.replay_item_ids.unwrap_or(true),
         compacts,
+        call_ids,
         custom: HashSet::new(),
     };
     for item in transcript {
@@ -228,6 +232,7 @@ struct Input<'a> {
     replay_ids: bool,
     /// `true` if the API accepts compactions in this request.
     compacts: bool,
+    call_ids: &'a CallIds<'a>,
     custom: HashSet<&'a Text>,
 }
 
@@ -332,7 +337,7 @@ impl<'a> Input<'a> {
     fn call(&mut self, call: &'a ToolCall) {
         self.last_item = None;
         let id = metadata::STATE.text(call.metadata.as_ref(), metadata::ITEM_ID);
-        let (call_id, name) = (&call.id, &call.name);
+        let (call_id, name) = (self.call_ids.get(&call.id), call_name::accepted(&call.name));
         let item = match call.kind {
             CallKind::Function => InputItem::FunctionCall {
                 id: self.id(id, "fc"),
@@ -342,7 +347,7 @@ impl<'a> Input<'a> {
                 status: "completed",
             },
             CallKind::Custom => {
-                self.custom.insert(call_id);
+                self.custom.insert(&call.id);
                 let input = call.arguments.to_str_value();
                 let input = input.unwrap_or_else(|| call.arguments.as_str().to_owned());
                 InputItem::CustomToolCall { id: self.id(id, "ctc"), call_id, name, input }
@@ -354,8 +359,8 @@ impl<'a> Input<'a> {
     fn result(&mut self, result: &'a ToolResult) {
         self.last_item = None;
         self.ids = false;
-        let (call_id, output) = (&result.call_id, result.output_text());
-        self.items.push(if self.custom.contains(call_id) {
+        let (call_id, output) = (self.call_ids.get(&result.call_id), result.output_text());
+        self.items.push(if self.custom.contains(&result.call_id) {
             InputItem::CustomToolCallOutput { call_id, output }
         } else {
             let status = if result.is_error { "incomplete" } else { "completed" };
@@ -374,35 +379,59 @@ fn is_own_id(id: &str, prefix: &str) -> bool {
     id.len() <= 64 && id.starts_with(prefix)
 }
 
+/// The types of files, beside text, whose content the API reads.
+/// <https://developers.openai.com/api/docs/guides/file-inputs#full-list-of-accepted-file-types>
+fn is_document(media_type: &str) -> bool {
+    const DOCUMENTS: &[&str] = &[
+        "application/pdf",
+        "application/rtf",
+        "application/msword",
+        "application/vnd.ms-excel",
+        "application/vnd.ms-powerpoint",
+        "application/vnd.oasis.opendocument.text",
+        "application/javascript",
+        "application/typescript",
+        "application/yaml",
+        "application/x-yaml",
+        "application/toml",
+    ];
+    DOCUMENTS.contains(&media_type)
+        || media_type.starts_with("application/vnd.openxmlformats-officedocument.")
+}
+
+/// Returns an image, a document or the text of a file. A file of another type is replaced by a note for the model: the API
+/// would refuse this request and each later one.
 fn user_content(content: &UserContent) -> Option<Content<'_>> {
-    match content {
-        UserContent::Text { text } => Some(Content::InputText { text: text.as_str().into() }),
-        UserContent::File { media_type, url, .. } if media_type.starts_with("image/") => {
-            let file_id = uploaded_id(url);
-            let image_url = file_id.is_none().then_some(url);
-            Some(Content::InputImage { image_url, file_id, detail: "auto" })
-        }
-        UserContent::File { url, .. } if uploaded_id(url).is_some() => {
-            let file_id = uploaded_id(url);
-            Some(Content::InputFile { filename: None, file_id, file_data: None, file_url: None })
-        }
-        UserContent::File { media_type, url, filename } => {
-            let filename = filename.as_deref();
-            if let Some(text) = data_url::quoted(media_type, url, filename) {
-                return Some(Content::InputText { text: text.into() });
-            }
-            if media_type.starts_with("audio/") {
-                return Some(Content::InputText { text: data_url::note(media_type, filename).into() });
-            }
-            let inline = url.starts_with("data:");
-            Some(Content::InputFile {
-                // File data requires a name. The API takes the media type from the data URL.
-                filename: filename.or(inline.then_some("file")),
-                file_id: None,
-                file_data: inline.then_some(url),
-                file_url: (!inline).then_some(url),
-            })
-        }
-        _ => None,
+    let (media_type, url, filename) = match content {
+        UserContent::Text { text } => return Some(Content::InputText { text: text.as_str().into() }),
+        UserContent::File { media_type, url, filename } => (media_type, url, filename.as_deref()),
+        _ => return None,
+    };
+    let detail = "auto";
+    if let Some(file_id) = uploaded_id(url) {
+        let file_id = Some(file_id);
+        return Some(match media_type.starts_with("image/") {
+            true => Content::InputImage { image_url: None, file_id, detail },
+            false => Content::InputFile { filename: None, file_id, file_data: None, file_url: None },
+        });
     }
+    if let Some(image_url) = data_url::image(media_type, url) {
+        return Some(Content::InputImage { image_url: Some(image_url), file_id: None, detail });
+    }
+    if let Some(text) = data_url::quoted(media_type, url, filename) {
+        return Some(Content::InputText { text: text.into() });
+    }
+    let stated = data_url::split(url).map(|(stated, _)| stated).filter(|stated| !stated.is_empty());
+    let stated = stated.unwrap_or(media_type);
+    if !is_document(stated) && !data_url::is_text(stated) {
+        return Some(Content::InputText { text: data_url::note(stated, filename).into() });
+    }
+    let inline = url.starts_with("data:");
+    Some(Content::InputFile {
+        // File data requires a name. The API takes the media type from the data URL.
+        filename: filename.or(inline.then_some("file")),
+        file_id: None,
+        file_data: inline.then_some(url),
+        file_url: (!inline).then_some(url),
+    })
 }

@@ -5,7 +5,15 @@ use std::collections::{HashMap, HashSet};
 
 use omniassist_core::{Text, TranscriptItem};
 
-use super::compat::Ids;
+/// The form of the ids of tool calls.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Ids {
+    Any,
+    /// A maximum length.
+    AtMost(usize),
+    /// Exactly nine letters and digits.
+    Nine,
+}
 
 /// The ids under which the calls of a conversation are sent. An id that fits is kept. Another gets a generated one,
 /// which is the same in each turn of the conversation and unique in it.
