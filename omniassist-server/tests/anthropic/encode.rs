@@ -364,3 +364,17 @@ fn tools_of_earlier_calls_are_declared_if_no_tool_is_offered() {
     let without_calls = body(&payload(vec![TranscriptItem::user("Hi")]), "claude-test");
     assert_eq!((without_calls.get("tools"), without_calls.get("tool_choice")), (None, None));
 }
+
+/// A model may call a tool that does not exist, by a name for which the API refuses each later request.
+#[test]
+fn an_invented_name_is_sent_in_a_form_that_is_accepted() {
+    let mut invented = call("call_1", "{}", CallKind::Function);
+    if let TranscriptItem::Call(call) = &mut invented {
+        call.name = "find order.x".into();
+    }
+    let conversation = vec![TranscriptItem::user("Q"), invented, result("call_1", json!("none"), true)];
+    let sent = body(&payload(conversation), "claude-test");
+    let name = sent["messages"][1]["content"][0]["name"].as_str().unwrap();
+    assert!(name.starts_with("find_order_x_") && name.len() == 19, "{name}");
+    assert_eq!(sent["tools"][0]["name"], name);
+}

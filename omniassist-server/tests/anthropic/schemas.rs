@@ -50,6 +50,31 @@ fn refused_keywords_are_removed_from_the_schema_of_an_answer() {
     );
 }
 
+/// The API closes every object, so a map could only be answered as `{}`.
+#[test]
+fn the_schema_of_an_answer_with_a_map_is_prompted() {
+    let with_rest = |rest: Value| {
+        let map = json!({"type": "object", "additionalProperties": rest});
+        json!({"type": "object", "properties": {"prices": map}})
+    };
+    for (rest, stated) in
+        [(json!({"type": "number"}), false), (json!(true), false), (json!({}), false), (json!(false), true)]
+    {
+        let schema = with_rest(rest);
+        let mut options = ModelOptions::default();
+        options.response_schema = Some(("answer".into(), schema.clone()));
+        options.reasoning_effort = Some(ReasoningEffort::Low);
+        let mut payload = with(options);
+        payload.system = Some("Be brief.".into());
+        let body = body("claude-sonnet-4-6", &payload);
+        assert_eq!(body["output_config"].get("format").is_some(), stated, "{schema}");
+        assert_eq!(body["output_config"]["effort"], "low");
+        let prompt = format!("Be brief.\n\nAnswer with JSON that follows this schema:\n{schema}");
+        let prompt = if stated { "Be brief." } else { &prompt };
+        assert_eq!(body["system"][0]["text"], prompt);
+    }
+}
+
 #[test]
 fn the_schema_of_a_tool_has_the_type_object() {
     let whole = json!({"type": "object", "properties": {"n": {"minimum": 1}}});

@@ -99,7 +99,7 @@ fn a_body() {
                     {"text": "And this?"},
                     {"inlineData": {"mimeType": "image/png", "data": "QUJD"}},
                     {"fileData": {"mimeType": "application/pdf", "fileUri": "https://example.com/b.pdf"}},
-                    {"text": "[attached file (text/plain)]"},
+                    {"text": "[The attached file (text/plain) cannot be shown.]"},
                     {"text": "Well?"},
                 ]},
             ],
@@ -120,6 +120,7 @@ fn options_and_extra_fields() {
     payload.options = Arc::new(options);
     payload.model = Some("gemini-3-flash-preview".into());
     let body = body_of("gemini-2.5-flash", &payload);
+    assert_eq!(body["systemInstruction"], json!({"parts": [{"text": "Be brief."}]}));
     assert_eq!(
         body["generationConfig"],
         json!({"temperature": 0.5, "topP": 0.9, "maxOutputTokens": 100, "responseMimeType": "application/json",
@@ -141,6 +142,77 @@ fn options_and_extra_fields() {
     let provider = GeminiProvider::builder().api_key("k").include_thoughts(true).build().unwrap();
     let body: Value = serde_json::from_slice(&provider.request_body(&bare).unwrap()).unwrap();
     assert_eq!(body["generationConfig"], json!({"thinkingConfig": {"includeThoughts": true}}));
+}
+
+/// Models before Gemini 3 refuse a request with tools that states the form of its answer.
+#[test]
+fn the_form_of_an_answer_is_prompted_beside_tools() {
+    let mut options = ModelOptions::default();
+    options.response_schema = Some(("answer".into(), json!({"type": "object"})));
+    let mut with_tools = payload();
+    with_tools.options = Arc::new(options);
+    let mut alone = with_tools.clone();
+    alone.tools = Arc::from([]);
+    for (model, payload, stated) in [
+        ("gemini-2.5-flash", &with_tools, false),
+        ("gemini-2.0-flash", &with_tools, false),
+        ("gemini-2.5-flash", &alone, true),
+        ("gemini-3-flash-preview", &with_tools, true),
+    ] {
+        let body = body_of(model, payload);
+        let config = &body["generationConfig"];
+        assert_eq!(config.get("responseMimeType").is_some(), stated, "{model}");
+        assert_eq!(config.get("responseJsonSchema").is_some(), stated, "{model}");
+        let prompt = "Be brief.\n\nAnswer with JSON that follows this schema:\n{\"type\":\"object\"}";
+        let prompt = if stated { "Be brief." } else { prompt };
+        assert_eq!(body["systemInstruction"], json!({"parts": [{"text": prompt}]}), "{model}");
+    }
+}
+
+#[test]
+fn files_of_other_types_become_text() {
+    let inline = |kind: &str| file(kind, &format!("data:{kind};base64,QUJD"));
+    let content = vec![
+        inline("image/jpg"),
+        inline("image/heic"),
+        inline("image/gif"),
+        inline("image/svg+xml"),
+        inline("application/zip"),
+        inline("application/json"),
+        inline("text/csv"),
+        inline("video/mp4"),
+        file("application/zip", "https://example.com/b.zip"),
+    ];
+    let blob = |kind: &str| json!({"inlineData": {"mimeType": kind, "data": "QUJD"}});
+    let note = |kind: &str| json!({"text": format!("[The attached file ({kind}) cannot be shown.]")});
+    assert_eq!(
+        body_of("gemini-2.5-flash", &LlmPayload::new([TranscriptItem::User { content }]))["contents"][0]["parts"],
+        json!([
+            blob("image/jpeg"),
+            blob("image/heic"),
+            note("image/gif"),
+            note("image/svg+xml"),
+            note("application/zip"),
+            {"text": "[The attached file (application/json):]\nABC"},
+            blob("text/csv"),
+            blob("video/mp4"),
+            note("application/zip"),
+        ])
+    );
+}
+
+#[test]
+fn an_invented_name_is_sent_in_a_form_that_is_accepted() {
+    let mut invented = call("a", "{}");
+    if let TranscriptItem::Call(call) = &mut invented {
+        call.name = "find order.x".into();
+    }
+    let items =
+        [TranscriptItem::user("Q"), invented, TranscriptItem::Result(result("a", json!("none"), true))];
+    let contents = body_of("gemini-2.5-flash", &LlmPayload::new(items))["contents"].clone();
+    let name = contents[1]["parts"][0]["functionCall"]["name"].as_str().unwrap();
+    assert!(name.starts_with("find_order_x_") && name.len() == 19, "{name}");
+    assert_eq!(contents[2]["parts"][0]["functionResponse"]["name"], name);
 }
 
 /// Checks that the bytes before the last user message stay the same. Otherwise, the provider's prompt cache is lost.

@@ -119,6 +119,7 @@ fn effort_becomes_a_budget_or_a_level() {
         ("gemini-2.5-flash", ReasoningEffort::Minimal, json!({"thinkingBudget": 1024})),
         ("models/gemini-2.5-pro", ReasoningEffort::High, json!({"thinkingBudget": 24576})),
         ("gemini-2.5-flash", word("none"), json!({"thinkingBudget": 0})),
+        ("gemini-2.5-pro", word("none"), json!({"thinkingBudget": 128})),
         ("gemini-2.5-flash", word("512"), json!({"thinkingBudget": 512})),
         ("gemini-2.5-flash", word("odd"), Value::Null),
         ("gemini-2.0-flash", ReasoningEffort::High, Value::Null),

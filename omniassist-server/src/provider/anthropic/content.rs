@@ -59,7 +59,7 @@ pub(super) enum Content<'a> {
     },
     ToolUse {
         id: Cow<'a, str>,
-        name: &'a Text,
+        name: Text,
         input: Cow<'a, JsonText>,
     },
     ToolResult {

@@ -14,6 +14,7 @@ use super::schema;
 use super::thinking::Plan;
 use crate::Result;
 use crate::provider::body::Body;
+use crate::provider::{answer_form, call_name};
 
 /// The default limit of one answer, in tokens. A budget for thinking is added to it. The API requires a limit in each
 /// request. All models since Claude 4 support this one.
@@ -60,8 +61,10 @@ pub(super) fn encode(api: &MessagesApi, model: &Text, payload: &LlmPayload) -> R
     };
     body.optional("context_management", api.compaction.map(compact));
     body.optional("thinking", plan.thinking);
-    let schema = payload.options.response_schema.as_ref();
-    let format = schema.map(|(_, schema)| json!({"type": "json_schema", "schema": schema::answer(schema)}));
+    let schema = payload.options.response_schema.as_ref().map(|(_, schema)| schema);
+    let (schema, prompted) =
+        if schema.is_some_and(schema::has_map) { (None, schema) } else { (schema, None) };
+    let format = schema.map(|schema| json!({"type": "json_schema", "schema": schema::answer(schema)}));
     let effort = plan.effort.map(|effort| ("effort", effort.into()));
     let config: BTreeMap<_, Value> =
         effort.into_iter().chain(format.map(|format| ("format", format))).collect();
@@ -84,14 +87,19 @@ pub(super) fn encode(api: &MessagesApi, model: &Text, payload: &LlmPayload) -> R
     } else {
         // The API has refused conversations with calls whose request declares no tools.
         let calls = payload.transcript.iter().filter_map(TranscriptItem::as_call);
-        let called: BTreeSet<_> = calls.map(|call| &call.name).collect();
+        let called: BTreeSet<_> = calls.map(|call| call_name::accepted(&call.name)).collect();
         if !called.is_empty() {
-            body.field("tools", &called.into_iter().map(Tool::past).collect::<Vec<_>>());
+            body.field("tools", &called.iter().map(Tool::past).collect::<Vec<_>>());
             body.field("tool_choice", &json!({"type": "none"}));
         }
     }
-    if let Some(system) = payload.system.as_ref().filter(|system| !system.trim().is_empty()) {
-        let text = Content::Text { text: system.as_str().into() };
+    let system = payload.system.as_deref().filter(|system| !system.trim().is_empty());
+    let system = match prompted {
+        Some(schema) => Some(answer_form::prompt(system, schema).into()),
+        None => system.map(Cow::Borrowed),
+    };
+    if let Some(text) = system {
+        let text = Content::Text { text };
         body.field("system", &[Marked { content: text, cache_control: cache }]);
     }
     body.field("messages", &messages);

@@ -12,11 +12,10 @@ use serde::Serialize;
 use super::content::{CacheControl, Content, Marked};
 use super::server_tools::ServerToolUses;
 use super::{file, metadata};
-use crate::provider::compaction;
+use crate::provider::body::OPENING;
+use crate::provider::{call_name, compaction};
 
-/// The text of a user message that the API requires and the conversation lacks.
-const OPENING: &str = "(The conversation begins.)";
-/// The same after an assistant message that the model would refuse to continue.
+/// The text of a user message after an assistant message that the model would refuse to continue.
 const GO_ON: &str = "(Go on.)";
 
 #[derive(Debug, Serialize)]
@@ -138,7 +137,7 @@ impl<'a> Messages<'a> {
             let input = serde_json::json!({"input": call.arguments.to_value()});
             Cow::Owned(JsonText::from_value(&input))
         };
-        self.add(Role::Assistant, Content::ToolUse { id, name: &call.name, input });
+        self.add(Role::Assistant, Content::ToolUse { id, name: call_name::accepted(&call.name), input });
     }
 
     fn result(&mut self, result: &'a ToolResult) {

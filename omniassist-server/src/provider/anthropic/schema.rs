@@ -36,6 +36,19 @@ const BOUNDS: &[&str] = &[
 const FORMATS: &[&str] =
     &["date-time", "time", "date", "duration", "email", "hostname", "uri", "ipv4", "ipv6", "uuid"];
 
+/// Returns `true` if an object of a schema may have properties that the schema does not name. The API closes every object, so
+/// the model could not write them.
+pub(super) fn has_map(schema: &Value) -> bool {
+    match schema {
+        Value::Object(fields) => {
+            let is_map = |rest: &Value| *rest == true || rest.as_object().is_some();
+            fields.get("additionalProperties").is_some_and(is_map) || fields.values().any(has_map)
+        }
+        Value::Array(schemas) => schemas.iter().any(has_map),
+        _ => false,
+    }
+}
+
 /// Returns the schema of an answer, without the keywords that the API refuses and with every object closed.
 /// <https://platform.claude.com/docs/en/build-with-claude/structured-outputs#json-schema-limitations>
 pub(super) fn answer(schema: &Value) -> Value {

@@ -11,13 +11,12 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use super::metadata;
+use crate::provider::body::OPENING;
+use crate::provider::{call_name, data_url};
 
 /// The signature that Google documents for the calls of other models, which have none. Models with signed calls refuse
 /// a request without it. <https://ai.google.dev/gemini-api/docs/thought-signatures#faqs>
 const UNSIGNED: &str = "skip_thought_signature_validator";
-
-/// The user's turn before a conversation that begins with the model. The API requires a user's turn before a call.
-const OPENING: &str = "(The conversation begins.)";
 
 #[derive(Serialize)]
 pub(super) struct Content<'a> {
@@ -65,14 +64,14 @@ struct Ran<'a> {
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Blob<'a> {
-    mime_type: &'a Text,
+    mime_type: &'a str,
     data: &'a str,
 }
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct FileUri<'a> {
-    mime_type: &'a Text,
+    mime_type: &'a str,
     file_uri: &'a Text,
 }
 
@@ -80,7 +79,7 @@ struct FileUri<'a> {
 struct FunctionCall<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     id: Option<&'a Text>,
-    name: &'a Text,
+    name: Text,
     args: Arguments<'a>,
 }
 
@@ -98,7 +97,7 @@ enum Arguments<'a> {
 struct FunctionResponse<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     id: Option<&'a Text>,
-    name: &'a str,
+    name: Text,
     response: Response<'a>,
 }
 
@@ -125,7 +124,7 @@ pub(super) fn contents(transcript: &[TranscriptItem], signs_calls: bool) -> Vec<
 struct Turns<'a> {
     contents: Vec<Content<'a>>,
     /// The API requires the function's name with its result. A result contains its call's id only.
-    names: HashMap<&'a Text, &'a Text>,
+    names: HashMap<&'a Text, Text>,
     signs_calls: bool,
 }
 
@@ -179,7 +178,8 @@ impl<'a> Turns<'a> {
     }
 
     fn call(&mut self, call: &'a ToolCall) {
-        self.names.insert(&call.id, &call.name);
+        let name = call_name::accepted(&call.name);
+        self.names.insert(&call.id, name.clone());
         let is_first = self.contents.last().is_none_or(|last| {
             last.role != "model"
                 || !last.parts.iter().any(|part| matches!(part.piece, Piece::FunctionCall(_)))
@@ -189,13 +189,13 @@ impl<'a> Turns<'a> {
             CallKind::Function => Arguments::Object(&call.arguments),
             CallKind::Custom => Arguments::Text { input: &call.arguments },
         };
-        let function_call = FunctionCall { id: metadata::own_id(&call.id), name: &call.name, args };
+        let function_call = FunctionCall { id: metadata::own_id(&call.id), name, args };
         let thought_signature = metadata::signature(call.metadata.as_ref()).or(unsigned);
         self.part("model", Part { thought_signature, ..Piece::FunctionCall(function_call).into() });
     }
 
     fn result(&mut self, result: &'a ToolResult) {
-        let name = self.names.get(&result.call_id).map_or("unknown", |name| name.as_str());
+        let name = self.names.get(&result.call_id).cloned().unwrap_or(Text::from_static("unknown"));
         let output = &result.output;
         let response = if result.is_error { Response::Error(output) } else { Response::Output(output) };
         let id = metadata::own_id(&result.call_id);
@@ -215,21 +215,37 @@ impl<'a> Turns<'a> {
     }
 }
 
+/// Returns `true` if the API accepts files of this type. <https://ai.google.dev/gemini-api/docs/file-input-methods>
+fn is_accepted(media_type: &str) -> bool {
+    const IMAGES_AND_PDF: &[&str] =
+        &["image/png", "image/jpeg", "image/webp", "image/heic", "image/heif", "application/pdf"];
+    let (kind, _) = media_type.split_once('/').unwrap_or_default();
+    IMAGES_AND_PDF.contains(&media_type) || matches!(kind, "audio" | "video" | "text")
+}
+
+/// Returns a file, or the text of one. A file of another type is replaced by a note for the model: the API would refuse this
+/// request and each later one.
 fn user_part(content: &UserContent) -> Option<Piece<'_>> {
-    match content {
-        UserContent::Text { text } if text.is_empty() => None,
-        UserContent::Text { text } => Some(Piece::Text(text.as_str().into())),
-        UserContent::File { media_type, url, filename } => Some(match url.strip_prefix("data:") {
-            None => Piece::FileData(FileUri { mime_type: media_type, file_uri: url }),
-            Some(rest) => match rest.split_once(";base64,") {
-                Some((_, data)) => Piece::InlineData(Blob { mime_type: media_type, data }),
-                // The API accepts base64 only. The model receives the name of the file.
-                None => {
-                    let name = filename.as_deref().unwrap_or("file");
-                    Piece::Text(format!("[attached {name} ({media_type})]").into())
-                }
-            },
-        }),
-        _ => None,
-    }
+    let (media_type, url, filename) = match content {
+        UserContent::Text { text } if text.is_empty() => return None,
+        UserContent::Text { text } => return Some(Piece::Text(text.as_str().into())),
+        UserContent::File { media_type, url, filename } => (media_type, url, filename.as_deref()),
+        _ => return None,
+    };
+    let inline = data_url::split(url);
+    let stated = inline.map(|(stated, _)| stated).filter(|stated| !stated.is_empty());
+    let mime_type = match stated.unwrap_or(media_type) {
+        "image/jpg" => "image/jpeg",
+        stated => stated,
+    };
+    Some(match inline {
+        Some((_, data)) if is_accepted(mime_type) => Piece::InlineData(Blob { mime_type, data }),
+        None if is_accepted(mime_type) && !url.starts_with("data:") => {
+            Piece::FileData(FileUri { mime_type, file_uri: url })
+        }
+        _ => match data_url::quoted(media_type, url, filename) {
+            Some(text) => Piece::Text(text.into()),
+            None => Piece::Text(data_url::note(mime_type, filename).into()),
+        },
+    })
 }

@@ -1,5 +1,7 @@
 //! Requests to `streamGenerateContent`.
 
+use std::borrow::Cow;
+
 use bytes::Bytes;
 use omniassist_core::{LlmPayload, Text, ToolChoice};
 use serde::Serialize;
@@ -9,6 +11,7 @@ use super::contents::contents;
 use super::model::{Generation, Thinking};
 use super::schema;
 use crate::Result;
+use crate::provider::answer_form;
 use crate::provider::body::Body;
 
 /// The settings that are specific to Gemini.
@@ -19,7 +22,12 @@ pub struct GeminiApi {
 
 pub(super) fn encode(api: &GeminiApi, model: &Text, payload: &LlmPayload) -> Result<Bytes> {
     let options = &*payload.options;
-    let schema = options.response_schema.as_ref().map(|(_, schema)| schema::normalised(schema));
+    let generation = Generation::of(model);
+    let schema = options.response_schema.as_ref().map(|(_, schema)| schema);
+    // Before Gemini 3, a request with tools may not state the form of its answer.
+    let is_stated = payload.tools.is_empty() || generation == Generation::Level;
+    let (schema, prompted) = if is_stated { (schema, None) } else { (None, schema) };
+    let schema = schema.map(schema::normalised);
     let config = GenerationConfig {
         temperature: options.temperature,
         top_p: options.top_p,
@@ -40,10 +48,15 @@ pub(super) fn encode(api: &GeminiApi, model: &Text, payload: &LlmPayload) -> Res
         body.field("tools", &[Tool { function_declarations: function_declarations.collect() }]);
         body.optional("toolConfig", calling(&payload.tool_choice));
     }
-    if let Some(text) = &payload.system {
+    let system = payload.system.as_deref();
+    let system = match prompted {
+        Some(schema) => Some(answer_form::prompt(system, schema).into()),
+        None => system.map(Cow::Borrowed),
+    };
+    if let Some(text) = system {
         body.field("systemInstruction", &json!({"parts": [{"text": text}]}));
     }
-    let signs_calls = Generation::of(model) == Generation::Level;
+    let signs_calls = generation == Generation::Level;
     body.field("contents", &contents(&payload.transcript, signs_calls));
     body.finish()
 }

@@ -77,7 +77,7 @@ impl<'a> Thinking<'a> {
     pub(super) fn of(model: &str, effort: Option<&'a ReasoningEffort>, include: bool) -> Option<Self> {
         let (thinking_budget, thinking_level) = match Generation::of(model) {
             Generation::Plain => return None,
-            Generation::Budget => (effort.and_then(budget), None),
+            Generation::Budget => (effort.and_then(|effort| budget(model, effort)), None),
             Generation::Level => (None, effort.map(|effort| level(model, effort))),
         };
         if thinking_budget.is_none() && thinking_level.is_none() && !include {
@@ -87,13 +87,15 @@ impl<'a> Thinking<'a> {
     }
 }
 
-/// The effort may also be a number of tokens. `none` is 0, and with `dynamic` the model decides.
-fn budget(effort: &ReasoningEffort) -> Option<i32> {
+/// The effort may also be a number of tokens. `none` is the least that the model accepts, and with `dynamic` the model decides.
+fn budget(model: &str, effort: &ReasoningEffort) -> Option<i32> {
     match effort {
         ReasoningEffort::Minimal | ReasoningEffort::Low => Some(1_024),
         ReasoningEffort::Medium => Some(8_192),
         ReasoningEffort::High => Some(24_576),
         other => match other.as_str() {
+            // The Pro models always think. <https://ai.google.dev/gemini-api/docs/thinking#set-budget>
+            "none" if model.contains("-pro") => Some(128),
             "none" => Some(0),
             "dynamic" => Some(-1),
             number => number.parse().ok(),
