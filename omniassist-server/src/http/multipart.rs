@@ -91,7 +91,10 @@ async fn read(
             skip(field).await?;
             continue;
         };
-        let first = field.chunk().await.map_err(|error| unreadable(&error))?;
+        let mut first = field.chunk().await.map_err(|error| unreadable(&error))?;
+        while first.as_ref().is_some_and(Bytes::is_empty) {
+            first = field.chunk().await.map_err(|error| unreadable(&error))?;
+        }
         if name.is_empty() && first.is_none() {
             continue;
         }

@@ -39,7 +39,7 @@ fn question_of_the_rest(store: &MemoryStore) -> String {
 }
 
 /// Lets the first post be answered, and the run of the second one stop with its server.
-fn stop_second(store: &MemoryStore, first: &Value, second: Value, when_busy: WhenBusy) {
+fn stop_second(store: &MemoryStore, first: &Value, second: &Value, when_busy: WhenBusy) {
     let reached = Arc::new(Notify::new());
     let answer = Turn::delay(Duration::from_secs(1)).then(text("One."));
     let notify = Arc::clone(&reached);
@@ -53,7 +53,7 @@ fn stop_second(store: &MemoryStore, first: &Value, second: Value, when_busy: Whe
         if when_busy != WhenBusy::Enqueue {
             body.collect().await.unwrap();
         }
-        let _body = open(&assistant, &second).await;
+        let _body = open(&assistant, second).await;
         reached.notified().await;
         sleep(Duration::from_millis(150)).await;
         show_first(store).await;
@@ -63,7 +63,7 @@ fn stop_second(store: &MemoryStore, first: &Value, second: Value, when_busy: Whe
 #[test]
 fn the_rest_belongs_to_the_question_of_its_run() {
     let store = MemoryStore::new();
-    stop_second(&store, &ask("m1", "Where?"), ask("m3", "When?"), WhenBusy::Supersede);
+    stop_second(&store, &ask("m1", "Where?"), &ask("m3", "When?"), WhenBusy::Supersede);
     let question = question_of_the_rest(&store);
     assert!(question.contains("When?"), "{question}");
 }
@@ -71,7 +71,7 @@ fn the_rest_belongs_to_the_question_of_its_run() {
 #[test]
 fn the_rest_of_a_queued_run_belongs_to_its_question() {
     let store = MemoryStore::new();
-    stop_second(&store, &ask("m1", "Where?"), ask("m3", "When?"), WhenBusy::Enqueue);
+    stop_second(&store, &ask("m1", "Where?"), &ask("m3", "When?"), WhenBusy::Enqueue);
     let question = question_of_the_rest(&store);
     assert!(question.contains("When?"), "{question}");
 }
@@ -79,7 +79,7 @@ fn the_rest_of_a_queued_run_belongs_to_its_question() {
 #[test]
 fn the_rest_of_a_queued_edit_belongs_to_the_edited_question() {
     let store = MemoryStore::new();
-    stop_second(&store, &ask("m1", "Where?"), ask("m1", "Where is it?"), WhenBusy::Enqueue);
+    stop_second(&store, &ask("m1", "Where?"), &ask("m1", "Where is it?"), WhenBusy::Enqueue);
     let question = question_of_the_rest(&store);
     assert!(question.contains("Where is it?"), "{question}");
 }

@@ -47,7 +47,7 @@ impl Page {
     pub(super) fn read(mut page: Value) -> Option<Self> {
         let tools = page.get_mut("tools").and_then(Value::as_array_mut).map(std::mem::take)?;
         Some(Self {
-            tools: tools.into_iter().map(read_tool).collect(),
+            tools: tools.iter().map(read_tool).collect(),
             next_cursor: page.get("nextCursor").and_then(Value::as_str).map(str::to_owned),
             ttl_ms: page.get("ttlMs").and_then(Value::as_u64),
         })
@@ -61,8 +61,8 @@ impl From<ListToolsResult> for Page {
     }
 }
 
-fn read_tool(tool: Value) -> Result<Tool, WithheldTool> {
-    Tool::deserialize(&tool).map_err(|error| {
+fn read_tool(tool: &Value) -> Result<Tool, WithheldTool> {
+    Tool::deserialize(tool).map_err(|error| {
         let name = tool.get("name").and_then(Value::as_str).unwrap_or_default();
         let reason = format!("its definition cannot be read: {}", cleaned::description(&error.to_string()));
         WithheldTool::new(name, reason)
