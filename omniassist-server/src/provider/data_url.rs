@@ -1,5 +1,6 @@
 //! Files in `data:` URLs, for APIs that accept only some types.
 
+#[cfg(feature = "openai")]
 use std::borrow::Cow;
 
 use base64::Engine;

@@ -1,5 +1,6 @@
 //! The search of the files of a database for content that its key should hide.
 
+use std::cmp::Reverse;
 use std::fs;
 use std::path::Path;
 
@@ -12,7 +13,10 @@ pub(crate) fn check(folder: &Path, messages: &[Value], is_encrypted: bool, found
     let texts = parts.flat_map(|part| [&part["text"], &part["output"]]).filter_map(Value::as_str);
     let words: Vec<&str> = texts.flat_map(str::split_whitespace).collect();
     let mut readable = Vec::new();
-    for file in fs::read_dir(folder).unwrap().map(Result::unwrap) {
+    let mut files: Vec<_> = fs::read_dir(folder).unwrap().map(Result::unwrap).collect();
+    // The log comes before its database, into which a checkpoint moves the content meanwhile.
+    files.sort_unstable_by_key(|file| Reverse(file.file_name()));
+    for file in files {
         let bytes = fs::read(file.path()).unwrap();
         let content = String::from_utf8_lossy(&bytes);
         let of_file = words.iter().filter(|word| content.contains(**word));
