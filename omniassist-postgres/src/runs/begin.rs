@@ -33,6 +33,9 @@ const INSERT: &str = "with run as (
      insert into omniassist.segment (run, pos, epoch, writer, kind, events, data)
      select id, 1, $4, $8, $9, $10, $11 from run";
 
+/// Keeps a conversation from the sweep whose messages are in another store.
+const USED: &str = "update omniassist.conversation set updated_at = now() where id = $1";
+
 /// Begins a run in two round trips: one that locks the conversation and finds what decides, and one that writes.
 pub(crate) async fn begin(transaction: Transaction, new: &NewRun) -> Result<Begun, Failure> {
     let (owner, chat) = (stored(new.scope.owner()), stored(&new.chat));
@@ -159,7 +162,7 @@ async fn write(
     let save = async {
         match new.change.as_ref().filter(|_| !is_queued) {
             Some(change) => conversation.apply(&transaction, change).await.map(drop),
-            None => Ok(()),
+            None => transaction.query(USED, values![conversation.id]).await.map(drop),
         }
     };
     let insert = values![

@@ -24,8 +24,12 @@ pub(crate) fn begin(connection: &Connection, new: &NewRun) -> Result<Begun, Fail
     if let Some(first) = first.filter(|_| queued >= new.queue) {
         return Ok(Begun::Busy(Box::new(by_number(connection, first)?)));
     }
-    if let Some(change) = new.change.as_ref().filter(|_| !is_queued) {
-        conversations::save(connection, &new.scope, &new.chat, change)?;
+    match new.change.as_ref().filter(|_| !is_queued) {
+        Some(change) => {
+            conversations::save(connection, &new.scope, &new.chat, change)?;
+        }
+        // The sweep keeps a conversation whose messages are in another store, too.
+        None => conversations::touch(connection, conversation, now)?,
     }
     failpoint::hit("begin.saved");
     let (state, epoch) = if is_queued { (RunState::Queued, 0) } else { (RunState::Running, 1) };

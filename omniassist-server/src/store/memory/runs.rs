@@ -47,6 +47,8 @@ impl State {
         if let Some(change) = new.change.as_ref().filter(|_| !is_queued) {
             chat.apply(change, now);
         }
+        // The sweep keeps a conversation whose messages are in another store, too.
+        chat.info.updated_ms = now;
         let number = self.next_number();
         self.runs.insert(new.run, Run::new(new, number, is_queued, now));
         let writer = Writer { run: new.run, epoch: 1, instance: new.instance };

@@ -17,6 +17,7 @@ pub async fn all<F: Factory<Store: RunStore + ConversationStore>>(factory: &F) {
     a_deleted_chat_begins_no_run(factory).await;
     journals_are_swept_after_their_runs(factory).await;
     idle_conversations_are_swept(factory).await;
+    conversations_without_messages_are_swept(factory).await;
     unanswered_questions_are_swept(factory).await;
     tombstones_are_swept(factory).await;
 }
@@ -103,6 +104,22 @@ pub async fn idle_conversations_are_swept<F: Factory<Store: RunStore + Conversat
     let again = case.store.save(&alice(), "a", &change(&[("u1", None)])).await.unwrap();
     assert_eq!(again, Saved::Refused(NotSaved::Deleted));
     assert!(case.store.find(&alice(), Which::Run(kept.run)).await.unwrap().is_some());
+}
+
+/// A conversation whose messages are in another store is in use while runs begin in it.
+pub async fn conversations_without_messages_are_swept<F: Factory<Store: RunStore + ConversationStore>>(
+    factory: &F,
+) {
+    let case = Case::new(factory).await;
+    let policy = Retention { conversations: Some(HOUR * 5), ..Retention::default() };
+    for _ in 0..2 {
+        let writer = case.begin("c").await;
+        case.settle(writer, 2, Ending::Finished).await;
+        case.advance(HOUR * 4).await;
+    }
+    assert_eq!(case.store.sweep(&policy, 9).await.unwrap().conversations, 0);
+    case.advance(HOUR * 2).await;
+    assert_eq!(case.store.sweep(&policy, 9).await.unwrap().conversations, 1);
 }
 
 /// A conversation that waits for its user is deleted if the user has done nothing for the whole time.
