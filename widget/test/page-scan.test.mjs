@@ -301,6 +301,45 @@ test('paths that are made of constants are read, and routes of other paths are l
   assert.match(warnings[0], /main\.tsx: .*made\(\)/);
 });
 
+test('paths of an enumeration, and of files that export them again, are read', () => {
+  const { manifest, warnings } = scanned({
+    'paths.ts': `export enum Path { Orders = '/orders' } export const HELP = '/help'; export default '/about';`,
+    'circle.ts': `export * from './index'; export { missing } from './circle';`,
+    'index.ts': `export * from './circle'; export * from './paths'; export { default as ABOUT, HELP as DOCS } from './paths';`,
+    'main.tsx': `import { ABOUT, DOCS, Path, missing, unknown } from './index';
+      useRoutes([
+        { path: Path.Orders, Component: A }, { path: DOCS, Component: A }, { path: ABOUT, Component: A },
+        { path: missing, Component: A }, { path: unknown, Component: A },
+      ]);`,
+  });
+  assert.deepEqual(
+    manifest.routes.map(({ path }) => path),
+    ['/about', '/help', '/orders'],
+  );
+  assert.equal(warnings.length, 2, warnings.join('\n'));
+});
+
+test('the choices of a Zod schema are those of a constant or an enumeration, under each name of the import', () => {
+  const { manifest } = scanned({
+    'kinds.ts': `export const KINDS = ['a', 'b'] as const; export enum Kind { A = 'a', B = 'b' } export enum Level { Low, High }`,
+    'schemas.ts': `import zod from 'zod'; import * as v4 from 'zod/v4'; import { KINDS, Kind, Level } from './kinds';
+      const WORDS = { One: 'a', Two: 'b' } as const;
+      const Order = zod.object({
+        list: zod.enum(KINDS), native: v4.nativeEnum(Kind), object: v4.enum(WORDS), level: zod.nativeEnum(Level),
+        other: zod.enum(unknown), date: v4.iso.date(),
+      });`,
+  });
+  const choice = { type: 'string', enum: ['a', 'b'] };
+  assert.deepEqual(manifest.schemas.Order.properties, {
+    list: choice,
+    native: choice,
+    object: choice,
+    level: {},
+    other: {},
+    date: { type: 'string', format: 'date' },
+  });
+});
+
 test('routes that a condition adds to a list are found', () => {
   const text = `createBrowserRouter([
     isNew && { path: '/a', element: <A /> },

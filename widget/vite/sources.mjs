@@ -122,14 +122,25 @@ export class Sources {
     const imported = ts.isIdentifier(expression) && file.imports.get(expression.text);
     if (imported && imported.name === '*') return this.#exported(name.text, imported.from, file, depth);
     const owner = this.follow(expression, file, depth + 1);
-    const member = owner.node && ts.isObjectLiteralExpression(owner.node) && membersOf(owner.node).get(name.text);
+    const hasMembers = owner.node && (ts.isObjectLiteralExpression(owner.node) || ts.isEnumDeclaration(owner.node));
+    const member = hasMembers && membersOf(owner.node).get(name.text);
     return member ? this.follow(member, owner.file, depth + 1) : undefined;
   }
 
-  #exported(name, from, file, depth) {
+  /** Follows an export, also one that another file declares. `seen` has the files without it. */
+  #exported(name, from, file, depth, seen = new Set()) {
     const target = this.#imported(file.path, from);
-    const found = target?.exported.get(name);
-    return found && this.follow(found, target, depth + 1);
+    if (!target || seen.has(target)) return undefined;
+    const found = target.exported.get(name);
+    if (found) return this.follow(found, target, depth + 1);
+    const forwarded = target.forwarded.get(name);
+    if (forwarded) return depth > 10 ? undefined : this.#exported(forwarded.name, forwarded.from, target, depth + 1);
+    seen.add(target);
+    for (const other of target.stars) {
+      const value = this.#exported(name, other, target, depth, seen);
+      if (value) return value;
+    }
+    return undefined;
   }
 
   /** Returns the value of a constant, a template or a sum of them, or `undefined`. */
@@ -194,11 +205,12 @@ export function literal(node) {
   return undefined;
 }
 
-/** Returns the members of an object literal by name. */
+/** Returns the members of an object literal or an enumeration by name. */
 export const membersOf = (node) =>
   new Map(
-    node.properties.flatMap((member) => {
+    (node.properties ?? node.members).flatMap((member) => {
       if (!member.name || ts.isComputedPropertyName(member.name)) return [];
+      if (ts.isEnumMember(member)) return member.initializer ? [[member.name.text, member.initializer]] : [];
       const value = ts.isPropertyAssignment(member)
         ? member.initializer
         : (member.objectAssignmentInitializer ?? member.name);
@@ -215,6 +227,8 @@ function declarations(source) {
   const constants = new Map();
   const imports = new Map();
   const exported = new Map();
+  const forwarded = new Map();
+  const stars = [];
   for (const statement of source.statements) {
     const isExported = statement.modifiers?.some(({ kind }) => kind === ts.SyntaxKind.ExportKeyword);
     if (ts.isVariableStatement(statement)) {
@@ -223,11 +237,18 @@ function declarations(source) {
         constants.set(name.text, initializer);
         if (isExported) exported.set(name.text, initializer);
       }
+    } else if (ts.isEnumDeclaration(statement)) {
+      constants.set(statement.name.text, statement);
+      if (isExported) exported.set(statement.name.text, statement);
     } else if (ts.isExportAssignment(statement)) {
       exported.set('default', statement.expression);
-    } else if (ts.isExportDeclaration(statement) && !statement.moduleSpecifier && statement.exportClause) {
-      for (const { name, propertyName } of statement.exportClause.elements ?? [])
-        exported.set(name.text, propertyName ?? name);
+    } else if (ts.isExportDeclaration(statement)) {
+      const from = statement.moduleSpecifier?.text;
+      if (!statement.exportClause) stars.push(from);
+      for (const { name, propertyName } of statement.exportClause?.elements ?? []) {
+        if (from === undefined) exported.set(name.text, propertyName ?? name);
+        else forwarded.set(name.text, { from, name: (propertyName ?? name).text });
+      }
     } else if (ts.isImportDeclaration(statement) && statement.importClause) {
       const from = statement.moduleSpecifier.text;
       const { name, namedBindings } = statement.importClause;
@@ -240,7 +261,7 @@ function declarations(source) {
       }
     }
   }
-  return { constants, imports, exported };
+  return { constants, imports, exported, forwarded, stars };
 }
 
 /** Returns `true` if the folder exists. */

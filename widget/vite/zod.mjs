@@ -36,11 +36,13 @@ const NEUTRAL = new RegExp(
 /** A member that the source does not describe. It can have every value, and be absent. */
 const UNKNOWN = { schema: {}, isOptional: true };
 
+const isFromZod = (imported) => /^zod(?:\/|$)/.test(imported?.from);
+
 /** Returns the JSON Schemas of the constants that are objects of Zod, by name. */
 export function schemasOf(sources) {
   const schemas = {};
   for (const file of sources.files) {
-    if (![...file.imports.values()].some(({ from }) => /^zod(?:\/|$)/.test(from))) continue;
+    if (![...file.imports.values()].some(isFromZod)) continue;
     for (const [name, node] of file.constants) {
       const { schema } = schemaOf(node, file, sources);
       if (schema.type === 'object') schemas[name] = schema;
@@ -60,14 +62,16 @@ function schemaOf(node, file, sources, depth = 0) {
   }
   if (depth > 20 || calls.length === 0) return UNKNOWN;
   const read = (inner) => schemaOf(inner, found.file, sources, depth + 1);
+  const follow = (inner) => sources.follow(inner, found.file).node;
   // `z.string()…`, `z.coerce.number()…`, or a constant with further calls.
-  const isZod = /^z(?:\.coerce|\.iso)?$/.test(at.getText());
-  let result = isZod ? baseOf(calls.shift(), read, at.getText() === 'z.iso') : read(at);
+  const [, zod, kind] = /^(\w+)(?:\.(coerce|iso))?$/.exec(at.getText()) ?? [];
+  const isZod = zod === 'z' || isFromZod(found.file.imports.get(zod));
+  let result = isZod ? baseOf(calls.shift(), read, follow, kind === 'iso') : read(at);
   for (const call of calls) result = modified(result, call, read);
   return result;
 }
 
-function baseOf({ name, args: [first] }, read, isIso) {
+function baseOf({ name, args: [first] }, read, follow, isIso) {
   const known = (schema) => ({ schema, isOptional: false });
   const list = first && ts.isArrayLiteralExpression(first) ? first.elements : undefined;
   if (/^(?:strict|loose)?object$/i.test(name) && first && ts.isObjectLiteralExpression(first)) {
@@ -79,14 +83,22 @@ function baseOf({ name, args: [first] }, read, isIso) {
   if (STRINGS.test(name)) return known({ type: 'string' });
   if (/^(?:string|number|boolean|null)$/.test(name)) return known({ type: name });
   if (name === 'literal') return known({ const: literal(first) });
-  if (name === 'enum' && list) {
-    const values = list.map(literal);
-    return known(values.includes(undefined) ? {} : { type: 'string', enum: values });
+  if (name === 'enum' || name === 'nativeEnum') {
+    const values = choicesOf(follow(first));
+    return known(values.every((value) => typeof value === 'string') ? { type: 'string', enum: values } : {});
   }
   if (name === 'array') return known({ type: 'array', items: read(first).schema });
   if (/^(?:optional|nullable|nullish)$/.test(name)) return modified(read(first), { name, args: [] }, read);
   if (name === 'union' && list) return eitherOf(list.map(read));
-  return /^(?:enum|nativeEnum|record|tuple|discriminatedUnion)$/.test(name) ? known({}) : UNKNOWN;
+  return /^(?:record|tuple|discriminatedUnion)$/.test(name) ? known({}) : UNKNOWN;
+}
+
+/** Returns the values of a list, an object or an enumeration. A value that is no literal is `undefined`. */
+function choicesOf(node) {
+  if (node && ts.isArrayLiteralExpression(node)) return node.elements.map(literal);
+  if (node && ts.isObjectLiteralExpression(node))
+    return node.properties.map(({ initializer }) => literal(initializer));
+  return node && ts.isEnumDeclaration(node) ? node.members.map(({ initializer }) => literal(initializer)) : [undefined];
 }
 
 const eitherOf = (results) => ({
