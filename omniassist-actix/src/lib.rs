@@ -217,6 +217,8 @@
 //! handles no signal itself. The supervisor of the process must wait longer than the deadline of `drain`: 25 s fit into
 //! the 30 s of Kubernetes.
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
 mod bridged;
 mod carry;
 mod extract;

@@ -214,6 +214,8 @@
 //! A client that disconnects drops the response body, and with it the run: the connection to the model closes and every
 //! tool's cancellation token fires. A run of a stored conversation goes on instead.
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
 mod extract;
 mod router;
 

@@ -32,6 +32,8 @@
 //! - [`canonical`]: the canonical text of a JSON value.
 //! - [`typescript`]: declarations of messages and tools for a front end's compiler.
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
 pub mod agent_tree;
 pub mod bridge;
 pub mod canonical;

@@ -224,6 +224,8 @@
 //! tokio-io-timeout = "1"
 //! ```
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
 mod mounted;
 mod nested;
 mod standalone;

@@ -34,6 +34,8 @@
 //! | `@modelcontextprotocol/conformance`, server | 0.2.0-alpha.12 | 135 checks of 2026-07-28 and 56 of 2025-11-25 pass; `tests/mcp/suite` names the others |
 //! | `@modelcontextprotocol/conformance`, client | 0.2.0-alpha.12 | 31 of 32 scored scenarios of 2026-07-28 and 17 of 18 of 2025-11-25 pass |
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
 #[cfg(feature = "client")]
 pub mod client;
 #[cfg(feature = "server")]

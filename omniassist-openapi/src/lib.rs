@@ -85,6 +85,8 @@
 //! The reader is our own. The crates `openapiv3` and `oas3` read one version each, and their types drop the schema keywords
 //! that they do not know.
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
 mod arguments;
 mod auth;
 mod document;

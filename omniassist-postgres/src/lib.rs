@@ -75,6 +75,8 @@
 //! [`RunStore`]: omniassist_server::store::RunStore
 //! [`ConversationStore`]: omniassist_server::store::ConversationStore
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
 mod budget;
 mod change;
 mod conversations;

@@ -41,6 +41,8 @@
 //!
 //! With `encryption::Encrypted` around it, the text in Redis is encrypted: `Encrypted::new(RedisTail::new(store, &redis), keys)`.
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
 mod budget;
 mod entry;
 mod exchange;

@@ -32,6 +32,8 @@
 //! | `widget` | `GET /widget.js`: a chat for web pages, and `widget::tag` |
 //! | `ws` | `GET /ws`: a tree of agents over a WebSocket |
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
 pub mod access;
 pub mod afs;
 pub mod agent_config;
