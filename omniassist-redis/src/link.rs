@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use redis::aio::MultiplexedConnection;
-use redis::{AsyncConnectionConfig, Client, RedisError, RedisResult};
+use redis::{AsyncConnectionConfig, Client, ErrorKind, RedisError, RedisResult, ServerErrorKind};
 use tokio::sync::Mutex;
 
 /// The longest time for a new connection.
@@ -81,8 +81,15 @@ impl Link {
     }
 }
 
+/// Returns `true` if another connection may not have this error. After a failover, a connection stays with a server that
+/// refuses writes, as a replica, while the name leads to the new one.
 fn is_broken(error: &RedisError) -> bool {
-    error.is_io_error()
+    let is_refused = [ServerErrorKind::ReadOnly, ServerErrorKind::ExecAbort].map(ErrorKind::Server);
+    // The error of a script before Redis 7 has it in its text.
+    let says_replica = || error.detail().is_some_and(|detail| detail.contains("READONLY"));
+    is_refused.contains(&error.kind())
+        || says_replica()
+        || error.is_io_error()
         || error.is_timeout()
         || error.is_connection_dropped()
         || error.is_unrecoverable_error()

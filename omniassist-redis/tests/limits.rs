@@ -13,6 +13,8 @@ use omniassist_server::throttle::{
 use omniassist_test_databases::Redis as Server;
 use tokio::time::sleep;
 
+use crate::failover::Name;
+
 const SERVERS: u64 = 8;
 const HOUR: Duration = Duration::from_secs(3600);
 
@@ -201,6 +203,22 @@ async fn limits_fail_while_redis_is_away_and_work_again() {
     sleep(Duration::from_millis(100)).await;
     assert!(limit.check(&attempt).await.is_ok());
     assert_eq!(budget.reserve(&of, 1..=64).await.unwrap(), Grant::Tokens(64));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn limits_follow_the_name_of_the_server_after_a_failover() {
+    let (old, new) = (Server::start(), Server::start());
+    let name = Name::of(&old);
+    let redis = Redis::connect(&name.url()).unwrap();
+    assert!(allowed(&RedisRateLimit::per_hour(&redis, "runs", 9), "ada").await);
+    name.fail_over(&old, &new);
+    // The first call may tell the connection that its server writes no more.
+    let limit = RedisRateLimit::per_hour(&redis, "runs", 9);
+    let (principal, extensions) = (Principal::new("ada"), Extensions::new());
+    let request = RunRequest::new(Vec::new());
+    let attempt = Attempt::new(&principal, &request, &extensions);
+    assert!(limit.check(&attempt).await.is_err());
+    assert!(allowed(&limit, "ada").await);
 }
 
 #[tokio::test]

@@ -10,6 +10,7 @@
 
 mod agents;
 mod encrypted;
+mod failover;
 mod limits;
 mod outage;
 mod page;
