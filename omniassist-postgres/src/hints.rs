@@ -36,7 +36,7 @@ const PROBE: Duration = Duration::from_secs(15);
 /// The first and the longest time between two tries to connect.
 const RETRY: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(5));
 
-/// The time within which a notification of its own reaches a server.
+/// The time within which a notification is sent, and within which its own reaches a server.
 const HEARD: Duration = Duration::from_secs(2);
 
 /// Hints between the servers of a schema.
@@ -131,9 +131,10 @@ async fn send(pool: Arc<Pool>, outgoing: Arc<Mutex<Outgoing>>) {
             }
             mem::take(&mut outgoing.hints)
         };
-        let sent = notify(&pool, payload::write(&hints)).await;
-        if let Err(error) = sent {
-            tracing::debug!(?error, "hints were not sent; other servers look at the database themselves");
+        // A connection may have fallen silent.
+        let sent = timeout(HEARD, notify(&pool, payload::write(&hints))).await;
+        if !matches!(sent, Ok(Ok(()))) {
+            tracing::debug!(?sent, "hints were not sent; other servers look at the database themselves");
         }
         sleep(PAUSE).await;
     }

@@ -1,12 +1,18 @@
 //! Hints between servers.
 
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::thread;
 use std::time::Duration;
 
 use futures_util::StreamExt;
+use omniassist_postgres::PostgresStore;
 use omniassist_server::store::{Hint, RunId, RunStore, WakeStream, Woken};
 use omniassist_test_databases::Postgres;
 
-use crate::database::{connect, new_schema};
+use crate::database::{connect, new_schema, shared};
 
 async fn next(hints: &mut WakeStream) -> Woken {
     tokio::time::timeout(Duration::from_secs(20), hints.next()).await.unwrap().unwrap()
@@ -75,5 +81,71 @@ async fn a_lost_connection_is_told_and_comes_back() {
     assert_eq!(next(&mut hints).await, Woken::Missed);
     let hint = Hint::Grown(RunId::random());
     store.hints().unwrap().wake(&[hint]);
+    assert_eq!(collect(&mut hints, 1).await, [hint]);
+}
+
+/// A way to the database on which connections can fall silent, as when the machine of the database is gone.
+struct Way {
+    port: u16,
+    fallen: Arc<AtomicU32>,
+}
+
+impl Way {
+    fn new() -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let (port, fallen) = (listener.local_addr().unwrap().port(), Arc::new(AtomicU32::new(0)));
+        let seen = Arc::clone(&fallen);
+        thread::spawn(move || {
+            for client in listener.incoming().map_while(Result::ok) {
+                let server = TcpStream::connect(("127.0.0.1", Postgres::shared().port())).unwrap();
+                pass_on(&client, &server, &seen);
+                pass_on(&server, &client, &seen);
+            }
+        });
+        Self { port, fallen }
+    }
+
+    fn url(&self) -> String {
+        let port = Postgres::shared().port().to_string();
+        shared().replacen(&port, &self.port.to_string(), 1)
+    }
+
+    /// Lets the connections that there are fall silent.
+    fn fall_silent(&self) {
+        self.fallen.fetch_add(1, Ordering::SeqCst);
+    }
+}
+
+fn pass_on(from: &TcpStream, to: &TcpStream, fallen: &Arc<AtomicU32>) {
+    let (mut from, mut to, fallen) = (from.try_clone().unwrap(), to.try_clone().unwrap(), Arc::clone(fallen));
+    let at_first = fallen.load(Ordering::SeqCst);
+    thread::spawn(move || {
+        let mut bytes = [0; 4096];
+        while let Ok(count @ 1..) = from.read(&mut bytes) {
+            if fallen.load(Ordering::SeqCst) == at_first && to.write_all(&bytes[..count]).is_err() {
+                break;
+            }
+        }
+    });
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn hints_are_sent_again_after_a_connection_has_fallen_silent() {
+    let (schema, way) = (new_schema(), Way::new());
+    let receiver = connect(&schema).await;
+    let mut hints = receiver.hints().unwrap().listen();
+    assert_eq!(next(&mut hints).await, Woken::Missed);
+    let sender = PostgresStore::options().schema(schema.as_str()).connect(&way.url()).await.unwrap();
+    let wake = sender.hints().unwrap();
+    let hint = Hint::Grown(RunId::random());
+    wake.wake(&[hint]);
+    assert_eq!(collect(&mut hints, 1).await, [hint]);
+
+    way.fall_silent();
+    wake.wake(&[hint]);
+    // The first one is on its way.
+    tokio::time::sleep(Duration::from_millis(100)).await;
+    let hint = Hint::Free(RunId::random());
+    wake.wake(&[hint]);
     assert_eq!(collect(&mut hints, 1).await, [hint]);
 }
