@@ -39,7 +39,8 @@ pub(crate) async fn migrate(pool: &Pool) -> Result<(), Failure> {
         return Ok(());
     }
     // Without the limits of other transactions: another process may migrate large tables.
-    transaction.execute("begin".to_owned()).await?;
+    // What is looked at after the wait must not be from before it, whatever the isolation of the database.
+    transaction.execute("begin isolation level read committed".to_owned()).await?;
     transaction.query("select pg_advisory_xact_lock($1)", values![LOCK]).await?;
     let found = Found::look(&transaction).await?;
     let connector = pool.connector();

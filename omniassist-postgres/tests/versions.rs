@@ -5,7 +5,7 @@ use omniassist_postgres::PostgresStore;
 use omniassist_server::store::{Change, ConversationStore, Saved, Scope, StoredMessage, Window};
 use omniassist_test_databases::Postgres;
 
-use crate::database::{connect, execute, new_schema, shared};
+use crate::database::{connect, connect_at, execute, new_schema, shared};
 
 async fn save(store: &PostgresStore, title: &str) -> Saved {
     let mut change = Change::messages([StoredMessage::new("u1", None, "Hello")]);
@@ -19,6 +19,18 @@ async fn many_servers_start_at_once() {
     let stores = join_all((0..8).map(|_| connect(&schema))).await;
     assert_eq!(execute(&schema, "select count(*), max(version) from schema_version"), "2|2");
     assert_eq!(save(&stores[7], "").await, Saved::Version(1));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn many_servers_start_at_once_whatever_the_isolation_of_the_database() {
+    let url = Postgres::shared().create_database();
+    let database = url.rsplit_once('/').unwrap().1;
+    for isolation in ["repeatable read", "serializable"] {
+        let set = format!("alter database {database} set default_transaction_isolation = '{isolation}'");
+        Postgres::shared().execute("postgres", &set);
+        let stores = join_all((0..8).map(|_| connect_at(&url, isolation))).await;
+        assert_eq!(save(&stores[7], "").await, Saved::Version(1));
+    }
 }
 
 #[tokio::test]
