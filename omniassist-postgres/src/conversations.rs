@@ -12,9 +12,9 @@ use tokio_postgres::Row;
 use crate::change;
 use crate::database::{Pool, Transaction};
 use crate::failure::Failure;
-use crate::rows;
 use crate::text::stored;
 use crate::values::{limit, value, values};
+use crate::{rows, time};
 
 /// The condition that a conversation has a run that goes on or is queued, or one that waits and whose user did something
 /// within a number of seconds.
@@ -184,6 +184,7 @@ fn parse_cursor(cursor: &str) -> Result<(SystemTime, i64), Failure> {
     let parse = || {
         let (updated, id) = cursor.split_once('.')?;
         let updated = UNIX_EPOCH.checked_add(Duration::from_micros(updated.parse().ok()?))?;
+        (updated <= time::stored(u64::MAX)).then_some(())?;
         Some((updated, id.parse().ok()?))
     };
     parse().ok_or_else(|| Failure::Invalid("unknown cursor".to_owned()))

@@ -2,7 +2,7 @@
 
 use futures_util::future::join_all;
 use omniassist_postgres::PostgresStore;
-use omniassist_server::store::{Change, ConversationStore, Saved, Scope, StoredMessage, Window};
+use omniassist_server::store::{Change, ConversationStore, Page, Saved, Scope, StoredMessage, Window};
 use omniassist_test_databases::Postgres;
 
 use crate::database::{connect, connect_at, execute, new_schema, shared};
@@ -119,4 +119,15 @@ fn the_settings_show_no_password() {
     let options = PostgresStore::options().schema("chat").listener_url("postgres://app:secret@db/app");
     let shown = format!("{options:?}");
     assert!(shown.contains("chat") && !shown.contains("secret"), "{shown}");
+}
+
+#[tokio::test]
+async fn a_cursor_of_a_time_that_the_database_does_not_have_is_invalid() {
+    let store = connect(&new_schema()).await;
+    for cursor in ["9300000000000000000.1", "18446744073709551615.1"] {
+        let mut page = Page::first(9);
+        page.cursor = Some(cursor.into());
+        let refused = store.list(&Scope::new("alice"), &page).await.unwrap_err();
+        assert!(refused.is_invalid(), "{cursor}: {refused:?}");
+    }
 }
