@@ -46,13 +46,13 @@ pub(crate) fn row(
     Ok(found.optional()?)
 }
 
-/// Inserts the row of a conversation.
 /// Sets the time of the last use of a conversation.
 pub(crate) fn touch(connection: &Connection, id: i64, now: i64) -> Result<(), Failure> {
     connection.prepare_cached("update conversation set updated_at = ?2 where id = ?1")?.execute([id, now])?;
     Ok(())
 }
 
+/// Inserts the row of a conversation.
 pub(crate) fn create(
     connection: &Connection,
     scope: &Scope,

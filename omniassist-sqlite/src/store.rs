@@ -282,6 +282,7 @@ impl KeyStore for SqliteStore {
 
     fn replace_key<'a>(&'a self, known: &'a ConversationKey, new: &'a Bytes) -> StoreFuture<'a, bool> {
         let (known, new) = (known.clone(), new.clone());
-        self.on_writer(Durability::Hard, move |connection| keys::replace(connection, &known, &new))
+        // A copy of the log would have the key as it was wrapped before.
+        self.deletes(move |connection| keys::replace(connection, &known, &new), |replaced| *replaced)
     }
 }

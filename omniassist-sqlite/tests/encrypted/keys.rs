@@ -130,6 +130,32 @@ async fn a_rotation_changes_the_wrapped_keys_alone() {
     assert!(old.load(&alice(), "c", &Window::default()).await.unwrap_err().is_missing_key());
 }
 
+/// Returns the wrapped keys of all conversations.
+fn wrapped(store: &SqliteStore) -> Vec<Vec<u8>> {
+    let connection = Connection::open(store.path()).unwrap();
+    let mut query = connection.prepare("select key from conversation").unwrap();
+    query.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect()
+}
+
+#[tokio::test]
+async fn no_file_has_a_key_that_was_wrapped_anew() {
+    let folder = Folder::new();
+    let store = SqliteStore::open(folder.path()).unwrap();
+    for chat in ["a", "b"] {
+        let change = Change::messages([StoredMessage::new("u1", None, "Hello")]);
+        Encrypted::new(store.clone(), old_keys()).save(&alice(), chat, &change).await.unwrap();
+    }
+    let old = wrapped(&store);
+    assert_eq!(Encrypted::new(store.clone(), both_keys()).rewrap().await.unwrap(), 2);
+    assert!(old.len() == 2 && old.iter().all(|key| !wrapped(&store).contains(key)));
+    for file in std::fs::read_dir(folder.folder()).unwrap() {
+        let bytes = std::fs::read(file.unwrap().path()).unwrap_or_default();
+        for key in &old {
+            assert!(!bytes.windows(key.len()).any(|window| window == key), "the old key can still unwrap");
+        }
+    }
+}
+
 #[test]
 fn secrets_are_not_shown() {
     let folder = Folder::new();
