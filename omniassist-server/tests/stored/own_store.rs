@@ -9,7 +9,7 @@ use omniassist_server::store::{
 };
 use omniassist_server::{AssistantBuilder, Recovery};
 use tokio::sync::Notify;
-use tokio::time::{advance, sleep};
+use tokio::time::{advance, sleep, timeout};
 
 use super::restart::runtime;
 use super::*;
@@ -307,4 +307,47 @@ fn the_message_of_a_waiting_run_is_not_for_the_host_to_edit() {
     assert_eq!(world.said(), ["Refund order 17", "A moment. Done."]);
     let asked = asked.lock().unwrap();
     assert!(asked[0].contains("Refund order 17") && !asked[0].contains("Soon"), "{asked:?}");
+}
+
+/// Waits until the run of the chat has ended.
+async fn ended(store: &MemoryStore) -> RunState {
+    let ended = async {
+        loop {
+            match state(store).await {
+                state if state.is_ended() => return state,
+                _ => sleep(Duration::from_millis(10)).await,
+            }
+        }
+    };
+    timeout(Duration::from_secs(20), ended).await.expect("the run ends")
+}
+
+#[test]
+fn the_run_of_a_deleted_chat_waits_no_more() {
+    let world = World::default();
+    let approve = world.wait(&ask("m1", "Refund it"));
+    let (model, asked) = model("Done.");
+    runtime().block_on(async {
+        let assistant = world.server(&model).build().unwrap();
+        let service = AssistantService::new(assistant.clone());
+        assert!(assistant.conversations().unwrap().delete(&Principal::new("ada"), "c").await.unwrap());
+        ended(&world.runs).await;
+        let late = service.handle(request(&approve)).await;
+        assert!(late.status().is_client_error(), "{late:?}");
+    });
+    assert_eq!((world.refunds.load(Ordering::SeqCst), asked.lock().unwrap().len()), (0, 0));
+}
+
+#[test]
+fn the_runs_of_a_forgotten_user_end() {
+    let world = World::default();
+    let model = ScriptedProvider::new().otherwise(|_| Turn::text("Half").then(Turn::pending()));
+    runtime().block_on(async {
+        let (first, other) = (world.server(&model).build().unwrap(), world.server(&model).build().unwrap());
+        let mut body = open(&first, &ask("m1", "Go")).await;
+        let _ = body.frame().await;
+        assert_eq!(other.conversations().unwrap().forget(&Principal::new("ada")).await.unwrap(), 1);
+        timeout(Duration::from_secs(5), model.dropped()).await.expect("the model is no longer asked");
+        assert_eq!(ended(&world.runs).await, RunState::Stopped);
+    });
 }

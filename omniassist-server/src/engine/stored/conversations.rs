@@ -13,8 +13,11 @@ use crate::Principal;
 use crate::engine::Assistant;
 use crate::store::{
     Branch, Change, ConversationInfo, Delete, Deleted, Hint, Listing, NotSaved, OpenRun, Page, RunHead,
-    RunState, Saved, Scope, StoreError, StoredMessage, Which, Window,
+    RunState, Saved, Scope, Signal, SignalKind, StoreError, StoredMessage, Which, Window,
 };
+
+/// The conversations whose runs are looked for at once.
+const PAGE: usize = 100;
 
 /// The number of times that a change is made again after the conversation has changed.
 const TRIES: usize = 8;
@@ -190,6 +193,9 @@ impl Conversations {
     /// Deletes a conversation with its messages, runs and journals. Its run in progress ends. Returns `false` if the
     /// principal has none of this name.
     ///
+    /// With [`conversations`](crate::AssistantBuilder::conversations) in tables of the application, its runs are stopped, and
+    /// their journals are deleted after the time of [`Retention::journals`](crate::store::Retention::journals).
+    ///
     /// The name is kept for the time of [`Retention::tombstones`](crate::store::Retention::tombstones). A post of a page that
     /// still shows the conversation is answered with 410 `chat_deleted`.
     ///
@@ -220,6 +226,9 @@ impl Conversations {
 
     async fn delete_what(&self, principal: &Principal, what: Delete<'_>) -> Result<Deleted, StoreError> {
         let Some(scope) = Scope::of(principal) else { return Ok(Deleted::default()) };
+        if !self.stores.is_one {
+            self.stop_runs(&scope, what).await?;
+        }
         let deleted = self.stores.conversations.delete(&scope, what).await?;
         // Their journals are gone, so they can do nothing more. To wait for that costs tokens.
         for run in &deleted.runs {
@@ -227,6 +236,30 @@ impl Conversations {
             self.stores.hint(Hint::Signalled(*run));
         }
         Ok(deleted)
+    }
+
+    /// Stops the runs of conversations that are about to be deleted in a store that does not have the runs.
+    async fn stop_runs(&self, scope: &Scope, what: Delete<'_>) -> Result<(), StoreError> {
+        let Stores { runs, conversations, .. } = &*self.stores;
+        let mut page = Page::first(PAGE);
+        loop {
+            let (chats, next) = match what {
+                Delete::Chat(chat) => (vec![chat.into()], None),
+                Delete::Everything => {
+                    let listing = conversations.list(scope, &page).await?;
+                    (listing.conversations.into_iter().map(|info| info.chat).collect(), listing.next)
+                }
+            };
+            for open in runs.open_runs(scope, &chats).await? {
+                runs.signal(scope, open.run, &Signal::new(SignalKind::Stop, scope.owner())).await?;
+                self.stores.abort(open.run, DELETED);
+                self.stores.hint(Hint::Signalled(open.run));
+            }
+            if next.is_none() {
+                return Ok(());
+            }
+            page.cursor = next;
+        }
     }
 
     /// Returns a conversation without its messages.
