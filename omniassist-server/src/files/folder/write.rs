@@ -1,9 +1,10 @@
-use std::io;
+use std::fs::{File, OpenOptions};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use bytes::Bytes;
-use tokio::fs::{self, File, OpenOptions};
 use tokio::io::AsyncWriteExt;
+use tokio::task::spawn_blocking;
 
 use crate::files::{FileFuture, FileInfo, FileWriter};
 
@@ -16,7 +17,7 @@ pub(super) const INFO: &str = "json";
 /// Writes a file under a temporary name, and renames it at the end.
 pub(super) struct FolderWriter {
     path: PathBuf,
-    file: File,
+    file: tokio::fs::File,
     temporary: Temporary,
 }
 
@@ -24,7 +25,7 @@ impl FolderWriter {
     /// Creates the temporary file of `path`.
     pub(super) async fn create(path: PathBuf) -> io::Result<Self> {
         let temporary = Temporary(path.with_extension(PART));
-        let file = open(&temporary.0).await?;
+        let file = tokio::fs::OpenOptions::from(options()).open(&temporary.0).await?;
         Ok(Self { path, file, temporary })
     }
 }
@@ -37,29 +38,34 @@ impl FileWriter for FolderWriter {
     fn finish(self: Box<Self>, info: FileInfo) -> FileFuture<'static, ()> {
         Box::pin(async move {
             let Self { path, mut file, temporary } = *self;
-            complete(&mut file).await?;
-            fs::rename(&temporary.0, &path).await?;
-            // The same name serves the description: the content has left it.
-            let mut description = open(&temporary.0).await?;
-            description.write_all(&serde_json::to_vec(&info)?).await?;
-            complete(&mut description).await?;
-            fs::rename(&temporary.0, path.with_extension(INFO)).await?;
-            Ok(())
+            file.flush().await?;
+            let file = file.into_std().await;
+            // On a thread that a client which leaves does not stop: content without a description would count for no quota.
+            Ok(blocking(move || complete(&path, &file, &temporary, &info)).await?)
         })
     }
 }
 
-async fn complete(file: &mut File) -> io::Result<()> {
-    file.flush().await?;
-    file.sync_all().await
+/// Gives the content its name, and writes the description. After an error, neither is left.
+fn complete(path: &Path, content: &File, temporary: &Temporary, info: &FileInfo) -> io::Result<()> {
+    content.sync_all()?;
+    std::fs::rename(&temporary.0, path)?;
+    let described = (|| {
+        // The same name serves the description: the content has left it.
+        let mut description = options().open(&temporary.0)?;
+        description.write_all(&serde_json::to_vec(info)?)?;
+        description.sync_all()?;
+        std::fs::rename(&temporary.0, path.with_extension(INFO))
+    })();
+    described.inspect_err(|_| drop(std::fs::remove_file(path)))
 }
 
-async fn open(path: &Path) -> io::Result<File> {
+fn options() -> OpenOptions {
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
     #[cfg(unix)]
-    options.mode(0o600);
-    options.open(path).await
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options
 }
 
 /// A temporary file. It is deleted on drop, if it is still there.
@@ -69,4 +75,11 @@ impl Drop for Temporary {
     fn drop(&mut self) {
         let _ = std::fs::remove_file(&self.0);
     }
+}
+
+/// Runs file operations on a thread that may block.
+pub(super) async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> io::Result<T> + Send + 'static,
+) -> io::Result<T> {
+    spawn_blocking(work).await.map_err(io::Error::other)?
 }
