@@ -1,10 +1,13 @@
 //! Tests of the file store in a folder.
 
+use std::future::{Future, poll_fn};
 use std::path::{Path, PathBuf};
+use std::task::Poll;
 use std::time::{Duration, SystemTime};
 
-use omniassist_server::files::{FileId, FileKey, FileLimits, FileStore, FolderStore};
+use omniassist_server::files::{FileId, FileInfo, FileKey, FileLimits, FileStore, FolderStore};
 use omniassist_server::{Assistant, Principal};
+use serde_json::{Value, json};
 
 use super::{PDF, PNG, builder, get, serve, upload, upload_as};
 
@@ -145,4 +148,75 @@ fn a_folder_that_cannot_be_created_is_an_error_at_once() {
     let model = omniassist_server::testing::ScriptedProvider::new();
     drop(Assistant::builder(model).files(folder.store()).build().unwrap());
     assert!(folder.files().is_empty());
+}
+
+/// Polls a future this often, and drops it.
+async fn poll_and_drop(future: impl Future, times: u32) {
+    let (mut future, mut polled) = (Box::pin(future), 0);
+    poll_fn(|cx| {
+        polled += 1;
+        if polled > times { Poll::Ready(()) } else { future.as_mut().poll(cx).map(drop) }
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_client_that_leaves_before_the_answer_leaves_no_content_without_a_description() {
+    let folder = Folder::new("left");
+    let store = folder.store();
+    for times in 1..16 {
+        let id = format!("file_{times:032}");
+        let key = FileKey { owner: Principal::new("ann"), id: FileId::parse(&id).unwrap() };
+        let description: Value =
+            json!({ "id": id, "mediaType": "image/png", "size": PNG.len(), "createdMs": 1 });
+        let info: FileInfo = serde_json::from_value(description).unwrap();
+        let mut writer = store.create(&key).await.unwrap();
+        writer.write(PNG.into()).await.unwrap();
+        poll_and_drop(writer.finish(info), times).await;
+        let began = std::time::Instant::now();
+        let content = folder.0.join(key.path());
+        // What is under way may go on.
+        while content.with_extension("part").exists()
+            || content.exists() != store.find(&key).await.unwrap().is_some()
+        {
+            assert!(began.elapsed() < Duration::from_secs(5), "{times}: {:?}", folder.files());
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+    }
+}
+
+#[tokio::test]
+async fn an_upload_whose_description_cannot_be_written_leaves_no_content() {
+    let folder = Folder::new("undescribed");
+    let store = folder.store();
+    let id = format!("file_{:032}", 1);
+    let key = FileKey { owner: Principal::new("ann"), id: FileId::parse(&id).unwrap() };
+    let info = json!({ "id": id, "mediaType": "image/png", "size": PNG.len(), "createdMs": 1 });
+    let mut writer = store.create(&key).await.unwrap();
+    writer.write(PNG.into()).await.unwrap();
+    // No file can take this place.
+    std::fs::create_dir(folder.0.join(key.path()).with_extension("json")).unwrap();
+    assert!(writer.finish(serde_json::from_value(info).unwrap()).await.is_err());
+    let left: Vec<_> = folder.files().into_iter().filter(|path| path.is_file()).collect();
+    assert!(left.is_empty(), "{left:?}");
+}
+
+#[tokio::test]
+async fn the_folders_of_others_are_left_alone() {
+    let folder = Folder::new("others");
+    let store = folder.store();
+    let mut limits = FileLimits::default();
+    limits.lifetime = Some(Duration::ZERO);
+    assert_eq!(
+        upload(&serve(builder(store.clone()).1.file_limits(limits)), "/files", "", PNG).await.status,
+        201
+    );
+    let other = folder.0.join("lost+found");
+    std::fs::create_dir(&other).unwrap();
+    for (name, text) in [("README", "old"), ("package.json", "no description")] {
+        std::fs::write(other.join(name), text).unwrap();
+        age(&other.join(name), Duration::from_secs(25 * 60 * 60));
+    }
+    assert_eq!(store.remove_expired().await.unwrap(), 1);
+    assert_eq!(folder.files(), [other.join("README"), other.join("package.json")]);
 }

@@ -1,3 +1,4 @@
+use std::ffi::OsStr;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -5,10 +6,9 @@ use std::time::{Duration, SystemTime};
 
 use futures_util::StreamExt;
 use tokio::fs;
-use tokio::task::spawn_blocking;
 use tokio_util::io::ReaderStream;
 
-use super::write::{FolderWriter, INFO, PART};
+use super::write::{FolderWriter, INFO, PART, blocking};
 use crate::files::upload::CHUNK_BYTES;
 use crate::files::{BoxError, FileContent, FileFuture, FileInfo, FileKey, FileStore, FileUsage, FileWriter};
 use crate::{Principal, clock};
@@ -63,7 +63,10 @@ impl FolderStore {
         blocking(move || {
             let mut removed = 0;
             for folder in std::fs::read_dir(root)? {
-                removed += clear(&folder?.path())?;
+                let folder = folder?;
+                if is_of_principal(&folder.file_name()) {
+                    removed += clear(&folder.path())?;
+                }
             }
             Ok(removed)
         })
@@ -130,6 +133,11 @@ fn usage(folder: &Path) -> io::Result<FileUsage> {
     Ok(usage)
 }
 
+/// Returns `true` for the name of a principal's folder. Others may lie beside them, such as the `lost+found` of a volume.
+fn is_of_principal(name: &OsStr) -> bool {
+    name.len() == 64 && name.as_encoded_bytes().iter().all(u8::is_ascii_hexdigit)
+}
+
 /// Deletes expired and abandoned files in the folder of a principal.
 fn clear(folder: &Path) -> io::Result<usize> {
     let mut removed = 0;
@@ -187,9 +195,4 @@ fn create_folder(path: &Path) -> io::Result<()> {
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut folder, 0o700);
     folder.create(path)
-}
-
-/// Runs file operations on a thread that may block.
-async fn blocking<T: Send + 'static>(work: impl FnOnce() -> io::Result<T> + Send + 'static) -> io::Result<T> {
-    spawn_blocking(work).await.map_err(io::Error::other)?
 }
