@@ -107,7 +107,8 @@ impl Library {
                 if is_last && stored.is_none() {
                     return Err(Error::invalid_field(path(), "the URL of a stored file", "no file of yours"));
                 }
-                let size = stored.as_ref().filter(|_| is_first).map_or(0, |info| info.size);
+                // A file that is named again is sent again.
+                let size = stored.as_ref().map_or(0, |info| info.size);
                 match room.checked_sub(size) {
                     Some(left) => room = left,
                     None if is_last => {

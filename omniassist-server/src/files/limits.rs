@@ -26,8 +26,9 @@ pub struct FileLimits {
     pub max_uploads_per_principal: usize,
     /// Requests with uploads of all clients at the same time. Default 64; one more is answered 503 `overloaded`.
     pub max_uploads: usize,
-    /// Bytes of the stored files that one run sends to its provider, before encoding. The newest files come first. Default
-    /// 20 MiB; a last message with more is answered 400 `limit_exceeded`. Providers have limits of their own.
+    /// Bytes of the stored files that one run sends to its provider, before encoding. A file counts each time that it is
+    /// named. The newest files come first. Default 20 MiB; a last message with more is answered 400 `limit_exceeded`.
+    /// Providers have limits of their own.
     pub max_run_bytes: usize,
     /// Different stored files that the messages of one run name. The newest come first, and older ones are replaced by a note
     /// for the model. Default 100; a last message with more is answered 400 `limit_exceeded`.

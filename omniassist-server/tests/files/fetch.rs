@@ -409,3 +409,21 @@ async fn the_files_and_bytes_of_a_run_are_limited_to_the_newest() {
         assert_eq!(sent(&model), [png.as_str(), NOTE, png.as_str()]);
     }
 }
+
+#[tokio::test]
+async fn a_file_counts_each_time_that_it_is_sent() {
+    let server = FakeProvider::start().await.unwrap();
+    server.otherwise(file(PNG));
+    let mut limits = FileLimits::default();
+    limits.max_run_bytes = 2 * PNG.len();
+    let (model, service) = assistant(policy(&server), limits);
+    let urls = ["a", "a", "a"].map(|path| url(&server, path));
+    let answer = chat(&service, "ann", json!([message("m1", &urls)])).await;
+    let reason = format!("the files of a message may have {} bytes together", 2 * PNG.len());
+    assert_eq!(refused(&answer, &model), format!("messages[0].parts[3].url: {reason}."));
+    let turns = json!([message("m1", &urls[..2]), message("m2", &urls[2..])]);
+    assert_eq!(chat(&service, "ann", turns).await.status, 200);
+    let png = data("image/png", PNG);
+    let note = "[The attached file \"mine\" is no longer available.]";
+    assert_eq!(sent(&model), [png.as_str(), note, png.as_str()]);
+}

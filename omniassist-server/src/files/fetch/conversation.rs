@@ -37,22 +37,32 @@ impl Fetcher {
             return Ok(None);
         }
         let last = messages.iter().rposition(|message| message.role == Role::User);
-        let mut fetched = self.fetch(&named).await;
+        let most = self.limits.max_run_bytes;
+        let (mut fetched, mut room) = (self.fetch(&named).await, most);
         let mut loaded = messages.to_vec();
         for Named { message, part, file } in named {
-            let with = match fetched.get(file.url.as_str()) {
-                Some(Ok(found)) => Part::File(FilePart {
-                    media_type: found.media_type.as_str().into(),
-                    url: found.url.clone(),
-                    filename: file.filename.clone(),
-                    metadata: None,
-                }),
-                _ if Some(message) == last => {
-                    let error = fetched.remove(file.url.as_str()).and_then(Result::err);
-                    let error = error.unwrap_or(FetchError::TooMany(self.policy.max_files));
+            let found = fetched.get(file.url.as_str()).and_then(|found| found.as_ref().ok());
+            // A file that is named again is sent again.
+            let left = found.and_then(|found| room.checked_sub(found.size));
+            let with = match found.zip(left) {
+                Some((found, left)) => {
+                    room = left;
+                    Part::File(FilePart {
+                        media_type: found.media_type.as_str().into(),
+                        url: found.url.clone(),
+                        filename: file.filename.clone(),
+                        metadata: None,
+                    })
+                }
+                None if Some(message) == last => {
+                    let error = match fetched.remove(file.url.as_str()) {
+                        Some(Err(error)) => error,
+                        Some(Ok(_)) => FetchError::TooMuch(most),
+                        None => FetchError::TooMany(self.policy.max_files),
+                    };
                     return Err((format!("messages[{message}].parts[{part}].url"), error));
                 }
-                _ => Part::text(attachments::left_out(file.filename.as_deref())),
+                None => Part::text(attachments::left_out(file.filename.as_deref())),
             };
             if let Some(part) = loaded.get_mut(message).and_then(|message| message.parts.get_mut(part)) {
                 *part = with;
