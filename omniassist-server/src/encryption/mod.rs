@@ -35,6 +35,8 @@
 //! | journals, input of runs, text on its way to other instances | kinds, times, sizes, and the number of events |
 //! | questions, answers and other signals | senders of signals, usage, states |
 //!
+//! Files are not among them: they are in a store of their own, which encrypts them or not.
+//!
 //! Titles are encrypted too; a list decrypts those of its page. The digests of posts are replaced by keyed ones. The id of
 //! an edited question is a digest of its text, so a guess of that text can be confirmed.
 //!
