@@ -67,7 +67,8 @@ export async function navigate(
 
 function parsed(path: string): URL {
   const url = URL.canParse(path, location.href) ? new URL(path, location.href) : undefined;
-  if (url && /^https?:$/.test(url.protocol) && !url.username && !url.password) return url;
+  // Routers and `location.assign` read a path with two slashes at its beginning as another site.
+  if (url && /^https?:\/\/[^/@]*\/(?!\/)/.test(url.href)) return url;
   throw new Error(`${JSON.stringify(path)} is no path of a page.`);
 }
 

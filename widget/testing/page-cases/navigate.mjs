@@ -71,6 +71,8 @@ suite('plain', (test) => {
       'http://user:word@127.0.0.1/',
       'http://[',
       'mailto:a@example.com',
+      '/.//localhost:1/x',
+      '/%2e%2e/\\localhost:1/x',
     ]) {
       assert.match((await view.call('navigate', { path }, true)).error, /is no path of a page/, path);
     }
