@@ -116,8 +116,10 @@ function describe(element: HTMLElement, field: Field | undefined, selector: stri
   return found;
 }
 
-function targetOf(link: HTMLAnchorElement): string | undefined {
-  const url = new URL(link.href, document.baseURI);
+function targetOf({ href }: HTMLAnchorElement): string | undefined {
+  // An address that is not valid stays as it is written.
+  if (!URL.canParse(href)) return undefined;
+  const url = new URL(href);
   if (url.origin === location.origin) return oneLine(pathOf(url), 120);
   return /^https?:$/.test(url.protocol) ? url.origin : undefined;
 }

@@ -49,6 +49,20 @@ suite('plain', (test) => {
     assert.deepEqual(filled.filled, { subject: 'By reference' });
   });
 
+  test('a link whose address is not valid is listed without an address', async (view) => {
+    await start(view);
+    await view.page.evaluate(() => {
+      for (const href of ['http://', 'http://a:99999/', 'http://[/']) {
+        const link = document.querySelector('h1').appendChild(document.createElement('a'));
+        link.setAttribute('href', href);
+        link.textContent = 'Broken';
+      }
+    });
+    const { elements } = await view.call('discover_page', {});
+    const broken = elements.filter(({ name }) => name === 'Broken');
+    assert.deepEqual(broken.map(({ role, to }) => [role, to]), Array(3).fill(['link', undefined]));
+  });
+
   test('twenty planted secrets are in no list, no result, no error and no context', async (view) => {
     await start(view);
     await view.page.evaluate(() => void window.page.capture({ navigation: true, forms: true, delay: 0 }));
