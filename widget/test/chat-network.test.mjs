@@ -290,3 +290,20 @@ test('contract_001_07 stop ends the request, and the text stays', async () => {
   assert.equal(chat.isIncomplete(chat.messages.at(-1).id), true);
   assert.ok((await stopped).endsWith(`/${chat.chatId}/stop`));
 });
+
+test('stop ends an answer whose tool of the page does not end, and its late result goes nowhere', async () => {
+  const { server, chat } = await connected(answers({ type: 'tool-input-available', toolCallId: 'c1', toolName: 'ask', input: {} }), says('Next.'));
+  let finish;
+  chat.registerTool({ name: 'ask', description: 'Asks' }, () => new Promise((done) => (finish = done)));
+  const sent = chat.sendMessage({ text: 'Hi' });
+  await until(chat, () => finish);
+  // The stream has ended by then, and the answer waits for the tool alone.
+  await new Promise((next) => setTimeout(next, 100));
+  chat.stop();
+  await sent;
+  assert.deepEqual([chat.status, chat.isIncomplete(chat.messages.at(-1).id)], ['ready', true]);
+  await chat.sendMessage({ text: 'And now?' });
+  finish('late');
+  assert.equal(text(chat.messages.at(-1)), 'Next.');
+  assert.doesNotMatch(JSON.stringify([chat.messages, server.posts]), /late/);
+});
