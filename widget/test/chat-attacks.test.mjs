@@ -48,6 +48,16 @@ test('a new chat that is begun while the last one is loaded stays', async () => 
   assert.deepEqual([chat.chatId === 'c1', chat.messages.length], [false, 0]);
 });
 
+test('a new chat that is begun before the engine is loaded gets the next question', async () => {
+  localStorage.setItem('hsafaChat_assistant.currentChatId', 'c1');
+  localStorage.setItem('hsafaChat_assistant.chat.c1', JSON.stringify({ messages: [{ id: 'm', role: 'user', content: 'Old' }] }));
+  const { server, chat } = await opened({}, says('Here.'));
+  chat.newChat();
+  await chat.sendMessage({ text: 'Where is it?' });
+  assert.deepEqual(chat.messages.map(text), ['Where is it?', 'Here.']);
+  assert.deepEqual(server.posts[0].messages.map(text), ['Where is it?']);
+});
+
 test('two clicks on one button send one request', async () => {
   const { server, chat } = await opened({}, says('One'), says('Two'), says('Three'));
   await Promise.all([chat.sendMessage({ text: 'Hi' }), chat.sendMessage({ text: 'Hi' })]);

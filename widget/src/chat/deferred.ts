@@ -10,7 +10,7 @@ export interface Begun {
   confirm(question: string, signal: AbortSignal): Promise<boolean>;
 }
 
-type Awaiting = 'sendMessage' | 'regenerate' | 'edit' | 'selectBranch' | 'setChatId' | 'approve' | 'addToolResult';
+type Awaiting = 'sendMessage' | 'newChat' | 'regenerate' | 'edit' | 'selectBranch' | 'setChatId' | 'approve' | 'addToolResult';
 
 const OUTDATED = 'The server has a newer version. Load the page again.';
 
@@ -90,7 +90,7 @@ export function createChat(options: ChatOptions = {}, registry = new Registry())
     dispatch: async (...words) => (await load()).dispatch(...words),
     fetch: async (...words) => (await load()).fetch(...words),
     stop: () => client?.stop(),
-    newChat: () => client?.newChat(),
+    newChat: () => (client ? client.newChat() : void later('newChat')()),
     branches: (id) => client?.branches(id) ?? { count: 1, current: 0 },
     isIncomplete: (id) => client?.isIncomplete(id) ?? false,
     isOpen: (part) => client?.isOpen(part) ?? false,
