@@ -112,3 +112,27 @@ test('a closed window does not count the answers of a chat that is loaded', asyn
   assert.equal(await page.evaluate(() => document.querySelector('omniassist-chat').chat.messages.length), 2);
   assert.equal(await page.getByRole('button', { name: 'Open the chat', exact: true }).isVisible(), true);
 });
+
+test('an element that a script makes has the chat of its attributes, also of those after a tool', async (t) => {
+  const { page, problems } = await opened(t, `${MODULE}<omniassist-chat mode="panel"></omniassist-chat>`);
+  const made = await page.evaluate(async () => {
+    const node = document.createElement('omniassist-chat');
+    node.registerTool({ name: 'page', description: 'Returns the page' }, () => '/');
+    for (const [name, value] of Object.entries({ api: '/other', agent: 'support', chat: 'c1', mode: 'panel' })) node.setAttribute(name, value);
+    document.body.append(node);
+    node.remove();
+    node.setAttribute('agent', 'sales');
+    node.setAttribute('mode', 'popup');
+    document.body.append(node);
+    await new Promise((next) => setTimeout(next, 100));
+    node.remove();
+    node.setAttribute('open', '');
+    document.body.append(node);
+    await node.chat.ready;
+    return [node.chat.api, node.chat.agent, node.chat.chatId, node.shadowRoot.childElementCount];
+  });
+  assert.deepEqual(made, ['/other', 'sales', 'c1', 2]);
+  await page.waitForFunction(() => [...document.querySelectorAll('omniassist-chat')].at(-1).isOpen);
+  // The test server has no other assistant.
+  assert.deepEqual(problems.filter((one) => !/404/.test(one)), []);
+});

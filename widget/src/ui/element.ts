@@ -103,10 +103,10 @@ export class OmniAssistChat extends HTMLElement {
   }
 
   attributeChangedCallback(name: string, old: string | null, value: string | null): void {
-    if (old === value || !this.isConnected) return;
+    if (old === value) return;
     if (name === 'open') return this.#opened();
     if (name === 'chat') {
-      if (value) void this.chat.setChatId(value);
+      if (value) void (this.isConnected ? this.chat : this.#chat)?.setChatId(value);
       return;
     }
     if (CHAT_ATTRIBUTES.includes(name)) this.#closeChat();
@@ -169,7 +169,7 @@ export class OmniAssistChat extends HTMLElement {
 
   #opened(): void {
     const window = this.#window;
-    if (!window) return;
+    if (!window || !this.isConnected) return;
     const wasOpen = window.isOpen;
     if (this.hasAttribute('open')) window.open(this.#focusNext);
     else window.close();
