@@ -274,6 +274,17 @@ test('HsafaChat opens the chat that chatId names, and another one after a change
   await close();
 });
 
+test('a window that the user has never opened is closed, also that of another agent', async () => {
+  const { page, close } = await open('react', 'switch');
+  await page.waitForFunction(() => window.chats?.assistant?.open !== undefined);
+  const isOpen = () => page.evaluate(() => document.querySelector('omniassist-chat').hasAttribute('open'));
+  assert.equal(await isOpen(), false);
+  await page.evaluate(() => window.setState({ agentId: 'handbook' }));
+  await page.waitForFunction(() => window.chats.handbook?.open !== undefined);
+  assert.equal(await isOpen(), false);
+  await close();
+});
+
 test('the window of another agent is closed, and that of the first one is open again', async () => {
   const { page, close } = await open('react', 'switch');
   const isOpen = (value) => page.waitForFunction((value) => document.querySelector('omniassist-chat').isOpen === value, value);

@@ -42,7 +42,7 @@ export function HsafaChat(props: HsafaChatProps): ReactNode {
 
   // The window of each agent is as the user left it.
   useEffect(() => {
-    host.current?.toggleAttribute('open', storage.isShown);
+    host.current?.toggleAttribute('open', storage.isShown ?? false);
   }, [storage]);
 
   useEffect(() => {
