@@ -458,3 +458,20 @@ test('the list of chats opens over the conversation, and a chosen chat closes it
   await view.change({ chatId: 'other' });
   assert.equal(await view.part('threads-pane').isVisible(), false);
 });
+
+test(
+  'an empty chat shows its beginning, also after a long conversation',
+  { attributes: 'mode="page" suggestions="One?|Two?|Three?|Four?|Five?|Six?|Seven?|Eight?"', width: 320, height: 360 },
+  async (view) => {
+    const shown = async () => {
+      await view.frame();
+      const [log, greeting] = await Promise.all(['log', 'greeting'].map((name) => view.part(name).boundingBox()));
+      return [greeting.y > log.y, await view.part('to-end').isVisible()];
+    };
+    assert.deepEqual(await shown(), [true, false]);
+    await talk(view, 30);
+    assert.equal((await place(view)).rest, 0);
+    await view.change({ messages: [], chatId: 'c2' });
+    assert.deepEqual(await shown(), [true, false]);
+  },
+);

@@ -8,6 +8,7 @@ const UPWARD_KEYS = new Set(['ArrowUp', 'PageUp', 'Home']);
  */
 export class Scroll {
   readonly #node: HTMLElement;
+  readonly #content: HTMLElement;
   readonly #changed: () => void;
   readonly #resized: ResizeObserver;
   #isFollowing = true;
@@ -16,6 +17,7 @@ export class Scroll {
 
   constructor(node: HTMLElement, content: HTMLElement, changed: () => void) {
     this.#node = node;
+    this.#content = content;
     this.#changed = changed;
     const passive = { passive: true };
     node.addEventListener('wheel', ({ deltaY }) => deltaY < 0 && this.#release(), passive);
@@ -47,7 +49,12 @@ export class Scroll {
 
   get isAtEnd(): boolean {
     const { scrollTop, scrollHeight, clientHeight } = this.#node;
-    return scrollTop >= scrollHeight - clientHeight - NEAR;
+    return this.#isEmpty || scrollTop >= scrollHeight - clientHeight - NEAR;
+  }
+
+  /** `true` without messages. What the log shows then is read from its beginning. */
+  get #isEmpty(): boolean {
+    return this.#content.offsetHeight === 0;
   }
 
   /** Goes to the end, and follows it. */
@@ -71,7 +78,7 @@ export class Scroll {
 
   /** Goes to the end after a change of the content, if the log follows it. */
   settle(): void {
-    if (this.#isFollowing) this.#node.scrollTop = this.#node.scrollHeight;
+    if (this.#isFollowing) this.#node.scrollTop = this.#isEmpty ? 0 : this.#node.scrollHeight;
     this.#last = this.#node.scrollTop;
   }
 
