@@ -380,3 +380,31 @@ test('an edited message has the same limit, in the language of the page', { attr
   await view.page.keyboard.press('Enter');
   assert.deepEqual(await view.calls(), [['edit', 'u1', 'older']]);
 });
+
+for (const [page, question] of [['en', 'مرحبا!'], ['he', 'Hello!']])
+  test(`a text in another direction than that of the page is written as its own language: ${page}`, { ...PANEL, lang: page }, async (view) => {
+    const looks = async (text) => {
+      await view.input.fill(text);
+      return (await view.input.screenshot({ caret: 'hide' })).toString('base64');
+    };
+    const hint = async (placeholder) => {
+      await view.page.evaluate((placeholder) => (document.querySelector('omniassist-chat').texts = { placeholder }), placeholder);
+      await view.page.getByPlaceholder(placeholder).waitFor();
+      return looks('');
+    };
+    // The same within marks for the first strong letter.
+    const marked = (text) => `\u2068${text}\u2069`;
+    assert.equal(await looks(question), await looks(marked(question)));
+    assert.equal(await hint(question), await hint(marked(question)));
+    await view.page.evaluate((emptyTitle) => (document.querySelector('omniassist-chat').texts = { emptyTitle }), question);
+    const greeting = view.part('greeting').getByText(question);
+    const [first, last] = await greeting.evaluate(({ firstChild }) =>
+      [0, firstChild.length - 1].map((at) => {
+        const range = new Range();
+        range.setStart(firstChild, at);
+        range.setEnd(firstChild, at + 1);
+        return range.getBoundingClientRect().x;
+      }),
+    );
+    assert.equal(first < last, page === 'he');
+  });
