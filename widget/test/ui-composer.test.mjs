@@ -408,3 +408,12 @@ for (const [page, question] of [['en', 'مرحبا!'], ['he', 'Hello!']])
     );
     assert.equal(first < last, page === 'he');
   });
+
+test('the lines of the field do not overlap if the user has chosen large letters', PANEL, async (view) => {
+  const [size, line] = await view.input.evaluate((input) => {
+    document.documentElement.style.fontSize = '32px';
+    const { fontSize, lineHeight } = getComputedStyle(input);
+    return [fontSize, lineHeight].map(parseFloat);
+  });
+  assert.ok(line > 1.3 * size, `${line} for letters of ${size} pixels`);
+});
