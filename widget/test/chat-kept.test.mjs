@@ -279,6 +279,19 @@ test('headers and credentials go with each request', async () => {
   assert.deepEqual([seen.authorization, seen['x-app']], ['Bearer t', 'shop']);
 });
 
+test('the type of a body and the headers of a request come before those of the chat, in any letters', async () => {
+  const seen = [];
+  const turn = (response, _, { headers }) => {
+    seen.push([headers['content-type'], headers['x-app']]);
+    says('Hi')(response);
+  };
+  const server = await started(turn, turn);
+  const chat = await opened(server, { headers: { 'Content-Type': 'application/json', 'X-App': 'shop' } });
+  await chat.sendMessage({ text: 'One' });
+  await chat.fetch(chat.api, { method: 'POST', headers: new Headers({ 'x-app': 'desk', 'content-type': 'text/json' }), body: '{}' });
+  assert.deepEqual(seen, [['application/json', 'shop'], ['text/json', 'desk']]);
+});
+
 test('a file that cannot be read leaves the answer before it complete', async () => {
   const server = await started(says('First.'));
   const chat = await opened(server);

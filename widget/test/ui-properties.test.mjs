@@ -92,7 +92,7 @@ test('credentials are those of the moment of the request', async (t) => {
   await page.evaluate(() => {
     const { fetch } = window;
     window.modes = [];
-    window.fetch = (url, init) => (window.modes.push(init.credentials), fetch(url, init));
+    window.fetch = (url, init) => (window.modes.push(new Request(url, init).credentials), fetch(url, init));
   });
   await ask('Where is it?', 'One.');
   await set('credentials', 'include');

@@ -21,9 +21,10 @@ export class Server {
 
   /** Sends a request with the headers and the credentials of the chat. */
   async fetch(url: string, init: RequestInit = {}): Promise<Response> {
-    const own = await valueOf(this.#options.headers);
-    const credentials = valueOf(this.#options.credentials) ?? 'same-origin';
-    return fetch(url, { credentials, ...init, headers: { ...(init.headers as Record<string, string>), ...own } });
+    // The names of headers have no case. Those of the request come before those of the chat.
+    const headers = new Headers(await valueOf(this.#options.headers));
+    new Headers(init.headers).forEach((value, name) => headers.set(name, value));
+    return fetch(url, { credentials: valueOf(this.#options.credentials), ...init, headers });
   }
 
   /** Sends a request. A `body` that is no file is written as JSON. */

@@ -81,7 +81,9 @@ export class Recorder {
     if (replayed) return replayed;
     const { pathname, origin } = url;
     if (origin !== location.origin || !pathname.startsWith(this.#api)) return this.#fetch(input, init);
-    const given = { ...init, headers: { ...(init.headers as Record<string, string>), ...this.#requests.headers() } };
+    const headers = new Headers(init.headers);
+    for (const [name, value] of Object.entries(this.#requests.headers())) headers.set(name, value);
+    const given = { ...init, headers };
     const path = pathname.slice(this.#api.length).match(/^(?:\/agents\/([^/]+))?(\/[^/]+\/stream)?\/?$/);
     const agent = path?.[1] && decodeURIComponent(path[1]);
     const isPost = init.method === 'POST' && typeof init.body === 'string';
