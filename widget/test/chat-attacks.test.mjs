@@ -58,6 +58,23 @@ test('a new chat that is begun before the engine is loaded gets the next questio
   assert.deepEqual(server.posts[0].messages.map(text), ['Where is it?']);
 });
 
+test('an answer that was stopped while a tool of the page ran does not go on after a reload', async () => {
+  const { server, chat } = await opened({}, answers({ type: 'tool-input-available', toolCallId: 'c1', toolName: 'ask', input: {} }));
+  let isRunning = false;
+  chat.registerTool({ name: 'ask', description: 'Asks' }, () => new Promise(() => (isRunning = true)));
+  const sent = chat.sendMessage({ text: 'Hi' });
+  await until(chat, () => isRunning);
+  await new Promise((next) => setTimeout(next, 100));
+  chat.stop();
+  await sent;
+  chat.close();
+  const next = createChat({ api: server.api, persist: 'local' });
+  ends.push(() => next.close());
+  await next.ready;
+  assert.deepEqual([next.messages.length, next.status, next.messages.at(-1).parts.at(-1).state], [2, 'ready', 'input-available']);
+  assert.equal(server.posts.length, 1);
+});
+
 test('two clicks on one button send one request', async () => {
   const { server, chat } = await opened({}, says('One'), says('Two'), says('Three'));
   await Promise.all([chat.sendMessage({ text: 'Hi' }), chat.sendMessage({ text: 'Hi' })]);

@@ -307,3 +307,23 @@ test('stop ends an answer whose tool of the page does not end, and its late resu
   assert.equal(text(chat.messages.at(-1)), 'Next.');
   assert.doesNotMatch(JSON.stringify([chat.messages, server.posts]), /late/);
 });
+
+test('stop ends a question whose headers do not come', async () => {
+  const server = await serve(says('Hello.'));
+  let isOut = false;
+  let asked = () => {};
+  const headers = () => (isOut ? new Promise(() => asked()) : {});
+  const chat = createChat({ api: server.api, persist: 'none', headers });
+  ends.push(server.stop, () => chat.close());
+  await chat.ready;
+  isOut = true;
+  const isAsked = new Promise((resolve) => (asked = resolve));
+  const sent = chat.sendMessage({ text: 'Hi' });
+  await isAsked;
+  isOut = false;
+  chat.stop();
+  await sent;
+  assert.equal(chat.status, 'ready');
+  await chat.sendMessage({ text: 'And now?' });
+  assert.equal(text(chat.messages.at(-1)), 'Hello.');
+});

@@ -58,11 +58,8 @@ export class OpenCalls {
     begun.add(toolCallId);
     this.#hooks.changed();
     const confirm = (question: string): Promise<boolean> => this.#hooks.confirm(question, signal);
-    const change = await new Promise((done, stopped) => {
-      // The user can go on, also if the tool does not end.
-      signal.addEventListener('abort', stopped);
-      Promise.resolve(entry.handler(part.input as never, { signal, toolCallId, confirm })).then(done, stopped);
-    })
+    const change = await Promise.resolve()
+      .then(() => entry.handler(part.input as never, { signal, toolCallId, confirm }))
       // Only JSON reaches the model.
       .then((output) => ({ state: 'output-available', output: JSON.parse(JSON.stringify(output ?? null)) }) as const)
       .catch((error: unknown) => {

@@ -120,9 +120,7 @@ export class Runner {
     try {
       for (;;) {
         try {
-          const calls = await request(signal);
-          await Promise.all(calls);
-          signal.throwIfAborted();
+          const calls = await stoppable(request(signal), signal);
           // The server knows the results of its own tools. Only results of the page and the user are news.
           const hasNews = this.#conversation.renew() || calls.length > 0;
           if (!hasNews || !isComplete(this.#conversation.last)) break;
@@ -141,10 +139,12 @@ export class Runner {
       // A later run may have begun when this one was stopped.
       if (this.#abort !== abort) return;
       this.#isSync = this.#syncs.has(request);
-      const { last, cut } = this.#conversation;
+      const { last, cut, begun } = this.#conversation;
       if (last?.role === 'assistant' && !this.isUploading) cut.add(last.id);
-      if (signal.aborted) this.#set('ready');
-      else this.#set('error', failureOf(error));
+      if (signal.aborted) {
+        begun.clear();
+        this.#set('ready');
+      } else this.#set('error', failureOf(error));
     }
   }
 
@@ -179,12 +179,7 @@ export class Runner {
    */
   sync(asks: boolean, loaded?: () => void, change?: Promise<unknown>): RunRequest {
     const request: RunRequest = async (signal) => {
-      if (change) {
-        await new Promise<unknown>((done, stopped) => {
-          signal.addEventListener('abort', stopped);
-          void change.then(done);
-        });
-      }
+      await change;
       const conversation = this.#conversation;
       const stored = this.#host.stored();
       const mine = conversation.last;
@@ -192,9 +187,9 @@ export class Runner {
       const thread = await stored?.find(conversation.id, signal);
       // A chat that the server does not have is in the storage of the browser, or it was deleted.
       if (!thread && conversation.isKnown) this.#host.deleted();
-      signal.throwIfAborted();
       if (!thread && !asks) return [];
       const page = thread && (await stored?.messages(conversation.id, signal));
+      signal.throwIfAborted();
       const messages = page?.messages ?? [];
       conversation.isKnown = thread !== undefined;
       const isUnknown = asks && mine?.role === 'user' && !messages.some(({ id }) => id === mine.id);
@@ -284,6 +279,13 @@ export class Runner {
     this.#host.statusChanged();
   }
 }
+
+/** Waits for a request and the tools of the page, and no longer when the user stops them: they may never end. */
+const stoppable = (request: ReturnType<RunRequest>, signal: AbortSignal): Promise<void[]> =>
+  new Promise((done, stopped) => {
+    signal.addEventListener('abort', stopped);
+    request.then((calls) => Promise.all(calls)).then(done, stopped);
+  });
 
 /** Returns the messages from the question before the last answer on: a server with a store has the earlier ones. */
 function newest(messages: Message[]): Message[] {
