@@ -30,8 +30,9 @@ export async function point(
   if (click) allowClick(element);
   const { top, bottom } = element.getBoundingClientRect();
   const isStill = matchMedia('(prefers-reduced-motion: reduce)').matches;
-  if (top < 0 || bottom > innerHeight)
-    element.scrollIntoView({ block: 'center', inline: 'nearest', behavior: isStill ? 'instant' : 'smooth' });
+  // An element within the window may be out of the view of a part that scrolls.
+  const block = top < 0 || bottom > innerHeight ? 'center' : 'nearest';
+  element.scrollIntoView({ block, inline: 'nearest', behavior: isStill ? 'instant' : 'smooth' });
   show(element, isStill);
   if (!isStill) await new Promise((done) => setTimeout(done, MOVE));
   signal.throwIfAborted();

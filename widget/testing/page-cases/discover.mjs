@@ -119,6 +119,30 @@ suite('plain', (test) => {
     assert.ok(list.more > 1_800);
   });
 
+  test(
+    'pointing scrolls to an element within the window that its list or table hides',
+    async (view) => {
+      await start(view);
+      await view.page.evaluate(() => {
+        const list = document.querySelector('h1').appendChild(document.createElement('div'));
+        Object.assign(list.style, { overflow: 'auto', blockSize: '60px', inlineSize: '200px', font: '16px / 20px monospace', whiteSpace: 'pre' });
+        for (let number = 0; number < 10; number += 1) {
+          const button = list.appendChild(document.createElement('div')).appendChild(document.createElement('button'));
+          button.textContent = `Row ${number}`;
+          button.style.marginInlineStart = '300px';
+        }
+      });
+      assert.deepEqual(await view.call('point_at', { target: 'Row 9' }), { pointed_at: 'Row 9' });
+      const isSeen = await view.page.evaluate(() => {
+        const button = [...document.querySelectorAll('button')].find(({ textContent }) => textContent === 'Row 9');
+        const { x, y, width, height } = button.getBoundingClientRect();
+        return document.elementFromPoint(x + width / 2, y + height / 2) === button;
+      });
+      assert.equal(isSeen, true);
+    },
+    { reducedMotion: 'reduce' },
+  );
+
   const ring = (view) =>
     view.page.evaluate(() => {
       const node = document.querySelector('[data-assistant-pointer]');
