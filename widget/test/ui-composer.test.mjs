@@ -417,3 +417,23 @@ test('the lines of the field do not overlap if the user has chosen large letters
   });
   assert.ok(line > 1.3 * size, `${line} for letters of ${size} pixels`);
 });
+
+for (const locale of ['ar', 'de', 'en', 'es'])
+  test(
+    `the empty field of a phone has one line, and a long title shows its beginning: ${locale}`,
+    { attributes: `mode="page" attachments locale="${locale}" heading="Support for desk lamps and office chairs"`, width: 320 },
+    async (view) => {
+      const lines = () => view.input.evaluate((input) => input.clientHeight);
+      const empty = await lines();
+      await view.input.fill('?');
+      assert.equal(empty, await lines());
+      const isSeen = await view.part('heading').evaluate((heading) => {
+        const range = new Range();
+        range.setStart(heading.firstChild, 0);
+        range.setEnd(heading.firstChild, 1);
+        const [first, box] = [range, heading].map((one) => one.getBoundingClientRect());
+        return first.left >= box.left && first.right <= box.right;
+      });
+      assert.equal(isSeen, true);
+    },
+  );
