@@ -162,7 +162,8 @@ for (const [locale, sentences] of Object.entries(REFUSALS)) {
   test(`a refusal says what to do in the language of the page: ${locale}`, async (t) => {
     const statuses = [403, 404, 413];
     const turns = statuses.map((status) => fails(status, ...HTML_PAGE));
-    const { ask, notice, part } = await opened(t, [...turns, fails(403, ...JSON_ERROR)], { attributes: `locale="${locale}"` });
+    turns.push(fails(403, ...JSON_ERROR), fails(413, ...JSON_ERROR));
+    const { ask, notice, part } = await opened(t, turns, { attributes: `locale="${locale}"` });
     for (const status of statuses) {
       await ask(`Question ${status}`);
       await notice.getByText(sentences[status], { exact: true }).waitFor();
@@ -170,6 +171,8 @@ for (const [locale, sentences] of Object.entries(REFUSALS)) {
     }
     await ask('Why?');
     await notice.getByText('The sentence of the server.', { exact: true }).waitFor();
+    await ask('With a large file');
+    await notice.getByText(sentences[413], { exact: true }).waitFor();
   });
 
   test(`a question after the end of a session is sent once more after the user has signed in: ${locale}`, async (t) => {

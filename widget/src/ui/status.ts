@@ -48,9 +48,10 @@ export class Status implements View {
     if (error.kind === 'unreadable') return texts.errorUnreadable;
     if (error.kind === 'interrupted') return texts.errorInterrupted;
     if (error.status === 401) return texts.errorSignedOut;
+    // The server names a number of bytes.
+    if (error.status === 413) return texts.errorTooLarge;
     if (error.kind !== 'refused' || error.reason !== undefined) return error.message;
     if (error.status === 403) return texts.errorForbidden;
-    if (error.status === 413) return texts.errorTooLarge;
     return filled(texts.errorStatus, { status: error.status ?? '' });
   }
 }
