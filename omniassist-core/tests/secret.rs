@@ -92,6 +92,16 @@ fn secret_names_are_recognised() {
         "verificationCode",
         "wachtwoord",
         "2faCode",
+        "pw",
+        "db_pw",
+        "pass1",
+        "pass_confirm",
+        "passConfirmation",
+        "repeat-pass",
+        "AccountKey",
+        "Ocp-Apim-Subscription-Key",
+        "x-functions-key",
+        "preSharedKey",
     ] {
         assert!(is_secret_name(name), "{name} must count as a secret");
     }
@@ -109,6 +119,7 @@ fn ordinary_names_are_not_secret() {
         "author",
         "authored",
         "passenger",
+        "passRate",
         "compass",
         "keyboard",
         "key",
@@ -124,6 +135,8 @@ fn ordinary_names_are_not_secret() {
         "quantity",
         "description",
         "opinion",
+        "signature",
+        "X-Goog-Signature",
     ] {
         assert!(!is_secret_name(name), "{name} must not count as a secret");
     }

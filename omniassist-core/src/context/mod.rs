@@ -57,12 +57,13 @@
 //!
 //! - The value of a key, or of a field by its name or label: passwords, pass phrases, secrets, tokens, API keys,
 //!   authorization, cookies, session ids, one-time codes, PINs, card numbers and codes, and social security numbers.
-//!   [`ContextCompressor::redact`] adds names. Case, `-` and `_` are ignored.
+//!   [`ContextCompressor::redact`] adds names. Case, `-` and `_` are ignored. The name can also be in an object next to
+//!   the value, as in `{target: {name, type}, value}`.
 //! - The value of a field that is declared as `type: "password"`, as `sensitive: true`, or by an `autocomplete` of
 //!   `cc-*`, `current-password`, `new-password` or `one-time-code`. Another message of the window can contain that
 //!   value.
 //! - The value of a secret name in `name=value` in any text, which covers query strings. There, `code`, `key`
-//!   and `signature` are secret too.
+//!   and names that end in `signature` are secret too.
 //! - The user and password of a URL, also if they are percent-encoded in another URL.
 //! - The value of a secret key in JSON that is a text.
 //!

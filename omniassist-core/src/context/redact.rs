@@ -10,6 +10,25 @@ use crate::secret::{Names, REDACTED, is_secret_autocomplete, is_secret_kind, squ
 /// The depth below which a value is replaced as a whole. It is above the limit of a request.
 const MAX_DEPTH: usize = 128;
 
+/// The keys of the name of a field.
+const FIELD_NAMES: [&str; 5] = ["field", "fieldName", "fieldId", "inputName", "param"];
+
+/// The keys of a name, which is that of a field if a value is next to it.
+const NAMES: [&str; 12] = [
+    "name",
+    "id",
+    "key",
+    "label",
+    "placeholder",
+    "title",
+    "header",
+    "ariaLabel",
+    "property",
+    "attribute",
+    "setting",
+    "variable",
+];
+
 /// Removes the secrets from the messages of one compression.
 pub(super) struct Redactor<'a> {
     /// The names that the host lists, normalised.
@@ -145,7 +164,7 @@ impl<'a> Redactor<'a> {
 
     fn object(&mut self, map: &Map<String, Value>, query: bool, depth: usize) -> Option<Map<String, Value>> {
         // A page can be named `reset-password`, and is not a field.
-        let hides = if query && depth == 0 { declares_secret(map) } else { self.is_secret_field(map) };
+        let hides = if query && depth == 0 { declares_secret(map) } else { self.is_secret_field(map, query) };
         let mut is_changed = false;
         let mut clean = Vec::with_capacity(map.len());
         for (key, item) in sort::entries(map) {
@@ -163,7 +182,7 @@ impl<'a> Redactor<'a> {
     }
 
     /// Returns `true` if the object is a field, with its name and its value, and the value is secret.
-    fn is_secret_field(&mut self, map: &Map<String, Value>) -> bool {
+    fn is_secret_field(&mut self, map: &Map<String, Value>, query: bool) -> bool {
         if holds_fields(map) {
             return false;
         }
@@ -171,15 +190,30 @@ impl<'a> Redactor<'a> {
             return true;
         }
         let mut has_value = None;
-        map.iter().any(|(key, item)| {
-            let Value::String(name) = item else { return false };
-            let names_field = is_any(key, &["field", "fieldName", "fieldId", "inputName", "param"])
-                || (is_any(
-                    key,
-                    &["name", "id", "key", "label", "placeholder", "title", "header", "ariaLabel"],
-                ) && *has_value.get_or_insert_with(|| map.iter().any(carries_value)));
-            names_field && self.is_secret(name, false)
+        map.iter().any(|(key, item)| match item {
+            Value::String(name) => {
+                let is_name = is_any(key, &FIELD_NAMES)
+                    || (is_any(key, &NAMES)
+                        && *has_value.get_or_insert_with(|| map.iter().any(carries_value)));
+                is_name && self.is_secret(name, query)
+            }
+            // Events often have the form `{target: {name, type}, value}`.
+            Value::Object(inner) => {
+                is_any(key, &["field", "input", "element", "target", "control"])
+                    && map.iter().any(|entry| !entry.1.is_object() && carries_value(entry))
+                    && self.describes_secret(inner, query)
+            }
+            _ => false,
         })
+    }
+
+    /// Returns `true` if the attributes of a field, which is not its value, declare or name it as secret.
+    fn describes_secret(&mut self, map: &Map<String, Value>, query: bool) -> bool {
+        declares_secret(map)
+            || map.iter().any(|(key, item)| match item {
+                Value::String(name) => is_any(key, &["name", "id", "key"]) && self.is_secret(name, query),
+                _ => false,
+            })
     }
 }
 
@@ -212,34 +246,23 @@ fn declares_secret(map: &Map<String, Value>) -> bool {
 
 /// Returns `true` if an entry of a secret field describes the field and does not contain its value.
 fn describes_field(key: &str, item: &Value) -> bool {
-    let known = is_any(
-        key,
-        &[
-            "name",
-            "id",
-            "type",
-            "label",
-            "key",
-            "field",
-            "fieldName",
-            "fieldId",
-            "inputName",
-            "inputType",
-            "fieldType",
-            "format",
-            "autocomplete",
-            "param",
-            "placeholder",
-            "title",
-            "header",
-            "ariaLabel",
-            "form",
-            "formId",
-            "formName",
-            "event",
-            "status",
-        ],
-    );
+    let known = is_any(key, &NAMES)
+        || is_any(key, &FIELD_NAMES)
+        || is_any(
+            key,
+            &[
+                "type",
+                "inputType",
+                "fieldType",
+                "format",
+                "autocomplete",
+                "form",
+                "formId",
+                "formName",
+                "event",
+                "status",
+            ],
+        );
     known && item.is_string()
 }
 

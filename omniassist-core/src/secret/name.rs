@@ -1,7 +1,7 @@
 use std::collections::BTreeSet;
 
 /// Names that are secret only in a query string, where they contain credentials.
-const QUERY_NAMES: [&str; 6] = ["code", "key", "sig", "signature", "ticket", "xamzsignature"];
+const QUERY_NAMES: [&str; 5] = ["code", "key", "sig", "signature", "ticket"];
 
 /// Suffixes of names without separators: `githubtoken`, `appsecret`.
 const SUFFIXES: [&str; 4] = ["token", "tokens", "secret", "secrets"];
@@ -97,7 +97,7 @@ fn is_secret(squashed: &str, words: &str, query: bool) -> bool {
     has_secret_word(words)
         || has_stem(squashed)
         || SUFFIXES.iter().any(|suffix| squashed.ends_with(suffix))
-        || (query && QUERY_NAMES.contains(&squashed))
+        || (query && (QUERY_NAMES.contains(&squashed) || words.ends_with(" signature")))
 }
 
 /// Returns `true` for short names, which must be whole words: `pin` is in `card_pin`, and not in `shopping`.
@@ -110,7 +110,7 @@ fn has_secret_word(words: &str) -> bool {
         Some(b'm') => word == "mnemonic",
         Some(b'o') => word == "otp",
         Some(b'p') => {
-            matches!(word, "pin" | "pins" | "pincode" | "pwd" | "psw" | "phpsessid" | "parola")
+            matches!(word, "pin" | "pins" | "pincode" | "pw" | "pwd" | "psw" | "phpsessid" | "parola")
         }
         Some(b's') => matches!(word, "ssn" | "sid" | "secret" | "secrets" | "senha"),
         Some(b't') => matches!(word, "token" | "tokens" | "totp" | "tan"),
@@ -118,17 +118,32 @@ fn has_secret_word(words: &str) -> bool {
         _ => false,
     };
     words.split(' ').any(is_secret)
-        || words == "pass"
-        || words.ends_with(" pass")
+        || has_pass(words)
         // `cc` alone is a copy of a letter; `cc-number` and similar names denote cards.
         || words.starts_with("cc ")
+}
+
+/// Returns `true` for `pass` at the end, or before the words for a repetition: `pass2`, `passConfirmation`.
+fn has_pass(words: &str) -> bool {
+    let repeats = |word: &&str| {
+        matches!(*word, "repeat" | "again")
+            || word.starts_with("confirm")
+            || word.chars().all(char::is_numeric)
+    };
+    let mut words = words.split(' ').peekable();
+    while let Some(word) = words.next() {
+        if word == "pass" && words.peek().is_none_or(repeats) {
+            return true;
+        }
+    }
+    false
 }
 
 /// Returns `true` for long names at any position, because they are often joined with others.
 fn has_stem(squashed: &str) -> bool {
     squashed.as_bytes().windows(2).enumerate().any(|(at, pair)| {
         let stems: &[&str] = match pair {
-            b"ac" => &["accesskey"],
+            b"ac" => &["accesskey", "accountkey"],
             b"ap" => &["apikey", "appkey"],
             b"au" => &["authcode"],
             b"ba" => &["backupcode"],
@@ -137,6 +152,7 @@ fn has_stem(squashed: &str) -> bool {
             b"cr" => &["credential", "creditcard"],
             b"de" => &["debitcard"],
             b"en" => &["encryptionkey"],
+            b"fu" => &["functionskey"],
             b"ke" => &["kennwort"],
             b"ma" => &["masterkey"],
             b"mf" => &["mfacode"],
@@ -146,9 +162,11 @@ fn has_stem(squashed: &str) -> bool {
             b"pr" => &["privatekey"],
             b"re" => &["recoverycode", "recoveryphrase"],
             b"se" => &["secretkey", "securitycode", "sessionid", "sessionkey", "seedphrase"],
+            b"sh" => &["sharedkey"],
             b"si" => &["signingkey"],
             b"sm" => &["smscode"],
             b"so" => &["socialsecurity"],
+            b"su" => &["subscriptionkey"],
             b"ve" => &["verificationcode"],
             b"wa" => &["wachtwoord"],
             b"2f" => &["2facode"],

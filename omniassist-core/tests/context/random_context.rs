@@ -21,7 +21,7 @@ const KINDS: [&str; 12] = [
 ];
 
 /// The keys that a rule knows, some in other spellings.
-const KEYS: [&str; 93] = [
+const KEYS: [&str; 99] = [
     "to",
     "path",
     "url",
@@ -115,6 +115,12 @@ const KEYS: [&str; 93] = [
     "",
     "line",
     "a?code=1&b",
+    "target",
+    "element",
+    "property",
+    "pass2",
+    "passConfirm",
+    "X-Goog-Signature",
 ];
 
 /// Parts of texts.

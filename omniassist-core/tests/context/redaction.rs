@@ -87,6 +87,15 @@ fn secrets() -> Vec<(&'static str, Value)> {
         ("event", json!(format!("password={c} and more {c}"))),
         ("event", json!({format!("/a?token={c}"): 1})),
         ("event", json!({"old": c, "new": c, "field": "token"})),
+        ("event", json!({"property": "password", "value": c})),
+        ("event", json!({"setting": "apiKey", "newValue": c})),
+        ("event", json!({"target": {"name": "password"}, "value": c})),
+        ("event", json!({"target": {"id": "a", "type": "password"}, "data": c})),
+        ("form", json!({"form": "f", "field": {"name": "a", "type": "password"}, "value": c})),
+        ("form", json!({"form": "f", "fields": {"pass1": c, "pass2": c}})),
+        ("navigation", json!({"path": "/cb", "query": [{"key": "code", "value": c}]})),
+        ("navigation", json!({"url": format!("https://h.test/o?X-Goog-Signature={c}")})),
+        ("event", json!({"dsn": format!("AccountName=a;AccountKey={c};EndpointSuffix=h.test")})),
         ("event", json!({"customerNumber": c})),
         ("event", json!({"customer": {"CUSTOMER-NUMBER": c}})),
         ("event", json!({"url": format!("/a?customer_number={c}")})),
@@ -144,6 +153,9 @@ fn ordinary_values_are_shown() {
         ("event", json!({"name": "token_refreshed", "data": {"ms": 3}})),
         ("event", json!({"code": "DE", "key": "k", "cc": "bob@b.test", "shopping": 1, "author": "ann"})),
         ("event", json!({"url": "https://h.test:8080/@ann?state=open&page=2"})),
+        ("event", json!({"target": {"label": "Forgot password?"}, "text": "Forgot password?"})),
+        ("event", json!({"target": {"id": "password-help"}, "page": "/login"})),
+        ("event", json!({"property": "price", "value": 3})),
     ]);
     insta::assert_snapshot!(bullets(&compressed).join("\n"), @r#"
     Form change-password (changed): email = "a@b.test", password = "", show_password = true
@@ -152,6 +164,9 @@ fn ordinary_values_are_shown() {
     event: data = {"ms":3}, name = "token_refreshed"
     event: author = "ann", cc = "bob@b.test", code = "DE", key = "k", shopping = 1
     event: url = "https://h.test:8080/@ann?state=open&page=2"
+    event: target = {"label":"Forgot password?"}, text = "Forgot password?"
+    event: page = "/login", target = {"id":"password-help"}
+    event: property = "price", value = 3
     "#);
     assert_eq!(compressed.receipt().redacted, 0);
 }

@@ -21,7 +21,9 @@ const isMark = anyOf('sensitive|secret|masked|redact');
 const isAttributes = anyOf('attributes|attrs|props|inputProps');
 const isFieldList = anyOf('fields|values|elements|inputs|controls|children');
 const isFieldName = anyOf('field|fieldName|fieldId|inputName|param');
-const isName = anyOf('name|id|key|label|placeholder|title|header|ariaLabel');
+const isName = anyOf('name|id|key|label|placeholder|title|header|ariaLabel|property|attribute|setting|variable');
+const isInner = anyOf('field|input|element|target|control');
+const isInnerName = anyOf('name|id|key');
 const isForm = anyOf('form|formId|formName|event|status');
 const isValue = anyOf('.*values?|val|old|new|previous|prev|current|before|after|answer|input|raw|default');
 const isContent = anyOf('content|text|data|result');
@@ -109,7 +111,7 @@ export function redactor(names: Iterable<string>): Redactor {
         : value.map(cleanItem);
     }
     // A page can be named `reset-password`, and is not a field.
-    const hides = isQuery && !depth ? declaresSecret(value) : isSecretField([...value]);
+    const hides = isQuery && !depth ? declaresSecret(value) : isSecretField([...value], isSecret(isQuery));
     return sorted(
       Array.from(value, ([key, item]) => [
         label(key, isQuery),
@@ -119,12 +121,17 @@ export function redactor(names: Iterable<string>): Redactor {
   };
 
   /** Returns `true` if the object is a field, with its name and its value, and the value is secret. */
-  const isSecretField = (entries: [string, Json][]): boolean =>
+  const isSecretField = (entries: [string, Json][], isSecret: (name: string) => boolean): boolean =>
     !entries.some(holdsFields) &&
     (declaresSecret(entries) ||
-      entries.some(
-        ([key, item]) =>
-          isText(item) && (isFieldName(key) || (isName(key) && entries.some(carriesValue))) && isSecret(false)(item),
+      entries.some(([key, item]) =>
+        isText(item)
+          ? (isFieldName(key) || (isName(key) && entries.some(carriesValue))) && isSecret(item)
+          : // Events often have the form `{target: {name, type}, value}`.
+            isMap(item) &&
+            isInner(key) &&
+            entries.some((entry) => !isMap(entry[1]) && carriesValue(entry)) &&
+            (declaresSecret(item) || [...item].some(([key, name]) => isText(name) && isInnerName(key) && isSecret(name))),
       ));
 
   return { learn, value: clean, label, count: () => count };

@@ -5,14 +5,14 @@ export const REDACTED = '[redacted]';
 
 /** Long names at any position, because they are often joined with others. */
 const STEMS =
-  /accesskey|apikey|appkey|authcode|backupcode|card(?:num|code|exp|cv)|contrase(?:na|ña)|credential|(?:credit|debit)card|encryptionkey|kennwort|masterkey|mfacode|motdepasse|onetimecode|passwor[dt]|passphrase|passcode|passwd|privatekey|recovery(?:code|phrase)|secretkey|securitycode|session(?:id|key)|seedphrase|signingkey|smscode|socialsecurity|verificationcode|wachtwoord|2facode|пароль|密[码碼]|パスワード|비밀번호|(?:token|secret)s?$|^cc(?:num|no|exp|csc|cvc|cvv|name|type|(?:given|family|additional)name)/;
+  /accesskey|accountkey|apikey|appkey|authcode|backupcode|card(?:num|code|exp|cv)|contrase(?:na|ña)|credential|(?:credit|debit)card|encryptionkey|functionskey|kennwort|masterkey|mfacode|motdepasse|onetimecode|passwor[dt]|passphrase|passcode|passwd|privatekey|recovery(?:code|phrase)|secretkey|securitycode|session(?:id|key)|seedphrase|sharedkey|signingkey|smscode|socialsecurity|subscriptionkey|verificationcode|wachtwoord|2facode|пароль|密[码碼]|パスワード|비밀번호|(?:token|secret)s?$|^cc(?:num|no|exp|csc|cvc|cvv|name|type|(?:given|family|additional)name)/;
 
 /** Short names, which must be whole words, and cards. */
 const WORDS =
-  /(?:^| )(?:(?:auth|authori[sz]ation|bearer|cvv|cvc|csc|cvn|cookies?|csrf|jwt|mnemonic|otp|pins?|pincode|pwd|psw|phpsessid|parola|ssn|sid|secrets?|senha|tokens?|totp|tan|xsrf)(?= |$)|pass$)|^cc /;
+  /(?:^| )(?:(?:auth|authori[sz]ation|bearer|cvv|cvc|csc|cvn|cookies?|csrf|jwt|mnemonic|otp|pins?|pincode|pwd?|psw|phpsessid|parola|ssn|sid|secrets?|senha|tokens?|totp|tan|xsrf)(?= |$)|pass(?=$| +(?:repeat|again|confirm\S*|\p{N}+)(?: |$)))|^cc /u;
 
 /** Names that are secret only in a query string, where they contain credentials. */
-const QUERY_NAMES = /^(?:code|key|sig|signature|ticket|xamzsignature)$/;
+const QUERY_NAMES = /^(?:code|key|sig|signature|ticket)$/;
 
 const KINDS =
   /^(?:(?:input|new|current)?password|password(?:field|input)|secret|pin|otp|onetimecode|creditcard)$/;
@@ -34,10 +34,11 @@ export const squash = (name: string): string => lower(name.replace(/[^\p{Alphabe
  */
 export function isSecretName(name: string, listed: ReadonlySet<string>, isQuery: boolean): boolean {
   const squashed = squash(name);
+  const words = /^[a-z]*$/.test(name) ? name : lower(name.replace(BETWEEN_WORDS, ' ').trim());
   return (
     STEMS.test(squashed) ||
-    (isQuery && QUERY_NAMES.test(squashed)) ||
-    WORDS.test(/^[a-z]*$/.test(name) ? name : lower(name.replace(BETWEEN_WORDS, ' ').trim())) ||
+    WORDS.test(words) ||
+    (isQuery && (QUERY_NAMES.test(squashed) || / signature$/.test(words))) ||
     listed.has(squashed) ||
     listed.has(squash(name.split(/[.[\]/:]/).filter(Boolean).pop() ?? ''))
   );
