@@ -11,7 +11,6 @@ use crate::secret::REDACTED;
 ///
 /// Case is ignored. A word matches if no letter or digit is adjacent to it. Text between the words of a phrase must be
 /// the same, but any white space counts as a space.
-/// must be the same, but any white space counts as a space.
 ///
 /// ```
 /// use omniassist_core::filter::WordList;
