@@ -1,13 +1,13 @@
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use futures_util::{StreamExt, stream};
 use omniassist_server::core::event::RunErrorCode;
 use omniassist_server::core::{FinishReason, LlmEvent, RunEvent, RunRequest};
 use omniassist_server::provider::from_fn;
-use omniassist_server::testing::{ScriptedProvider, call, text};
-use omniassist_server::{Assistant, LlmProvider, Refusal, RunContext, Tool, ToolError};
+use omniassist_server::testing::{ScriptedProvider, Turn, call, text};
+use omniassist_server::{Assistant, LlmProvider, Price, Prices, Refusal, RunContext, Tool, ToolError};
 use serde_json::json;
 use tokio::time::sleep;
 
@@ -65,6 +65,29 @@ async fn a_refusal_closes_the_model_stream_and_sends_none_of_its_text() {
     let (code, sentence) = failure(&events).unwrap();
     assert_eq!((code.as_str(), sentence.as_str()), ("off_topic", "Only orders, please."));
     assert!(dropped.load(Ordering::SeqCst));
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_tokens_that_the_provider_counted_before_a_refusal_are_reported() {
+    let reports = Arc::new(Mutex::new(Vec::new()));
+    let kept = Arc::clone(&reports);
+    let model =
+        ScriptedProvider::new().with_model("large").turn([Turn::usage(100, 1), text("Hi"), Turn::pending()]);
+    let assistant = Assistant::builder(model)
+        .prices(Prices::new().model("large", Price::per_million_tokens(1.0, 10.0)))
+        .input_guard(|_: RunContext| async {
+            sleep(Duration::from_secs(1)).await;
+            Err::<(), _>(Refusal::new("off_topic", "Only orders, please."))
+        })
+        .on_run_end(move |report| kept.lock().unwrap().push((report.usage, report.cost)))
+        .build()
+        .unwrap();
+    let events = timed(assistant.run(RunRequest::prompt("My horoscope?"))).await;
+    assert!(!events.iter().any(|(_, event)| matches!(event, RunEvent::TextStart { .. })), "{events:?}");
+    assert_eq!(failure(&events).unwrap().0.as_str(), "off_topic");
+    let (usage, cost) = reports.lock().unwrap()[0];
+    assert_eq!((usage.input_tokens, usage.output_tokens), (Some(100), Some(1)));
+    assert_eq!(cost.map(|cost| cost.to_string()).as_deref(), Some("0.00011"));
 }
 
 #[tokio::test(start_paused = true)]

@@ -87,8 +87,12 @@ impl Stream for GuardedStream {
                 Poll::Ready(Ok(())) => this.checks = None,
                 Poll::Ready(Err(error)) => {
                     (this.checks, this.answer) = (None, None);
-                    this.waiting.clear();
-                    return Poll::Ready(Some(Err(error)));
+                    // The tokens that the provider has counted cost money.
+                    let is_counted = |event: &Option<Result<LlmEvent>>| {
+                        matches!(event, Some(Ok(LlmEvent::Start { .. } | LlmEvent::Usage(_))))
+                    };
+                    this.waiting.retain(is_counted);
+                    this.waiting.push_back(Some(Err(error)));
                 }
                 Poll::Pending => {
                     while this.answer.is_some() && this.waiting.len() < MAX_WAITING {
