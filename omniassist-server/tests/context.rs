@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use futures_util::StreamExt;
 use http::Extensions;
-use omniassist_server::core::context::ContextReceipt;
+use omniassist_server::core::context::{ContextReceipt, ContextSummariser, SummaryFuture, SummaryRequest};
 use omniassist_server::core::event::RunErrorCode;
 use omniassist_server::core::{ContextMessage, Limits, RunEvent, RunRequest, Usage};
 use omniassist_server::observe::RunReport;
@@ -217,6 +217,80 @@ async fn a_failed_summary_leaves_the_bullets() {
     assert_eq!(bullets(&model).len(), 20);
     let report = last.get();
     assert!(report.context.summary_failed && !report.context.summarised);
+}
+
+/// Panics, or never answers.
+struct Broken {
+    panics: bool,
+}
+
+impl ContextSummariser for Broken {
+    fn summarise<'a>(&'a self, _: SummaryRequest<'a>) -> SummaryFuture<'a> {
+        let panics = self.panics;
+        Box::pin(async move {
+            assert!(!panics, "bug");
+            std::future::pending().await
+        })
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_summariser_that_panics_or_never_answers_leaves_the_bullets() {
+    for panics in [true, false] {
+        let (last, model) = (LastReport::default(), ScriptedProvider::new().turn(text("Hi")));
+        let builder = Assistant::builder(model.clone()).context_summariser(Broken { panics });
+        let assistant = builder.on_run_end(last.keep()).build().unwrap();
+        let began = tokio::time::Instant::now();
+        assert_eq!(assistant.run(long()).text().await.unwrap(), "Hi");
+        assert_eq!(began.elapsed().as_secs(), if panics { 0 } else { 30 });
+        assert_eq!(bullets(&model).len(), 20);
+        let report = last.get();
+        assert!(report.context.summary_failed && !report.context.summarised);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_summary_that_is_cut_off_is_counted() {
+    let reported = [text("The user"), Turn::usage(2_000, 20), Turn::pending()];
+    let small = ScriptedProvider::new().with_model("small").turn(reported).turn(Turn::pending());
+    let (last, purse) = (LastReport::default(), Purse::default());
+    let assistant = Assistant::builder(ScriptedProvider::new())
+        .context_summariser(LlmSummariser::new(small))
+        .prices(Prices::new().model("small", Price::per_million_tokens(0.1, 1.0)))
+        .token_budget(purse.clone())
+        .on_run_end(last.keep())
+        .build()
+        .unwrap();
+    for is_reported in [true, false] {
+        let mut run = assistant.try_run(long(), as_ada()).await.unwrap();
+        let waited = tokio::time::timeout(std::time::Duration::from_secs(1), run.next()).await;
+        assert!(waited.is_err(), "the summary never ends");
+        drop(run);
+        let report = last.get();
+        let cost = report.cost.map(|cost| cost.to_string());
+        let input = report.usage.input_tokens;
+        let expected = if is_reported { (Some(2_000), Some("0.00022".to_owned())) } else { (None, None) };
+        assert_eq!((input, cost), expected);
+        let spent = purse.0.lock().unwrap().pop().map_or(0, |spent| spent.tokens());
+        assert!(spent == 2_020 && is_reported || spent > 2_000 && !is_reported, "{spent}");
+    }
+}
+
+#[tokio::test]
+async fn a_summary_is_counted_if_the_run_then_fails() {
+    let small =
+        ScriptedProvider::new().with_model("small").turn([text("The user shops."), Turn::usage(2_000, 20)]);
+    let (last, purse) = (LastReport::default(), Purse::default());
+    let assistant = Assistant::builder(ScriptedProvider::new())
+        .context_summariser(LlmSummariser::new(small))
+        .on_message_metadata(|_: &RunContext| -> Value { panic!("bug") })
+        .token_budget(purse.clone())
+        .on_run_end(last.keep())
+        .build()
+        .unwrap();
+    assistant.try_run(long(), as_ada()).await.unwrap().text().await.unwrap_err();
+    assert_eq!(last.get().usage.input_tokens, Some(2_000));
+    assert_eq!(purse.0.lock().unwrap().pop().map_or(0, |spent| spent.tokens()), 2_020);
 }
 
 #[tokio::test]

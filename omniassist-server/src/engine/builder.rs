@@ -105,8 +105,8 @@ impl AssistantBuilder {
     }
 
     /// Sets the summariser for context blocks over the size limit, such as an
-    /// [`LlmSummariser`](super::LlmSummariser), which costs a model call for each such block. Default: none; the
-    /// block stays as the compressor's rules made it.
+    /// [`LlmSummariser`](super::LlmSummariser), which costs a model call for each such block. If it fails, panics or takes
+    /// longer than 30 s, the block stays as the compressor's rules made it. Default: none, and it always does.
     pub fn context_summariser(mut self, summariser: impl ContextSummariser + 'static) -> Self {
         self.config.summariser = Some(Arc::new(summariser));
         self

@@ -34,6 +34,7 @@ use super::recording::Recording;
 use super::run_metadata::RunMetadata;
 use super::script::Script;
 use super::setup::Setup;
+use super::summary::SummaryCalls;
 use super::tree::{Branch, Seed};
 use crate::clock::now_ms;
 use crate::provider::LlmStream;
@@ -106,6 +107,8 @@ struct Beginning {
     request: RunRequest,
     config: RunConfig,
     preparation: Preparation,
+    /// Set if the preparation can make summaries.
+    summaries: Option<SummaryCalls>,
 }
 
 impl Driver {
@@ -122,6 +125,11 @@ impl Driver {
         branch: Option<Branch>,
         seed: Option<Seed>,
     ) -> Self {
+        let summaries = setup.may_summarise().then(SummaryCalls::default);
+        let preparation = match &summaries {
+            Some(calls) => Box::pin(calls.of(preparation)),
+            None => preparation,
+        };
         Self {
             setup,
             run,
@@ -134,7 +142,7 @@ impl Driver {
             refusal: None,
             has_begun: false,
             has_asked: false,
-            stage: Stage::Preparing(Box::new(Beginning { request, config, preparation })),
+            stage: Stage::Preparing(Box::new(Beginning { request, config, preparation, summaries })),
             // More than two events are rarely pending.
             events: EventBuf::with_capacity(2),
             sealer: None,
@@ -328,19 +336,17 @@ impl Driver {
     }
 
     fn begin(&mut self, prepared: Prepared) {
+        self.end_preparation();
         let Stage::Preparing(beginning) = mem::replace(&mut self.stage, Stage::Done) else { return };
-        let Beginning { mut request, mut config, preparation: _ } = *beginning;
+        let Beginning { mut request, mut config, .. } = *beginning;
         if let Some(messages) = prepared.messages {
             request.messages = messages;
         }
         self.metadata.context(prepared.receipt);
         self.trace.context_prepared(prepared.receipt);
-        if let Some(used) = prepared.summary {
-            let receipt = &prepared.receipt;
-            self.count_summary(&used, receipt.bytes_before, receipt.bytes_after);
-        }
         if let Some(viewed) = prepared.view {
-            self.take_view(*viewed, &mut config);
+            self.summary = viewed.made.map(Box::new);
+            config.view = Some(viewed.view);
         }
         self.has_begun = true;
         self.call.system = prepared.system;
@@ -487,6 +493,7 @@ impl Driver {
 /// Dropping the driver ends the run.
 impl Drop for Driver {
     fn drop(&mut self) {
+        self.end_preparation();
         self.end_recording();
     }
 }

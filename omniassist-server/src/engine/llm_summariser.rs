@@ -1,16 +1,17 @@
 use std::collections::VecDeque;
-use std::fmt;
 use std::sync::{Arc, Mutex};
+use std::{fmt, mem};
 
 use futures_util::StreamExt;
 use omniassist_core::context::{ContextSummariser, Summary, SummaryFuture, SummaryRequest};
 use omniassist_core::{LlmEvent, LlmPayload, ModelOptions, Text, TranscriptItem};
 use tracing::{Instrument, Span};
 
+use super::summary::{self, Used};
 use crate::one_line;
 use crate::provider::LlmProvider;
 use crate::sync::lock;
-use crate::telemetry::{ModelCall, provider_name};
+use crate::telemetry::{CallUsage, ModelCall, provider_name};
 
 /// The number of summaries that are kept; a new one replaces the oldest.
 const KEPT: usize = 128;
@@ -98,23 +99,18 @@ impl LlmSummariser {
         options.max_output_tokens = max_tokens.and_then(|tokens| u32::try_from(tokens).ok());
         payload.options = Arc::new(options);
         let name = provider_name(self.provider.name());
-        let mut call = ModelCall::begin(&Span::current(), &payload, &name, self.provider.model(), false);
+        let call = ModelCall::begin(&Span::current(), &payload, &name, self.provider.model(), false);
         let span = call.span().clone();
         let mut stream = span.in_scope(|| self.provider.stream(payload));
-        let mut summary = String::new();
+        let mut asked = Asked { call: Some(call), read: text.len(), summary: String::new() };
         let error = loop {
             match stream.next().instrument(span.clone()).await {
                 None => break None,
                 Some(Err(error)) => break Some(error),
-                Some(Ok(event)) => {
-                    call.take(&event);
-                    if let LlmEvent::TextDelta { delta, .. } = event {
-                        summary.push_str(&delta);
-                    }
-                }
+                Some(Ok(event)) => asked.take(&event),
             }
         };
-        let used = call.end(error.as_ref().map(|error| error.run_code().as_str()));
+        let (used, summary) = asked.end(error.as_ref().map(|error| error.run_code().as_str()));
         match (error, used) {
             (None, Some(used)) => Ok(Summary::new(summary).with_usage(used.model, used.usage)),
             (None, None) => Ok(Summary::new(summary)),
@@ -124,6 +120,36 @@ impl LlmSummariser {
                 Ok(Summary::new("").with_usage(used.model, used.usage))
             }
             (Some(error), None) => Err(error),
+        }
+    }
+}
+
+/// A call in progress. Dropping it adds its tokens to those of the run.
+struct Asked {
+    call: Option<ModelCall>,
+    read: usize,
+    summary: String,
+}
+
+impl Asked {
+    fn take(&mut self, event: &LlmEvent) {
+        if let Some(call) = &mut self.call {
+            call.take(event);
+        }
+        if let LlmEvent::TextDelta { delta, .. } = event {
+            self.summary.push_str(delta);
+        }
+    }
+
+    fn end(mut self, error_type: Option<&str>) -> (Option<CallUsage>, String) {
+        (self.call.take().and_then(|call| call.end(error_type)), mem::take(&mut self.summary))
+    }
+}
+
+impl Drop for Asked {
+    fn drop(&mut self) {
+        if let Some(CallUsage { model, usage }) = self.call.take().map(ModelCall::cut_off) {
+            summary::add(Used { model, usage, read: self.read, written: self.summary.len() });
         }
     }
 }

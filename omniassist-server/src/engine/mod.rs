@@ -43,6 +43,7 @@ mod setup;
 mod shape;
 mod shown_components;
 mod stored;
+mod summary;
 mod suspended;
 mod tool_call;
 mod tree;

@@ -6,7 +6,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use omniassist_core::Text;
-use omniassist_core::context::{ContextBlock, ContextReceipt, SummaryUsage};
+use omniassist_core::context::{ContextBlock, ContextReceipt};
 use omniassist_core::event::RunErrorCode;
 use omniassist_core::message::Message;
 use omniassist_core::run::{DueApproval, RefusedApproval};
@@ -17,7 +17,7 @@ use super::history::{Posted, Viewed};
 use super::plan::{Planned, Planning, Refusal};
 use super::run_metadata;
 use super::setup::Setup;
-use super::shown_components;
+use super::{shown_components, summary};
 use crate::{RunContext, one_line, panics};
 
 /// The preparation of a run, as a future that the run polls first.
@@ -49,7 +49,6 @@ pub(super) struct Prepared {
     pub(super) plan: Option<Box<Planned>>,
     pub(super) context: Option<Text>,
     pub(super) receipt: ContextReceipt,
-    pub(super) summary: Option<SummaryUsage>,
     /// The part of the conversation that is sent to the model. `None` for all of it.
     pub(super) view: Option<Box<Viewed>>,
     /// The conversation, if it names stored files. They are replaced by their content.
@@ -97,7 +96,7 @@ pub(super) fn prepare(
         let mut compressed =
             config.compressor.compress_with_host(&host, &shown_components::of_client(run.client_context()));
         if let Some(summariser) = &config.summariser {
-            compressed = compressed.summarise_with(&**summariser).await;
+            compressed = summary::summarise(compressed, &**summariser).await;
         }
         if let Some(error) = compressed.summary_error() {
             let error = one_line::chain(error);
@@ -128,7 +127,6 @@ pub(super) fn prepare(
         Ok(Prepared {
             system,
             receipt: *compressed.receipt(),
-            summary: compressed.summary_usage().cloned(),
             context: compressed.into_block().map(|block| block.into_text()),
             messages,
             view,

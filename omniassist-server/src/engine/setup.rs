@@ -40,6 +40,12 @@ impl Setup {
         agent.and_then(|agent| agent.settings.provider.as_ref()).unwrap_or(&self.provider)
     }
 
+    /// Returns `true` if the preparation of a run can make summaries.
+    pub(super) fn may_summarise(&self) -> bool {
+        let Config { summariser, history, run_hooks, .. } = &self.config;
+        summariser.is_some() || history.is_some() || !run_hooks.is_empty()
+    }
+
     /// Returns the model to request for an agent, or for the assistant. `None` for the provider's own.
     pub(super) fn model_of<'a>(&'a self, agent: Option<&'a NamedAgent>) -> Option<&'a Text> {
         match agent.map(|agent| &agent.settings) {

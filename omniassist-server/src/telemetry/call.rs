@@ -8,6 +8,9 @@ use super::finish_reason::finish_reasons;
 use super::names;
 use super::usage::record_usage;
 
+/// The `error.type` of work that was cancelled.
+pub(super) const CANCELLED: &str = "cancelled";
+
 /// The span of a model call, with the model's report about the call.
 pub(crate) struct ModelCall {
     span: Span,
@@ -20,7 +23,7 @@ pub(crate) struct ModelCall {
 }
 
 /// The model and the tokens of a call.
-pub(crate) struct Used {
+pub(crate) struct CallUsage {
     /// The name in the model's answer, or else the requested one.
     pub(crate) model: Option<Text>,
     pub(crate) usage: Usage,
@@ -110,7 +113,7 @@ impl ModelCall {
     }
 
     /// Closes the span. Returns `None` if the call was refused before its first event, because it used nothing.
-    pub(crate) fn end(self, error_type: Option<&str>) -> Option<Used> {
+    pub(crate) fn end(self, error_type: Option<&str>) -> Option<CallUsage> {
         let usage = self.usage.unwrap_or_default();
         if !self.span.is_disabled() {
             record_usage(&self.span, &usage);
@@ -126,6 +129,14 @@ impl ModelCall {
                 self.span.record(names::SPAN_STATUS, "ERROR");
             }
         }
-        self.begun.then(|| Used { model: self.answered.or(self.requested), usage })
+        self.begun.then(|| CallUsage { model: self.answered.or(self.requested), usage })
+    }
+
+    /// Closes the span of a call that is cut off. It can have used tokens before its first event.
+    pub(crate) fn cut_off(mut self) -> CallUsage {
+        let model = self.answered.take().or_else(|| self.requested.take());
+        let usage = self.usage.unwrap_or_default();
+        self.end(Some(CANCELLED));
+        CallUsage { model, usage }
     }
 }

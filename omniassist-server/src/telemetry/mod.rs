@@ -20,7 +20,7 @@ mod run;
 mod tool;
 mod usage;
 
-pub(crate) use call::ModelCall;
+pub(crate) use call::{CallUsage, ModelCall};
 pub(crate) use provider::provider_name;
 pub(crate) use run::RunTrace;
 pub(crate) use tool::ToolTrace;

@@ -6,7 +6,7 @@ use omniassist_core::{LlmEvent, LlmPayload, RunEvent, Usage};
 use tracing::field::Empty;
 use tracing::{Span, info_span};
 
-use super::call::ModelCall;
+use super::call::{CANCELLED, ModelCall};
 use super::finish_reason::finish_reasons;
 use super::names;
 use super::provider::provider_name;
@@ -312,6 +312,3 @@ fn short(model: &str) -> &str {
 
 /// The longest name of a model in the usage, in bytes.
 const MODEL_NAME: usize = 256;
-
-/// The `error.type` of work that was cancelled.
-const CANCELLED: &str = "cancelled";

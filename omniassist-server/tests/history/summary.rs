@@ -2,15 +2,16 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use futures_util::stream;
+use futures_util::{StreamExt, stream};
+use http::Extensions;
 use omniassist_server::core::message::Message;
-use omniassist_server::core::{LlmPayload, RunEvent};
+use omniassist_server::core::{LlmPayload, RunEvent, RunRequest};
 use omniassist_server::provider::from_fn;
 use omniassist_server::seal::SealKeys;
 use omniassist_server::testing::{ScriptedProvider, Turn, text};
 use omniassist_server::throttle::{Grant, LimitFuture, Reservation, Spent, TokenBudget};
 use omniassist_server::{
-    Assistant, AssistantBuilder, Error, History, LlmProvider, LlmStream, ProviderErrorKind,
+    Assistant, AssistantBuilder, Error, History, LlmProvider, LlmStream, Principal, ProviderErrorKind,
 };
 use serde_json::Value;
 
@@ -258,6 +259,37 @@ async fn tokens_of_summaries_are_counted() {
     let Some(RunEvent::Finish { usage, .. }) = events.last() else { panic!("{events:?}") };
     assert_eq!((usage.input_tokens, usage.output_tokens), (Some(100 * calls), Some(10 * calls)));
     assert_eq!(spent.load(Ordering::SeqCst), 110 * calls);
+}
+
+#[tokio::test(start_paused = true)]
+async fn tokens_of_summaries_that_are_cut_off_are_counted() {
+    // The client leaves during the third call, or the time of all calls is over.
+    for leaves in [true, false] {
+        let calls = AtomicU64::new(0);
+        let small = ScriptedProvider::new().otherwise(move |_| {
+            let turn = text("- Small talk.").then(Turn::usage(100, 10));
+            if calls.fetch_add(1, Ordering::SeqCst) == 2 { turn.then(Turn::pending()) } else { turn }
+        });
+        let spent = Arc::new(AtomicU64::new(0));
+        let builder = builder(&parrot(), &small).token_budget(Purse(Arc::clone(&spent)));
+        let assistant = builder.build().unwrap();
+        let mut extensions = Extensions::new();
+        extensions.insert(Principal::new("ada"));
+        let mut messages = with_fact(600);
+        messages.push(Message::user("q", "Hm?"));
+        let mut run = assistant.try_run(RunRequest::new(messages), extensions).await.unwrap();
+        let time = Duration::from_secs(if leaves { 1 } else { 60 });
+        let first = tokio::time::timeout(time, run.next()).await;
+        assert_eq!(first.is_err(), leaves);
+        if leaves {
+            drop(run);
+            assert_eq!(spent.load(Ordering::SeqCst), 330);
+        } else {
+            let events: Vec<_> = run.collect().await;
+            let Some(RunEvent::Finish { usage, .. }) = events.last() else { panic!("{events:?}") };
+            assert_eq!((usage.input_tokens, usage.output_tokens), (Some(300), Some(30)));
+        }
+    }
 }
 
 #[tokio::test]

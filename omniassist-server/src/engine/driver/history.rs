@@ -1,30 +1,28 @@
 //! The part of a long conversation that is sent to the model.
 
-use omniassist_core::context::SummaryUsage;
+use std::future::pending;
+
 use omniassist_core::history::TokenRate;
-use omniassist_core::run::RunConfig;
 use serde_json::{Map, Value};
 
-use super::Driver;
-use crate::engine::history::{Viewed, metadata};
+use super::{Driver, Stage};
+use crate::engine::history::metadata;
+use crate::engine::summary::Used;
 
 impl Driver {
-    /// Counts the tokens of a summary, estimated from the bytes read and written where they were not reported.
-    pub(super) fn count_summary(&mut self, used: &SummaryUsage, read: usize, written: usize) {
-        self.summary_usage.add(&used.usage);
-        self.trace.count(used.model.as_deref(), &used.usage, self.setup.config.prices.as_ref());
-        if let Some(meter) = &self.meter {
-            meter.count_summary(used.usage, read, written);
+    /// Ends the preparation of the run, and counts the tokens of its summaries, also of one that is cut off now. Tokens that
+    /// were not reported are estimated from the bytes read and written.
+    pub(super) fn end_preparation(&mut self) {
+        let Stage::Preparing(beginning) = &mut self.stage else { return };
+        let Some(calls) = beginning.summaries.take() else { return };
+        beginning.preparation = Box::pin(pending());
+        for Used { model, usage, read, written } in calls.take() {
+            self.summary_usage.add(&usage);
+            self.trace.count(model.as_deref(), &usage, self.setup.config.prices.as_ref());
+            if let Some(meter) = &self.meter {
+                meter.count_summary(usage, read, written);
+            }
         }
-    }
-
-    /// Counts the cost of the window and passes the window to the run.
-    pub(super) fn take_view(&mut self, viewed: Viewed, config: &mut RunConfig) {
-        for call in &viewed.used {
-            self.count_summary(&call.used, call.read, call.written);
-        }
-        self.summary = viewed.made.map(Box::new);
-        config.view = Some(viewed.view);
     }
 
     /// Adds the sealed facts that later runs need to the metadata of an answer.

@@ -1,5 +1,4 @@
 use omniassist_core::Text;
-use omniassist_core::context::SummaryUsage;
 use omniassist_core::history::View;
 
 /// A summary, and the digest of the messages that it covers.
@@ -9,17 +8,9 @@ pub(in crate::engine) struct Made {
     pub(in crate::engine) text: Text,
 }
 
-/// The tokens of one call of the summariser, and the bytes that it read and wrote.
-pub(in crate::engine) struct Used {
-    pub(in crate::engine) used: SummaryUsage,
-    pub(in crate::engine) read: usize,
-    pub(in crate::engine) written: usize,
-}
-
 /// The part of the conversation that a run sends to its model.
 pub(in crate::engine) struct Viewed {
     pub(in crate::engine) view: View,
     /// The summary that was made for the run.
     pub(in crate::engine) made: Option<Made>,
-    pub(in crate::engine) used: Vec<Used>,
 }

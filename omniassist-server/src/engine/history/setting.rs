@@ -121,7 +121,7 @@ impl History {
             Some(summaries) if !view.cuts().is_empty() => {
                 summaries.add_to(view, messages, posted.carried.summary.as_ref()).await
             }
-            _ => Viewed { view, made: None, used: Vec::new() },
+            _ => Viewed { view, made: None },
         }
     }
 }

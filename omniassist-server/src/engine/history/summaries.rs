@@ -1,13 +1,13 @@
 use std::collections::VecDeque;
 use std::sync::Mutex;
-use std::time::Duration;
 
 use omniassist_core::history::{View, describe, statements};
 use omniassist_core::{Message, Text};
 use sha2::{Digest as _, Sha256};
 
-use super::made::{Made, Used, Viewed};
+use super::made::{Made, Viewed};
 use crate::engine::llm_summariser::LlmSummariser;
+use crate::engine::summary::{self, MAX_TIME, Used};
 use crate::provider::LlmProvider;
 use crate::sync::lock;
 use crate::{one_line, panics};
@@ -20,9 +20,6 @@ const STRIDES: usize = 4;
 
 /// The maximum number of calls in one run.
 const MAX_CALLS: usize = 8;
-
-/// The time that all calls of one run may take.
-const MAX_TIME: Duration = Duration::from_secs(30);
 
 /// Makes and keeps the summaries of the omitted parts of conversations.
 pub(super) struct Summaries {
@@ -54,7 +51,7 @@ impl Summaries {
             Some(text) => view.with_summary(&text),
             None => view,
         };
-        Viewed { view, made, used: progress.used }
+        Viewed { view, made }
     }
 
     /// Finds the known summary that covers the most messages.
@@ -65,7 +62,7 @@ impl Summaries {
             found.map(|made| (at + 1, made.clone()))
         });
         let (done, summary) = summary.map_or((0, None), |(done, made)| (done, Some(made)));
-        Progress { done, summary, used: Vec::new() }
+        Progress { done, summary }
     }
 
     async fn go_on(
@@ -100,8 +97,8 @@ impl Summaries {
             };
             let text = cut(summary.text(), self.max_bytes);
             if let Some(used) = summary.used() {
-                let (used, read, written) = (used.clone(), lines.len(), text.len());
-                progress.used.push(Used { used, read, written });
+                let (model, usage) = (used.model.clone(), used.usage);
+                summary::add(Used { model, usage, read: lines.len(), written: text.len() });
             }
             if text.is_empty() {
                 tracing::warn!("the summary of a conversation failed: the model wrote nothing");
@@ -127,7 +124,6 @@ struct Progress {
     /// The number of cuts that it covers.
     done: usize,
     summary: Option<Made>,
-    used: Vec<Used>,
 }
 
 /// Returns, for each cut, the digest of the summariser's input: the messages from `from` up to the cut.

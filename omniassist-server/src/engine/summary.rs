@@ -1,0 +1,70 @@
+//! Summaries of a run, and the tokens that they use. The tokens count also if the run ends before its first model call.
+
+use std::future::Future;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use omniassist_core::context::{Compressed, ContextSummariser};
+use omniassist_core::{Text, Usage};
+use tokio::task::futures::TaskLocalFuture;
+use tokio::time::timeout;
+
+use crate::panics;
+use crate::sync::lock;
+
+/// The time that all summaries of one kind may take in one run.
+pub(super) const MAX_TIME: Duration = Duration::from_secs(30);
+
+/// The tokens of one call of a summariser, and the bytes that it read and wrote.
+pub(super) struct Used {
+    pub(super) model: Option<Text>,
+    pub(super) usage: Usage,
+    pub(super) read: usize,
+    pub(super) written: usize,
+}
+
+/// The calls of summarisers that a run has not counted yet. A clone belongs to the same run.
+#[derive(Clone, Default)]
+pub(super) struct SummaryCalls(Arc<Mutex<Vec<Used>>>);
+
+tokio::task_local! {
+    /// The calls of the run whose preparation is polled or dropped.
+    static OF_RUN: SummaryCalls;
+}
+
+impl SummaryCalls {
+    /// Collects the calls that a preparation makes, also those that end with it.
+    pub(super) fn of<F: Future>(&self, preparation: F) -> TaskLocalFuture<Self, F> {
+        OF_RUN.scope(self.clone(), preparation)
+    }
+
+    pub(super) fn take(&self) -> Vec<Used> {
+        std::mem::take(&mut lock(&self.0))
+    }
+}
+
+/// Adds a call to those of the current run, if there is one.
+pub(super) fn add(used: Used) {
+    let _ = OF_RUN.try_with(|calls| lock(&calls.0).push(used));
+}
+
+/// Summarises a context that is too long. It stays as it is if the summariser fails, panics or takes too long.
+pub(super) async fn summarise(context: Compressed, summariser: &dyn ContextSummariser) -> Compressed {
+    if !context.needs_summary() {
+        return context;
+    }
+    let unchanged = context.clone();
+    let work =
+        panics::catch_async("the context summariser", async { context.summarise_with(summariser).await });
+    let compressed = match timeout(MAX_TIME, work).await {
+        Ok(Some(compressed)) => compressed,
+        Ok(None) => unchanged.with_failed_summary("it panicked"),
+        Err(elapsed) => unchanged.with_failed_summary(elapsed),
+    };
+    if let Some(used) = compressed.summary_usage() {
+        let (receipt, model) = (compressed.receipt(), used.model.clone());
+        let (read, written) = (receipt.bytes_before, receipt.bytes_after);
+        add(Used { model, usage: used.usage, read, written });
+    }
+    compressed
+}
