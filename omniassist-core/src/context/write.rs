@@ -174,8 +174,8 @@ fn escape(out: &mut String, text: &str, quoted: bool) {
 
 /// Returns `true` if a character breaks a line, is invisible, changes the direction of text, or resembles `<`.
 ///
-/// The joiners U+200C and U+200D are kept, because scripts and emoji need them. Tag characters (U+E0000 and up) spell
-/// text that a model reads and a person does not see.
+/// The joiners U+200C and U+200D and the selectors U+FE00 to U+FE0F are kept, because scripts and emoji need them. Tag
+/// characters and further selectors (U+E0000 and up) spell text that a model reads and a person does not see.
 fn hides(char: char) -> bool {
     char.is_control()
         || matches!(
@@ -192,6 +192,7 @@ fn hides(char: char) -> bool {
                 | '\u{fe64}'
                 | '\u{ff1c}'
                 | '\u{fff9}'..='\u{fffb}'
-                | '\u{e0000}'..='\u{e007f}'
+                | '\u{3164}'
+                | '\u{e0000}'..='\u{e01ef}'
         )
 }
