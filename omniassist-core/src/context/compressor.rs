@@ -167,7 +167,7 @@ impl Redactor<'_> {
     /// Returns the message without its secrets, or `None` if it has none.
     fn clean(&mut self, message: &ContextMessage) -> Option<ContextMessage> {
         let kind = self.label(&message.kind);
-        let data = self.value(&message.data, message.kind == "navigation");
+        let data = self.data(&message.kind, &message.data);
         if kind.is_none() && data.is_none() {
             return None;
         }

@@ -58,7 +58,8 @@
 //! - The value of a key, or of a field by its name or label: passwords, pass phrases, secrets, tokens, API keys,
 //!   authorization, cookies, session ids, one-time codes, PINs, card numbers and codes, and social security numbers.
 //!   [`ContextCompressor::redact`] adds names. Case, `-` and `_` are ignored. The name can also be in an object next to
-//!   the value, as in `{target: {name, type}, value}`.
+//!   the value, as in `{target: {name, type}, value}`. The type of a message is the name of data that is a text or a
+//!   number.
 //! - The value of a field that is declared as `type: "password"`, as `sensitive: true`, or by an `autocomplete` of
 //!   `cc-*`, `current-password`, `new-password` or `one-time-code`. Another message of the window can contain that
 //!   value.

@@ -92,10 +92,15 @@ impl<'a> Redactor<'a> {
         }
     }
 
-    /// Returns the value without its secrets, or `None` if it has none. `query` is `true` for the data of navigations,
-    /// whose keys can be those of a query string.
-    pub(super) fn value(&mut self, value: &Value, query: bool) -> Option<Value> {
-        self.value_at(value, query, 0)
+    /// Returns the data of a message without its secrets, or `None` if it has none. The kind of a message is the name of
+    /// plain data.
+    pub(super) fn data(&mut self, kind: &str, data: &Value) -> Option<Value> {
+        let is_plain = matches!(data, Value::String(_) | Value::Number(_)) && !is_blank(data);
+        if is_plain && self.is_secret(kind, false) {
+            return Some(self.hide());
+        }
+        // The keys of a navigation can be those of a query string.
+        self.value_at(data, kind == "navigation", 0)
     }
 
     fn value_at(&mut self, value: &Value, query: bool, depth: usize) -> Option<Value> {

@@ -5,7 +5,7 @@ use omniassist_core::ContextMessage;
 use omniassist_core::context::ContextCompressor;
 use serde_json::{Map, Value, json};
 
-const KINDS: [&str; 12] = [
+const KINDS: [&str; 13] = [
     "navigation",
     "navigation",
     "navigation",
@@ -18,6 +18,7 @@ const KINDS: [&str; 12] = [
     "",
     "<kind>\n- x",
     "kind?token=abc",
+    "API key",
 ];
 
 /// The keys that a rule knows, some in other spellings.
@@ -124,7 +125,7 @@ const KEYS: [&str; 99] = [
 ];
 
 /// Parts of texts.
-const PARTS: [&str; 84] = [
+const PARTS: [&str; 85] = [
     "a",
     "b",
     "Ann",
@@ -197,6 +198,7 @@ const PARTS: [&str; 84] = [
     "\u{2066}",
     "\u{feff}",
     "\u{ff1c}",
+    "\u{e0158}",
     "\u{e0041}",
     "\u{e000}",
     "é",

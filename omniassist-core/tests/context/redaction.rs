@@ -96,6 +96,9 @@ fn secrets() -> Vec<(&'static str, Value)> {
         ("navigation", json!({"path": "/cb", "query": [{"key": "code", "value": c}]})),
         ("navigation", json!({"url": format!("https://h.test/o?X-Goog-Signature={c}")})),
         ("event", json!({"dsn": format!("AccountName=a;AccountKey={c};EndpointSuffix=h.test")})),
+        ("API token of the user", json!(c)),
+        ("otp", json!(c)),
+        ("customer-number", json!(c)),
         ("event", json!({"customerNumber": c})),
         ("event", json!({"customer": {"CUSTOMER-NUMBER": c}})),
         ("event", json!({"url": format!("/a?customer_number={c}")})),
@@ -156,6 +159,7 @@ fn ordinary_values_are_shown() {
         ("event", json!({"target": {"label": "Forgot password?"}, "text": "Forgot password?"})),
         ("event", json!({"target": {"id": "password-help"}, "page": "/login"})),
         ("event", json!({"property": "price", "value": 3})),
+        ("token", json!("")),
     ]);
     insta::assert_snapshot!(bullets(&compressed).join("\n"), @r#"
     Form change-password (changed): email = "a@b.test", password = "", show_password = true
@@ -167,6 +171,7 @@ fn ordinary_values_are_shown() {
     event: target = {"label":"Forgot password?"}, text = "Forgot password?"
     event: page = "/login", target = {"id":"password-help"}
     event: property = "price", value = 3
+    token: ""
     "#);
     assert_eq!(compressed.receipt().redacted, 0);
 }

@@ -58,11 +58,11 @@ export function compress(messages: readonly ContextMessage[], options: CompressO
   const { window = 20, maxBytes = 4096, redact = [], templates = {} } = options;
   const texts = messages.map(({ id = '', type, data = null }) => JSON.stringify({ id, type, data }));
   const kept = texts.slice(Math.max(0, texts.length - window)).map((text) => parse(text, true) as Members);
-  const { learn, label, value, count } = redactor(redact);
+  const { learn, label, data: clean, count } = redactor(redact);
   for (const message of kept) learn(message.get('data')!);
   const entries = kept.flatMap((message): Entry[] => {
     const kind = message.get('type') as string;
-    const [type, data] = [label(kind), value(message.get('data')!, kind === 'navigation')];
+    const [type, data] = [label(kind), clean(kind, message.get('data')!)];
     if (Object.hasOwn(templates, type)) {
       const text = templates[type]!({ id: message.get('id') as string, type, data: JSON.parse(stringify(data)) as unknown });
       return text === undefined ? [] : [{ line: line(text) }];

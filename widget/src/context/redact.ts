@@ -32,11 +32,8 @@ const isContent = anyOf('content|text|data|result');
 export interface Redactor {
   /** Collects the fields that a message declares as secret, because another message may contain their values. */
   learn(value: Json): void;
-  /**
-   * Returns the value without its secrets. `isQuery` is `true` for the data of navigations, whose keys can be those of a
-   * query string.
-   */
-  value(value: Json, isQuery: boolean): Json;
+  /** Returns the data of a message without its secrets. The kind of a message is the name of plain data. */
+  data(kind: string, data: Json): Json;
   /** Returns a name or kind of a message without its secrets, because these are shown too. */
   label(text: string): string;
   /** Returns the number of values that were replaced. */
@@ -134,7 +131,13 @@ export function redactor(names: Iterable<string>): Redactor {
             (declaresSecret(item) || [...item].some(([key, name]) => isText(name) && isInnerName(key) && isSecret(name))),
       ));
 
-  return { learn, value: clean, label, count: () => count };
+  const data = (kind: string, data: Json): Json =>
+    typeof data !== 'object' && !isBlank(data) && isSecret(false)(kind)
+      ? hide()
+      : // The keys of a navigation can be those of a query string.
+        clean(data, kind === 'navigation');
+
+  return { learn, data, label, count: () => count };
 }
 
 /** Returns `true` for an entry of a form, which is not a field: `{name: "change-password", fields: {…}}`. */
