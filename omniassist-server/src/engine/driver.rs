@@ -35,7 +35,7 @@ use super::run_metadata::RunMetadata;
 use super::script::Script;
 use super::setup::Setup;
 use super::summary::SummaryCalls;
-use super::tree::{Branch, Seed};
+use super::tree::{Branch, Seed, Work as _};
 use crate::clock::now_ms;
 use crate::provider::LlmStream;
 use crate::seal::Sealer;
@@ -493,7 +493,7 @@ impl Driver {
 /// Dropping the driver ends the run.
 impl Drop for Driver {
     fn drop(&mut self) {
-        self.end_preparation();
+        self.leave();
         self.end_recording();
     }
 }

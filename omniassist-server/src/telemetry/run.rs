@@ -264,11 +264,12 @@ impl RunTrace {
     /// Closes the spans of a run that was dropped before its terminal event, and returns the report of a run that is
     /// watched.
     pub(crate) fn take_report(&mut self, prices: Option<&Prices>) -> Option<RunReport> {
-        self.drop_run(prices);
+        self.leave(prices);
         self.watch.take().map(|watch| watch.report)
     }
 
-    fn drop_run(&mut self, prices: Option<&Prices>) {
+    /// Closes the spans of a run that is about to be dropped, unless it has ended.
+    pub(crate) fn leave(&mut self, prices: Option<&Prices>) {
         if !self.ended {
             self.call_ended(Some(CANCELLED), prices);
             self.close("dropped", RunEnd::Dropped);
@@ -299,7 +300,7 @@ impl RunTrace {
 /// Closes the spans of a dropped run as cancelled.
 impl Drop for RunTrace {
     fn drop(&mut self) {
-        self.drop_run(None);
+        self.leave(None);
     }
 }
 

@@ -125,6 +125,14 @@ impl Driver {
 }
 
 impl Work for Driver {
+    fn leave(&mut self) {
+        self.end_preparation();
+        if let Some(branch) = &mut self.branch {
+            branch.leave(&mut self.trace);
+        }
+        self.trace.leave(self.setup.config.prices.as_ref());
+    }
+
     fn poll_event(&mut self, cx: &mut Context<'_>) -> Poll<Option<RunEvent>> {
         self.poll_event(cx)
     }

@@ -421,6 +421,14 @@ impl Branch {
         ends
     }
 
+    /// Adds what the agents at work have used to the trace of the run, which is about to be dropped with them.
+    pub(in crate::engine) fn leave(&mut self, trace: &mut RunTrace) {
+        for child in self.children.iter_mut().flatten() {
+            child.work.leave();
+            trace.adopt(child.work.trace());
+        }
+    }
+
     /// Returns the bytes of a report that leave room for an answer.
     fn room(&self) -> usize {
         let tokens = lock(&self.tree.ledger).room(self.node);

@@ -41,6 +41,9 @@ pub(in crate::engine) trait Work: Send {
     /// Ends the run: an abort is its last event.
     fn stop(&mut self, reason: Text);
 
+    /// Closes the trace of a run that is about to be dropped, and of those that work for it.
+    fn leave(&mut self);
+
     /// Stops an agent that works for this one, or for one of those. Returns `false` if there is none with this id.
     fn stop_agent(&mut self, agent_id: &str) -> bool;
 
