@@ -77,6 +77,33 @@ fn an_error_names_the_place_and_the_problem() {
     }
 }
 
+/// An enum whose variants have comments: each is a schema of its own.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum Colour {
+    /// Like a tomato.
+    Red,
+    /// Like a pine.
+    DarkGreen,
+    Blue,
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct Paint {
+    #[expect(dead_code, reason = "only the schema counts")]
+    colour: Option<Colour>,
+}
+
+#[test]
+fn an_error_lists_all_values_of_an_enum_with_comments() {
+    let paint = |Args(_): Args<Paint>| std::future::ready(Ok::<_, ToolError>(()));
+    let tools = Bench::new().tools(Tool::new("paint", "d", paint));
+    let arguments = JsonText::parse(r#"{"colour":"DarkGreen"}"#).unwrap();
+    let text = tools.snapshot().check("paint", &arguments).unwrap_err();
+    let choices = r#"at `/colour`: "DarkGreen" is not one of "blue", "red" or "dark_green""#;
+    assert_eq!(text.as_str(), format!("The arguments do not fit the tool's schema: {choices}"));
+}
+
 #[test]
 fn an_error_is_short_and_omits_long_values() {
     let long = "é".repeat(10_000);

@@ -46,9 +46,13 @@ pub(super) fn types_text(types: &Value) -> String {
     }
 }
 
-pub(super) fn choices_text(choices: &[Value]) -> String {
-    let shown: Vec<String> = choices.iter().take(MAX_SHOWN_CHOICES).map(show).collect();
-    match (choices.len() - shown.len(), shown.as_slice()) {
+pub(super) fn choices_text<'a>(
+    choices: impl IntoIterator<Item = &'a Value, IntoIter: ExactSizeIterator>,
+) -> String {
+    let choices = choices.into_iter();
+    let count = choices.len();
+    let shown: Vec<String> = choices.take(MAX_SHOWN_CHOICES).map(show).collect();
+    match (count - shown.len(), shown.as_slice()) {
         (0, [first @ .., last]) if !first.is_empty() => format!("{} or {last}", first.join(", ")),
         (0, _) => shown.join(", "),
         (more, _) => format!("{} or {more} others", shown.join(", ")),

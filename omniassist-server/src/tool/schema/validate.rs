@@ -8,7 +8,7 @@ use std::collections::HashMap;
 
 use serde_json::{Map, Value};
 
-use super::messages::{Step, place, show, types_text};
+use super::messages::{Step, choices_text, place, show, types_text};
 use super::pattern::Patterns;
 use super::reference::resolve;
 use super::values::{compare, is_of_type, values_in};
@@ -201,9 +201,19 @@ impl<'s, 'v> Walk<'s, 'v> {
     }
 
     /// Reports that all alternatives fail, with the requirement of the nearest one: the first that accepts values of this
-    /// type.
+    /// type. The constants of all alternatives are one requirement.
     fn explain(&mut self, key: &str, alternatives: &'s [Value], value: &'v Value) -> Result<(), TooComplex> {
         if !self.wants_more() {
+            return Ok(());
+        }
+        let choices: Vec<&Value> = alternatives
+            .iter()
+            .filter_map(Value::as_object)
+            .flat_map(|keywords| keywords.get("const").into_iter().chain(list(keywords, "enum")))
+            .filter(|choice| std::mem::discriminant(*choice) == std::mem::discriminant(value))
+            .collect();
+        if !choices.is_empty() {
+            self.fail(|| format!("{} is not one of {}", show(value), choices_text(choices)));
             return Ok(());
         }
         for schema in alternatives {
