@@ -13,11 +13,11 @@ use super::output::IntoComponentOutput;
 use super::render::{self, INSTANCE_ID, Rendering};
 use super::render_function::Render;
 use crate::instances::TOOL_PREFIX;
-use crate::tool::schema;
 use crate::tool::{
     AsyncResult, ComponentParts, Environment, IntoToolOutput, TextArea, Tool, ToolError, ToolHandler,
     ToolParameters, WriteText,
 };
+use crate::tool::{schema, typed};
 
 /// A component of a user interface; see the [module](super). Cloning is cheap.
 ///
@@ -166,7 +166,7 @@ impl Component {
         mut self,
         write: impl Fn(&P, &TextArea) -> String + Send + Sync + 'static,
     ) -> Self {
-        self.text = Some(Arc::new(move |props, area| Some(write(&props.to().ok()?, area))));
+        self.text = Some(Arc::new(move |props, area| Some(write(&typed::read(props).ok()?, area))));
         self
     }
 

@@ -6,6 +6,7 @@ use omniassist_core::run::Gate;
 use omniassist_core::{JsonText, Text};
 use serde::de::DeserializeOwned;
 
+use super::typed;
 use crate::Principal;
 
 /// A policy that decides which calls of a tool need an approval, with the question for the user.
@@ -90,7 +91,7 @@ impl Approval {
     pub fn decide<T: DeserializeOwned>(
         decide: impl Fn(&T, &Principal) -> ApprovalDecision + Send + Sync + 'static,
     ) -> Self {
-        Self::new(move |arguments, principal| match arguments.to::<T>() {
+        Self::new(move |arguments, principal| match typed::read::<T>(arguments) {
             Ok(arguments) => decide(&arguments, principal),
             Err(_) => ApprovalDecision::Ask,
         })

@@ -12,7 +12,7 @@ use serde_json::Value;
 use super::output::{self, OutputLimits};
 use super::state::StateMap;
 use super::update::Updates;
-use super::{AgentAsk, FromRun, ToolError, idempotency_key};
+use super::{AgentAsk, FromRun, ToolError, idempotency_key, typed};
 use crate::{CancellationToken, RunContext, one_line::OneLine};
 
 /// Bytes of the id of data and of an activity, as in [`Limits::max_id_bytes`](omniassist_core::Limits::max_id_bytes).
@@ -145,7 +145,7 @@ impl ToolContext {
     /// Returns an error for the model with the fault of the arguments, which fit the tool's schema but not the type.
     pub fn args<T: DeserializeOwned>(&self) -> Result<T, ToolError> {
         let misfit = |error| ToolError::new(format!("The arguments do not fit: {error}."));
-        self.inner.arguments.to().map_err(misfit)
+        typed::read(&self.inner.arguments).map_err(misfit)
     }
 
     /// Returns the run that the call belongs to.

@@ -9,6 +9,7 @@ use omniassist_core::{JsonText, Text};
 use serde::de::DeserializeOwned;
 
 use super::output::cut_off;
+use super::typed;
 use crate::one_line::is_hidden;
 
 /// The maximum number of bytes of a summary.
@@ -26,7 +27,7 @@ impl Summary {
         T: DeserializeOwned,
         S: Into<String>,
     {
-        Self(Arc::new(move |arguments| Some(summary(&arguments.to().ok()?).into())))
+        Self(Arc::new(move |arguments| Some(summary(&typed::read(arguments).ok()?).into())))
     }
 
     /// Returns the summary of these arguments as one line, or `None` if it is empty or cannot be made.

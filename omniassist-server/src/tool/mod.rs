@@ -104,6 +104,7 @@ pub(crate) mod schema;
 mod search;
 pub mod source;
 mod state;
+pub(crate) mod typed;
 mod unanswered;
 mod update;
 mod user_form;

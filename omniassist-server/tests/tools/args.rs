@@ -1,10 +1,12 @@
+use omniassist_server::core::run::{Gate, ToolCatalog};
 use omniassist_server::core::{JsonText, ToolSide};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 
 use super::{Bench, no_tools};
-use omniassist_server::tool::{Args, Tool, ToolError, Tools};
+use omniassist_server::Principal;
+use omniassist_server::tool::{Approval, Args, Tool, ToolError, Tools};
 
 #[derive(Deserialize, JsonSchema)]
 struct Ticket {
@@ -102,6 +104,46 @@ fn an_error_lists_all_values_of_an_enum_with_comments() {
     let text = tools.snapshot().check("paint", &arguments).unwrap_err();
     let choices = r#"at `/colour`: "DarkGreen" is not one of "blue", "red" or "dark_green""#;
     assert_eq!(text.as_str(), format!("The arguments do not fit the tool's schema: {choices}"));
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct Count {
+    count: u8,
+    id: u64,
+}
+
+async fn count(Args(count): Args<Count>) -> Result<(u8, u64), ToolError> {
+    Ok((count.count, count.id))
+}
+
+#[tokio::test]
+async fn a_whole_number_with_a_fraction_of_zero_is_an_integer() {
+    for (arguments, expected) in [
+        (r#"{"count":3.0,"id":7}"#, "[3,7]"),
+        (r#"{"count":3,"id":1e2}"#, "[3,100]"),
+        (r#"{"count":3,"id":9007199254740993}"#, "[3,9007199254740993]"),
+    ] {
+        let output = Bench::new().call(Tool::new("count", "d", count), arguments).await.unwrap();
+        assert_eq!(output, expected, "{arguments}");
+    }
+    // The form of JavaScript would have another id.
+    let arguments = r#"{"count":3.0,"id":9007199254740993}"#;
+    let error = Bench::new().call(Tool::new("count", "d", count), arguments).await.unwrap_err();
+    assert!(error.text().contains("expected u8"), "{error}");
+}
+
+#[test]
+fn a_policy_and_a_summary_read_such_a_number_too() {
+    let tool = Tool::new("count", "d", count)
+        .summary(|count: &Count| format!("{} times", count.count))
+        .requires_approval(Approval::when(|count: &Count, _: &Principal| count.count > 5));
+    let snapshot = Bench::new().tools(tool).snapshot();
+    let gate = |arguments: &str| {
+        ToolCatalog::gate(&snapshot, "count", &JsonText::parse(arguments.to_owned()).unwrap())
+    };
+    assert!(matches!(gate(r#"{"count":5.0,"id":7}"#), Gate::Open));
+    let Gate::Approval { message, .. } = gate(r#"{"count":6.0,"id":7}"#) else { panic!("it runs") };
+    assert_eq!(message.as_deref(), Some("count: 6 times"));
 }
 
 #[test]
