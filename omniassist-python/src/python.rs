@@ -53,7 +53,7 @@ impl Python {
     }
 
     /// Adds tools that programs call as functions, with keyword arguments. A function with one parameter takes it by position
-    /// too. Default: none.
+    /// too. An argument that JSON has no form for, such as bytes or a date, is an exception. Default: none.
     ///
     /// Each call passes the checks of the tool: its schema, [visibility](Tool::visible_to), [rate limits](Tool::rate_limit),
     /// timeout and output cap. It passes the hooks of the assistant, and has records in its audit log. Progress, data and agents

@@ -150,6 +150,27 @@ async fn large_integers_are_exact() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn an_argument_without_a_json_form_is_an_exception() {
+    let tools = with([join()]).await;
+    for (argument, part) in [
+        ("b'abc'", "bytes"),
+        ("[datetime.date(2026, 1, 2)]", "date"),
+        ("{'a': (1, lambda: 1)}", "value"),
+        ("{(1, 2): 3}", "tuple"),
+        ("float('nan')", "float that is not finite"),
+    ] {
+        let program = format!("import datetime\njoin(left={argument})");
+        let error = run(&tools, &program).await["error"].as_str().unwrap().to_owned();
+        assert!(
+            error.starts_with(&format!("RuntimeError: An argument contains a {part}, ")),
+            "{argument}: {error}"
+        );
+    }
+    let date = result(&tools, "import datetime\njoin(left=str(datetime.date(2026, 1, 2)))").await;
+    assert_eq!(date, "\"2026-01-02\"+null+ada");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn the_description_lists_what_programs_can_call() {
     let pool = pool(1).await;
     let described = |python: Python| {

@@ -180,7 +180,15 @@ fn arguments(
 ) -> Result<(Vec<Value>, Map<String, Value>), ToolError> {
     let mut left = session.limits().max_output();
     let too_large = || ToolError::new("The arguments are too large.");
-    let mut read = |value| value::to_json(value, &mut left).ok_or_else(too_large);
+    let mut read = |value| {
+        if let Some(part) = value::part_without_json(value) {
+            let text = format!(
+                "An argument contains a {part}, which JSON has no form for. Convert it, for example with str()."
+            );
+            return Err(ToolError::new(text));
+        }
+        value::to_json(value, &mut left).ok_or_else(too_large)
+    };
     let positional = positional.iter().map(&mut read).collect::<Result<Vec<_>, _>>()?;
     let mut arguments = Map::new();
     for (key, value) in named {

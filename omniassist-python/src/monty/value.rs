@@ -81,6 +81,38 @@ fn at_depth(value: &MontyObject, left: &mut usize, depth: usize) -> Option<Value
     }
 }
 
+/// Returns the type of a part of a value that JSON does not describe. [`to_json`] writes such a part as a text for readers.
+pub(super) fn part_without_json(value: &MontyObject) -> Option<&str> {
+    part_at_depth(value, MAX_DEPTH)
+}
+
+fn part_at_depth(value: &MontyObject, depth: usize) -> Option<&str> {
+    match value {
+        MontyObject::None
+        | MontyObject::Bool(_)
+        | MontyObject::Int(_)
+        | MontyObject::String(_)
+        | MontyObject::Path(_) => None,
+        MontyObject::Float(value) if value.is_finite() => None,
+        MontyObject::Float(_) => Some("float that is not finite"),
+        MontyObject::Repr(_) => Some("value"),
+        MontyObject::BigInt(value) if value.bits() <= MAX_INTEGER_BITS => None,
+        MontyObject::List(values)
+        | MontyObject::Tuple(values)
+        | MontyObject::NamedTuple { values, .. }
+        | MontyObject::Set(values)
+        | MontyObject::FrozenSet(values)
+            if depth > 0 =>
+        {
+            values.iter().find_map(|value| part_at_depth(value, depth - 1))
+        }
+        MontyObject::Dict(pairs) if depth > 0 => pairs
+            .iter()
+            .find_map(|(key, value)| part_at_depth(key, 0).or_else(|| part_at_depth(value, depth - 1))),
+        value => Some(value.type_name()),
+    }
+}
+
 /// Returns a value that JSON describes.
 pub(super) fn from_json(value: Value) -> MontyObject {
     match value {
