@@ -128,7 +128,8 @@ impl CallFunctions {
     }
 }
 
-/// Returns the parameters of a function: `number: integer, limit: integer = default`.
+/// Returns the parameters of a function: `number: integer, limit: integer = default`. One whose name Python cannot write
+/// before `=` is written as a dict: `**{"from": string}`.
 fn parameters(spec: &ToolSpec) -> String {
     let required = spec.input_schema.get("required").and_then(Value::as_array);
     let is_required =
@@ -137,7 +138,11 @@ fn parameters(spec: &ToolSpec) -> String {
         .map(|(name, schema)| {
             let kind = schema.get("type").and_then(Value::as_str).unwrap_or("any");
             let default = if is_required(name) { "" } else { " = default" };
-            format!("{name}: {kind}{default}")
+            if reserved::is_name(name) {
+                format!("{name}: {kind}{default}")
+            } else {
+                format!("**{{\"{name}\": {kind}{default}}}")
+            }
         })
         .collect();
     parameters.join(", ")

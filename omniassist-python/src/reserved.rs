@@ -12,9 +12,19 @@ const BUILT_IN: &str = "abs aiter all anext any ascii bin bool breakpoint bytear
 
 /// Returns the reason for which a tool of this name cannot be a function.
 pub(crate) fn reason(name: &str) -> Option<&'static str> {
-    let is_one_of = |names: &str| names.split(' ').any(|one| one == name);
-    if name.contains('-') || name.starts_with(|first: char| first.is_ascii_digit()) || is_one_of(KEYWORDS) {
+    if !is_name(name) {
         return Some("its name is not the name of a Python function");
     }
-    is_one_of(BUILT_IN).then_some("Python has a function of this name itself; rename the tool")
+    is_one_of(name, BUILT_IN).then_some("Python has a function of this name itself; rename the tool")
+}
+
+/// Returns `true` if Python can write the name of a tool or of an argument without quotes.
+pub(crate) fn is_name(name: &str) -> bool {
+    !name.contains(['-', '.'])
+        && !name.starts_with(|first: char| first.is_ascii_digit())
+        && !is_one_of(name, KEYWORDS)
+}
+
+fn is_one_of(name: &str, names: &str) -> bool {
+    names.split(' ').any(|one| one == name)
 }

@@ -171,6 +171,19 @@ async fn an_argument_without_a_json_form_is_an_exception() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn the_description_shows_how_to_pass_an_argument_whose_name_python_reserves() {
+    let text = json!({ "type": "string" });
+    let schema = schema(&json!({ "from": text, "X-Page": text }), &["from"]);
+    let echo = |arguments: Value, _: ToolContext| std::future::ready(Ok::<_, ToolError>(arguments));
+    let tools = with([Tool::from_fn_with_schema("orders", "Lists orders", schema, echo)]).await;
+    let description = tools.snapshot().get("python").unwrap().spec().description.to_string();
+    let call = r#"orders(**{"X-Page": string = default}, **{"from": string})"#;
+    assert!(description.contains(call), "{description}");
+    let output = result(&tools, r#"orders(**{"X-Page": "2"}, **{"from": "May"})"#).await;
+    assert_eq!(output, json!({ "X-Page": "2", "from": "May" }));
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn the_description_lists_what_programs_can_call() {
     let pool = pool(1).await;
     let described = |python: Python| {
