@@ -15,7 +15,8 @@ use crate::{MountedBody, MountedFuture, Standalone, service};
 /// Mounts an assistant below a path, and `own` for every other request. The result is a service of hyper if `own` is
 /// one, and of tower if `own` is one.
 ///
-/// The path is compared without decoding, in whole segments; a trailing slash does not count. With `""` or `"/"`,
+/// The path is compared without decoding, in whole segments. It begins with a slash, which may be left out; a slash at its
+/// end does not count. With `""` or `"/"`,
 /// `own` never gets a request. The assistant gets the path below the mount point; `own` gets the request unchanged.
 ///
 /// ```
@@ -43,10 +44,11 @@ use crate::{MountedBody, MountedFuture, Standalone, service};
 /// ```
 #[must_use]
 pub fn nest<S>(path: &str, assistant: Assistant, own: S) -> Nested<S> {
+    let path = format!("/{}", path.trim_start_matches('/'));
     Nested {
-        path: path.into(),
         #[cfg(feature = "files")]
-        mount: MountPath::new(path),
+        mount: MountPath::new(path.as_str()),
+        path: path.into(),
         assistant: service(assistant),
         own,
     }
