@@ -4,6 +4,7 @@
 //! Run `cargo run -p attachments`, and then the curl lines in the section "Files" of README.md.
 
 use std::error::Error;
+use std::io::{self, Write};
 use std::sync::Arc;
 
 use axum::Router;
@@ -51,6 +52,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         .build()?;
     let app = Router::new().nest_service("/assistant", omniassist_axum::router(assistant.clone()));
     let listener = TcpListener::bind("127.0.0.1:3000").await?;
+    writeln!(io::stdout(), "listening on http://{}", listener.local_addr()?)?;
     let connections = serve_axum(listener, stopped(), app).await;
     assistant.shutdown().await;
     connections.shutdown().await;

@@ -45,7 +45,7 @@ async fn main() -> Result<(), Box<dyn Error + Send + Sync>> {
         ["proxy", port, servers @ ..] => {
             let servers =
                 servers.iter().map(|server| server.parse()).collect::<Result<Vec<SocketAddr>, _>>()?;
-            listen(port, Proxy::new(servers).router()).await
+            listen(port.parse()?, Proxy::new(servers).router()).await
         }
         ["database"] => {
             let postgres = spawn_blocking(database::start).await?;
@@ -58,10 +58,14 @@ async fn main() -> Result<(), Box<dyn Error + Send + Sync>> {
 }
 
 async fn cluster() -> Result<(), Box<dyn Error + Send + Sync>> {
+    let port = serving::port(3000)?;
     // Kept until the servers have ended.
     let mut own = None;
     let (store, redis) = match std::env::var("CLUSTER_STORE") {
-        Ok(store) => (store, std::env::var(store::REDIS).ok()),
+        Ok(store) => {
+            Store::parse(&store)?;
+            (store, std::env::var(store::REDIS).ok())
+        }
         Err(_) => {
             let started = spawn_blocking(|| (database::start(), database::start_redis())).await?;
             let (postgres, redis) = own.insert(started);
@@ -69,14 +73,14 @@ async fn cluster() -> Result<(), Box<dyn Error + Send + Sync>> {
         }
     };
     let servers = Servers::start(&store, redis.as_deref(), SERVERS).await?;
-    listen(&std::env::var("PORT").unwrap_or_else(|_| "3000".to_owned()), page::router(servers)).await?;
+    listen(port, page::router(servers)).await?;
     drop(own);
     Ok(())
 }
 
 /// Serves on 127.0.0.1 until Ctrl-C. The routes have no login, so they must not have a public address.
-async fn listen(port: &str, app: Router) -> Result<(), Box<dyn Error + Send + Sync>> {
-    let listener = TcpListener::bind(("127.0.0.1", port.parse()?)).await?;
+async fn listen(port: u16, app: Router) -> Result<(), Box<dyn Error + Send + Sync>> {
+    let listener = TcpListener::bind(("127.0.0.1", port)).await?;
     writeln!(io::stdout(), "listening on http://{}", listener.local_addr()?)?;
     serving::serve_axum(listener, serving::stopped(), app).await;
     Ok(())

@@ -3,6 +3,7 @@
 //! Run `OPENAI_API_KEY=… cargo run -p own-tables`, and post messages with the header `x-customer: ann`.
 
 use std::error::Error;
+use std::io::{self, Write};
 
 use axum::Router;
 use omniassist_axum::{Assistant, AuthRequest, OpenAiProvider, Principal, SqliteStore};
@@ -23,6 +24,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         .build()?;
     let app = Router::new().nest_service("/assistant", omniassist_axum::router(assistant.clone()));
     let listener = TcpListener::bind("127.0.0.1:3000").await?;
+    writeln!(io::stdout(), "listening on http://{}", listener.local_addr()?)?;
     let connections = serve_axum(listener, stopped(), app).await;
     assistant.shutdown().await;
     connections.shutdown().await;

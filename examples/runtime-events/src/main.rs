@@ -22,7 +22,7 @@ use tracing_subscriber::EnvFilter;
 async fn main() -> Result<(), Box<dyn Error>> {
     let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("info"));
     tracing_subscriber::fmt().with_env_filter(filter).with_ansi(false).with_writer(io::stderr).init();
-    let port = std::env::var("PORT").map_or(Ok(3000), |port| port.parse())?;
+    let port = serving::port(3000)?;
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await?;
     writeln!(io::stdout(), "listening on http://{}", listener.local_addr()?)?;
     serving::serve_axum(listener, serving::stopped(), runtime_events::router(&Player::default())).await;

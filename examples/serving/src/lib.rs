@@ -87,6 +87,22 @@ pub async fn serve_axum(
     serve(listener, stopped, service_for).await
 }
 
+/// Returns the port in the variable `PORT`. One that is empty or not set means the default.
+///
+/// # Errors
+///
+/// Returns a text that names the variable if it has no port.
+pub fn port(default: u16) -> Result<u16, String> {
+    read_port(&std::env::var("PORT").unwrap_or_default(), default)
+}
+
+fn read_port(text: &str, default: u16) -> Result<u16, String> {
+    if text.is_empty() {
+        return Ok(default);
+    }
+    text.parse().map_err(|_| format!("PORT: `{text}` is not a number from 0 to 65535"))
+}
+
 /// Waits for the next client. It tries again if the process has no sockets left.
 async fn accept(listener: &TcpListener) -> (TcpStream, SocketAddr) {
     loop {
@@ -133,6 +149,15 @@ mod tests {
     use tokio::time::Instant;
 
     use super::*;
+
+    #[test]
+    fn an_error_names_the_variable_of_the_port() {
+        assert_eq!((read_port("", 3001), read_port("0", 3001)), (Ok(3001), Ok(0)));
+        for text in ["abc", "99999", " 3000"] {
+            let problem = format!("PORT: `{text}` is not a number from 0 to 65535");
+            assert_eq!(read_port(text, 3001), Err(problem));
+        }
+    }
 
     #[tokio::test(start_paused = true)]
     async fn a_connection_without_a_complete_request_head_is_closed() {

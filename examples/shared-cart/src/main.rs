@@ -15,7 +15,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     tracing_subscriber::fmt().with_env_filter(filter).with_ansi(false).with_writer(io::stderr).init();
     let assistant = shared_cart::assistant(shared_cart::model()?)?;
     let app = Router::new().fallback_service(omniassist_axum::router(assistant.clone()));
-    let port = std::env::var("PORT").map_or(Ok(3000), |port| port.parse())?;
+    let port = serving::port(3000)?;
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await?;
     writeln!(io::stdout(), "listening on http://{}", listener.local_addr()?)?;
     serving::serve_axum(listener, serving::stopped(), app).await;

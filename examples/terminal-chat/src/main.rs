@@ -46,7 +46,7 @@ async fn run(is_demo: bool) -> Result<(), Failure> {
     let model = if is_demo { script() } else { model().await? };
     let chat = Chat::new(Conversation::new(assistant(model)?));
     // The terminal is restored by a panic too: `init` sets a hook.
-    let mut terminal = ratatui::try_init()?;
+    let mut terminal = ratatui::try_init().map_err(|error| format!("cannot use a terminal: {error}"))?;
     let pasting = execute!(io::stdout(), EnableBracketedPaste);
     let ended = show(&mut terminal, chat).await;
     let pasted = execute!(io::stdout(), DisableBracketedPaste);
