@@ -33,7 +33,7 @@ async fn order_status(
     user: Principal,
 ) -> Result<String, ToolError> {
     tracing::info!(user = user.id(), "looks up an order"); // anonymous users have the id ""
-    // The model and the user read this text. `?` accepts any error: its text goes to the log only.
+    // The model and the user read this text. `?` takes every `Error` type; its text goes to the log only.
     db.0.get(&query.number).cloned().ok_or_else(|| ToolError::new("There is no such order."))
 }
 

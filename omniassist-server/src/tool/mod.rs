@@ -49,7 +49,7 @@
 //! |---|---|---|
 //! | [`Args<T>`] | the model's arguments | a tool error that names what does not fit |
 //! | [`State<T>`] | the host's value of this type | registration fails |
-//! | [`Extension<T>`] | a value of the request's extensions | a tool error that names the type |
+//! | [`Extension<T>`] | a value of the request's extensions | the call fails, and the log names the type |
 //! | `Option<Extension<T>>` | the same | `None` |
 //! | [`Principal`](crate::Principal) | the user of the run | anonymous |
 //! | [`ToolContext`] | the call: id, cancellation, progress, run | |

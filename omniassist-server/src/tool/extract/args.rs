@@ -7,7 +7,8 @@ use crate::tool::{ToolContext, ToolDescription, ToolError};
 /// The arguments that the model gives. The tool's JSON Schema is generated from their type: doc comments on fields
 /// become descriptions, which the model reads.
 ///
-/// The type must be a struct with named fields (its schema must be an object). A tool without `Args` takes none.
+/// The type must be a struct with named fields (its schema must be an object). It owns its texts: they are `String`, not
+/// `&str`. A tool without `Args` takes none.
 ///
 /// ```
 /// use omniassist_server::tool::{Args, Tool, ToolError};
