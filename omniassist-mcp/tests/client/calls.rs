@@ -57,6 +57,25 @@ async fn structured_output_is_checked() {
 }
 
 #[tokio::test]
+async fn a_schema_of_outputs_cannot_hold_a_thread() {
+    // Each definition holds the next one twice, so a plain check would take 2^40 steps.
+    let twice = |number: u32| {
+        let next = json!({"$ref": format!("#/$defs/a{}", number + 1)});
+        (format!("a{number}"), json!({"allOf": [next, next]}))
+    };
+    let mut definitions: serde_json::Map<_, _> = (0..40).map(twice).collect();
+    definitions.insert("a40".to_owned(), json!({"type": "integer"}));
+    let total = json!({"$ref": "#/$defs/a0"});
+    let mut hostile = tool("structured");
+    hostile["outputSchema"] = json!({"type": "object", "properties": {"total": total}, "$defs": definitions});
+    let server = served(&[]).await;
+    server.protocol.set_tools(vec![hostile]);
+    let desk = Desk::new([open(McpServer::http("docs", &server.url))]).ready().await;
+    let result = desk.call("docs_structured").await.to_string();
+    assert!(result.contains("total") && result.contains('7'), "{result}");
+}
+
+#[tokio::test]
 async fn a_structured_result_keeps_its_text_and_links() {
     let server = served(&["both", "same"]).await;
     let desk = Desk::new([open(McpServer::http("docs", &server.url))]).ready().await;

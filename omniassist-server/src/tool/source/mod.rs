@@ -40,6 +40,7 @@ mod app;
 mod attached;
 mod attachment;
 mod name;
+mod output_schema;
 mod slot;
 mod status;
 
@@ -53,6 +54,7 @@ pub(super) use attached::Filter;
 pub(super) use attachment::{Attachment, Attachments};
 pub(super) use name::check_source_name;
 pub use name::source_tool_name;
+pub use output_schema::OutputSchema;
 pub(super) use slot::OfferedTools;
 pub use slot::SourceSlot;
 pub use status::{SourceState, SourceStatus, WithheldTool};
