@@ -88,7 +88,8 @@ impl McpServer {
     /// than the application chooses the URL. Default: none, so that its address can be internal. They have no effect on a
     /// process.
     ///
-    /// The bounds of time and bytes of the policy do not apply; those of this client do. No proxy of the system is used.
+    /// The bounds of time and bytes of the policy do not apply; those of this client do. Its root certificates are trusted too. No
+    /// proxy of the system is used.
     pub fn outbound(mut self, policy: OutboundPolicy) -> Self {
         self.change().outbound = Some(policy);
         self

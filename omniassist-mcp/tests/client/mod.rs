@@ -32,6 +32,7 @@ mod protocol;
 mod pypi;
 mod start;
 mod stdio_server;
+mod tls;
 mod trees;
 
 use std::time::{Duration, Instant};

@@ -107,6 +107,11 @@ impl OutboundPolicy {
         self
     }
 
+    /// Returns the texts of [`root_certificate`](Self::root_certificate), for a client of your own that obeys the policy.
+    pub fn root_certificates(&self) -> impl Iterator<Item = &[u8]> {
+        self.root_certificates.iter().map(Vec::as_slice)
+    }
+
     /// Sets the maximum number of bytes that are read of a response. Default: 256 KiB.
     pub fn max_bytes(mut self, bytes: usize) -> Self {
         self.max_bytes = bytes;

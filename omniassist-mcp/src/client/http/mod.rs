@@ -16,7 +16,7 @@ use futures_util::stream::BoxStream;
 use http::header::ACCEPT;
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use omniassist_server::outbound::OutboundPolicy;
-use reqwest::{Client, RequestBuilder, Response, redirect};
+use reqwest::{Certificate, Client, RequestBuilder, Response, redirect};
 use rmcp::model::ClientJsonRpcMessage;
 use rmcp::transport::streamable_http_client::{
     SseError, StreamableHttpClient, StreamableHttpError, StreamableHttpPostResponse,
@@ -70,6 +70,13 @@ impl HttpClient {
             policy.check(url).map_err(McpError::unreachable)?;
             // A proxy would look up the host itself.
             client = client.no_proxy().dns_resolver(Guard(policy.clone()));
+            for pem in policy.root_certificates() {
+                let roots = Certificate::from_pem_bundle(pem).map_err(McpError::unreachable)?;
+                if roots.is_empty() {
+                    return Err(McpError::unreachable("a root certificate of the policy is not in PEM form"));
+                }
+                client = client.tls_certs_merge(roots);
+            }
         }
         let user = credentials.and_then(|credentials| credentials.user.clone());
         Ok(Self { client: client.build().map_err(McpError::unreachable)?, user })
