@@ -93,7 +93,10 @@ impl Pool {
     /// Ends the link of a user, and the calls that are under way.
     pub(super) fn end(&self, principal: &Principal) {
         let ended = self.lock().by_principal.remove(&self.key(principal));
-        drop(ended);
+        if let Some(link) = ended {
+            // A call that is under way keeps the link.
+            link.stop();
+        }
     }
 
     /// Returns `true` if the server offers a tool to a user, with exactly this definition.

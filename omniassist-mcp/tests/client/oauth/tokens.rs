@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use futures_util::future::join_all;
 use omniassist_mcp::client::{McpAuth, McpServer};
@@ -85,6 +86,23 @@ async fn an_authorization_server_that_fails_costs_no_token() {
     assert_eq!(office.state("ann").await, "ready");
     office.accounts.fail(false);
     assert!(office.call("ann", "docs_look").await.contains("look ran"));
+}
+
+#[tokio::test]
+async fn a_call_under_way_ends_when_the_user_is_forgotten() {
+    let office = Office::open_with(["hang"], |oauth| oauth).await;
+    office.authorize("ann").await;
+    let call = office.call("ann", "docs_hang");
+    let forget = async {
+        while office.server.protocol.calls("hang") == 0 {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        office.docs.forget_authorization(&Principal::new("ann")).await.unwrap();
+    };
+    let both = async { tokio::join!(call, forget).0 };
+    let result = tokio::time::timeout(Duration::from_secs(10), both).await.unwrap();
+    assert!(result.contains("is_error"), "{result}");
+    assert!(office.call("ann", "docs_hang").await.contains("There is no"));
 }
 
 #[tokio::test]
