@@ -34,7 +34,7 @@ const MAX_USERS: usize = 1024;
 pub(in crate::client) struct Authorizer {
     pub(super) settings: OAuth,
     server: Text,
-    url: Arc<str>,
+    pub(super) url: Arc<str>,
     guard: Option<OutboundPolicy>,
     requests: OnceCell<Arc<GuardedRequests>>,
     users: Mutex<HashMap<Principal, Arc<User>>>,
@@ -99,7 +99,7 @@ impl Authorizer {
         let user = self.user(principal);
         let _flight = user.flight.lock().await;
         let key = self.key(principal, CredentialKind::Tokens);
-        let tokens = self.read::<Tokens>(&key).await?.ok_or_else(McpError::authorization_needed)?;
+        let tokens = self.tokens(&key).await?.ok_or_else(McpError::authorization_needed)?;
         let is_refused = user.is_refused(&tokens.access_token);
         let tokens = match is_refused || tokens.has_expired() {
             false => tokens,
@@ -125,7 +125,7 @@ impl Authorizer {
             }
             Ok(Err(Failure::Rejected)) => {
                 // Another process may have renewed them.
-                match self.read::<Tokens>(key).await? {
+                match self.tokens(key).await? {
                     Some(new) if new != old => Ok(new),
                     _ => {
                         self.remove(key).await?;
@@ -164,7 +164,8 @@ impl Authorizer {
             })?;
         received
             .and_then(|received| {
-                Tokens::new(old.client.clone(), &received, old.requested.clone(), old.challenge.clone())
+                let (requested, challenge) = (old.requested.clone(), old.challenge.clone());
+                Tokens::new(old.server.clone(), old.client.clone(), &received, requested, challenge)
             })
             .ok_or(Failure::Rejected)
     }
@@ -172,7 +173,7 @@ impl Authorizer {
     /// Returns `true` if a user has tokens that the server has not refused.
     pub(in crate::client) async fn is_authorized(&self, principal: &Principal) -> Result<bool, McpError> {
         let user = self.user(principal);
-        let tokens = self.read::<Tokens>(&self.key(principal, CredentialKind::Tokens)).await?;
+        let tokens = self.tokens(&self.key(principal, CredentialKind::Tokens)).await?;
         Ok(tokens.is_some_and(|tokens| {
             let is_old = tokens.has_expired() || user.is_refused(&tokens.access_token);
             user.missing().is_empty() && (!is_old || tokens.refresh_token.is_some())
@@ -224,6 +225,11 @@ impl Authorizer {
 
     pub(super) fn key(&self, principal: &Principal, kind: CredentialKind) -> CredentialKey {
         CredentialKey::new(self.server.clone(), principal.clone(), kind)
+    }
+
+    /// Reads the tokens of a user. Those for another URL count as none.
+    pub(super) async fn tokens(&self, key: &CredentialKey) -> Result<Option<Tokens>, McpError> {
+        Ok(self.read::<Tokens>(key).await?.filter(|tokens| *tokens.server == *self.url))
     }
 
     /// Reads a value. One that this version cannot read counts as none.

@@ -32,7 +32,7 @@ impl Authorizer {
         }
         let user = self.user(principal);
         let _flight = user.flight.lock().await;
-        let tokens = self.read::<Tokens>(&self.key(principal, CredentialKind::Tokens)).await?;
+        let tokens = self.tokens(&self.key(principal, CredentialKind::Tokens)).await?;
         let challenge = user.challenge();
         let (url, pending) = Self::within_time(async {
             let mut found = self.discover(challenge.as_deref()).await?;
@@ -45,7 +45,8 @@ impl Authorizer {
             let asked: Vec<&str> = scopes.iter().map(String::as_str).collect();
             let url = manager.get_authorization_url(&asked).await.map_err(McpError::authorization)?;
             let state = stored(&self.checked(&url)?, &states).await?;
-            Ok((url, Pending { client, state, requested: scopes, challenge }))
+            let server = self.url.to_string();
+            Ok((url, Pending { server, client, state, requested: scopes, challenge }))
         })
         .await?;
         self.write(&self.key(principal, CredentialKind::Authorization), &pending).await?;
@@ -58,8 +59,10 @@ impl Authorizer {
         let user = self.user(principal);
         let _flight = user.flight.lock().await;
         let key = self.key(principal, CredentialKind::Authorization);
-        let begun =
-            |pending: &Pending| Sha256::digest(&pending.state.csrf_token) == Sha256::digest(&redirect.state);
+        let begun = |pending: &Pending| {
+            let is_begun = Sha256::digest(&pending.state.csrf_token) == Sha256::digest(&redirect.state);
+            is_begun && *pending.server == *self.url
+        };
         let unknown = || McpError::authorization("no authorization with this state was begun by this user");
         if !self.read::<Pending>(&key).await?.as_ref().is_some_and(begun) {
             return Err(unknown());
@@ -86,7 +89,7 @@ impl Authorizer {
         }
         let mut manager = found.manager;
         let (states, received) = (InMemoryStateStore::new(), InMemoryCredentialStore::new());
-        let Pending { client, state, requested, challenge } = pending;
+        let Pending { server, client, state, requested, challenge } = pending;
         let exchange = async {
             let secret = state.csrf_token.clone();
             states.save(&secret, state).await?;
@@ -100,7 +103,7 @@ impl Authorizer {
         let received =
             exchange.with_subscriber(NoSubscriber::default()).await.map_err(McpError::authorization)?;
         received
-            .and_then(|received| Tokens::new(client, &received, requested, challenge))
+            .and_then(|received| Tokens::new(server, client, &received, requested, challenge))
             .ok_or_else(|| McpError::authorization("the authorization server gave no token"))
     }
 

@@ -21,6 +21,8 @@ pub(super) struct Client {
 /// The tokens of a user.
 #[derive(Clone, Serialize, Deserialize, PartialEq)]
 pub(super) struct Tokens {
+    /// The URL of the MCP server that they are for. Another one must not receive them, whatever its name is.
+    pub(super) server: String,
     pub(super) client: Client,
     pub(super) access_token: String,
     pub(super) refresh_token: Option<String>,
@@ -37,6 +39,8 @@ pub(super) struct Tokens {
 /// An authorization that has begun.
 #[derive(Serialize, Deserialize)]
 pub(super) struct Pending {
+    /// The URL of the MCP server.
+    pub(super) server: String,
     pub(super) client: Client,
     pub(super) state: StoredAuthorizationState,
     pub(super) requested: Vec<String>,
@@ -45,6 +49,7 @@ pub(super) struct Pending {
 
 impl Tokens {
     pub(super) fn new(
+        server: String,
         client: Client,
         received: &StoredCredentials,
         requested: Vec<String>,
@@ -52,6 +57,7 @@ impl Tokens {
     ) -> Option<Self> {
         let tokens = received.token_response.as_ref()?;
         Some(Self {
+            server,
             client,
             access_token: tokens.access_token().secret().clone(),
             refresh_token: tokens.refresh_token().map(|token| token.secret().clone()),

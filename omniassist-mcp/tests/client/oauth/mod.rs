@@ -4,6 +4,7 @@ mod accounts;
 mod authorize;
 mod client_id;
 mod guard;
+mod shared_store;
 mod tokens;
 mod users;
 

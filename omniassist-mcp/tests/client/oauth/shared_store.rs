@@ -1,0 +1,33 @@
+//! Processes and servers that share one store of credentials.
+
+use omniassist_mcp::client::{McpAuth, McpServer, OAuth};
+use omniassist_server::Principal;
+
+use super::{Office, open, settings};
+use crate::client::Desk;
+use crate::client::http_server::{HttpServer, Lost};
+use crate::client::protocol::Protocol;
+
+/// A desk of another process, with the server of this name at a URL.
+fn other(url: &str, oauth: OAuth) -> Desk {
+    Desk::new([open(McpServer::http("docs", url)).auth(McpAuth::oauth(oauth))])
+}
+
+async fn state(desk: &Desk, user: &str) -> &'static str {
+    let mut extensions = http::Extensions::new();
+    extensions.insert(Principal::new(user));
+    desk.assistant.visible_sources(&extensions).await[0].state.as_str()
+}
+
+#[tokio::test]
+async fn the_tokens_for_one_url_are_not_sent_to_another() {
+    let office = Office::open().await;
+    office.authorize("ann").await;
+    // The same name, the same store, and another server.
+    let next = HttpServer::start(Protocol::new(["look"]), Lost::NotFound).await;
+    let desk = other(&next.url, settings(&office.accounts, office.store.clone()));
+    assert!(desk.call_as("ann", "docs_look").await.to_string().contains("There is no"));
+    assert_eq!(next.protocol.count("initialize"), 0);
+    assert_eq!(state(&desk, "ann").await, "authorization_needed");
+    assert!(office.call("ann", "docs_look").await.contains("look ran"));
+}
