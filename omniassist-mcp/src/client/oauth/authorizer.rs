@@ -49,6 +49,11 @@ enum Failure {
     Other(McpError),
 }
 
+/// Returns a secret as a text.
+pub(super) fn exposed(secret: Option<&SecretString>) -> Option<String> {
+    secret.map(|secret| secret.expose_secret().to_owned())
+}
+
 impl Authorizer {
     pub(in crate::client) fn new(
         settings: OAuth,
@@ -148,11 +153,12 @@ impl Authorizer {
             return Err(Failure::Rejected);
         }
         let mut manager = found.manager;
+        let client = self.at_present(&old.client);
         let received = InMemoryCredentialStore::new();
         let renewal = async {
             received.save(old.credentials()?).await?;
             manager.set_credential_store(received.clone());
-            self.configure(&mut manager, &old.client)?;
+            self.configure(&mut manager, &client)?;
             manager.refresh_token().await?;
             received.load().await
         };
@@ -160,14 +166,35 @@ impl Authorizer {
         let received =
             renewal.with_subscriber(NoSubscriber::default()).await.map_err(|error| match error {
                 AuthError::TokenRefreshRejected(_) | AuthError::AuthorizationRequired => Failure::Rejected,
+                error if self.is_forgotten(&client, &error) => Failure::Rejected,
                 error => Failure::Other(McpError::authorization(error)),
             })?;
         received
             .and_then(|received| {
                 let (requested, challenge) = (old.requested.clone(), old.challenge.clone());
-                Tokens::new(old.server.clone(), old.client.clone(), &received, requested, challenge)
+                Tokens::new(old.server.clone(), client, &received, requested, challenge)
             })
             .ok_or(Failure::Rejected)
+    }
+
+    /// Returns a client with the secret that the application has now: the stored one may have been replaced.
+    fn at_present(&self, client: &Client) -> Client {
+        let own = self.settings.client.as_ref().filter(|(id, _)| **id == client.id);
+        let secret = own.map_or_else(|| client.secret.clone(), |(_, secret)| exposed(secret.as_deref()));
+        Client { secret, ..client.clone() }
+    }
+
+    /// Returns `true` if an authorization server has forgotten the registration of the application (RFC 6749, section 5.2).
+    /// The next authorization registers it again. A client id of the settings is a matter of the operator.
+    fn is_forgotten(&self, client: &Client, error: &AuthError) -> bool {
+        let AuthError::TokenRefreshFailed(text) = error else { return false };
+        let mut own = self.settings.client.iter().map(|(id, _)| id).chain(&self.settings.client_metadata);
+        let is_forgotten = !own.any(|id| **id == client.id)
+            && ["invalid_client", "unauthorized_client"].iter().any(|code| text.contains(code));
+        if is_forgotten {
+            self.forget_registration();
+        }
+        is_forgotten
     }
 
     /// Returns `true` if a user has tokens that the server has not refused.

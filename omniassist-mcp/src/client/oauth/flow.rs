@@ -9,12 +9,11 @@ use rmcp::transport::auth::OAuthClientConfig;
 use rmcp::transport::{
     AuthError, CredentialStore as _, InMemoryCredentialStore, InMemoryStateStore, StateStore,
 };
-use secrecy::ExposeSecret;
 use sha2::{Digest, Sha256};
 use tracing::instrument::WithSubscriber;
 use tracing::subscriber::NoSubscriber;
 
-use super::authorizer::Authorizer;
+use super::authorizer::{Authorizer, exposed};
 use super::discovery::Discovered;
 use super::record::{Client, Pending, Tokens};
 use super::redirect::Redirect;
@@ -125,8 +124,7 @@ impl Authorizer {
     async fn client(&self, found: &mut Discovered, scopes: &[String]) -> Result<Client, McpError> {
         let issuer = found.issuer.clone();
         if let Some((id, secret)) = &self.settings.client {
-            let secret = secret.as_ref().map(|secret| secret.expose_secret().to_owned());
-            return Ok(Client { issuer, id: id.to_string(), secret });
+            return Ok(Client { issuer, id: id.to_string(), secret: exposed(secret.as_deref()) });
         }
         if let Some(url) = self.settings.client_metadata.as_ref().filter(|_| found.accepts_client_metadata) {
             return Ok(Client { issuer, id: url.to_string(), secret: None });
@@ -152,7 +150,7 @@ impl Authorizer {
     }
 
     /// Forgets the registration: the authorization server may not know it any more.
-    fn forget_registration(&self) {
+    pub(super) fn forget_registration(&self) {
         *self.registered.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
 

@@ -40,6 +40,7 @@ struct State {
     received: Vec<(String, Query)>,
     scopes: String,
     fails: bool,
+    forgets: bool,
     posts_only: bool,
     /// A path that is redirected: with the status and the target.
     redirect: Option<(String, u16, String)>,
@@ -97,6 +98,11 @@ impl Accounts {
     /// Fails each request for a token, or none.
     pub(crate) fn fail(&self, fails: bool) {
         self.state().fails = fails;
+    }
+
+    /// Does not know the application any more, or does.
+    pub(crate) fn forget_application(&self, forgets: bool) {
+        self.state().forgets = forgets;
     }
 
     /// Refuses tokens of messages only. Other requests to the MCP server are not allowed, as those of a stream are not in the
@@ -247,6 +253,7 @@ impl Accounts {
                 Response::builder().status(302).header("location", target).body(Full::default()).unwrap()
             }
             "/token" if state.fails => status(StatusCode::SERVICE_UNAVAILABLE),
+            "/token" if state.forgets => refused(StatusCode::UNAUTHORIZED, "invalid_client"),
             "/token" => state.token(&sent),
             _ => status(StatusCode::NOT_FOUND),
         }
@@ -257,20 +264,22 @@ impl State {
     fn token(&mut self, sent: &Query) -> Response<Full<Bytes>> {
         let (user, scopes) = match sent["grant_type"].as_str() {
             "authorization_code" => {
-                let Some((user, asked)) = self.codes.remove(&sent["code"]) else { return refused() };
+                let Some((user, asked)) = self.codes.remove(&sent["code"]) else {
+                    return refused(StatusCode::BAD_REQUEST, "invalid_grant");
+                };
                 let is_bound = sent["redirect_uri"] == asked["redirect_uri"]
                     && sent["resource"] == asked["resource"]
                     && asked["code_challenge_method"] == "S256"
                     && sent["code_verifier"].len() >= 43;
                 if !is_bound {
-                    return refused();
+                    return refused(StatusCode::BAD_REQUEST, "invalid_grant");
                 }
                 (user, asked.get("scope").cloned().unwrap_or_default())
             }
             // A refresh token is used once.
             _ => match self.refresh.remove(&sent["refresh_token"]) {
                 Some(known) => known,
-                None => return refused(),
+                None => return refused(StatusCode::BAD_REQUEST, "invalid_grant"),
             },
         };
         let scopes = self.overrides.get("grants").and_then(Value::as_str).map_or(scopes, str::to_owned);
@@ -286,9 +295,9 @@ impl State {
     }
 }
 
-fn refused() -> Response<Full<Bytes>> {
-    let mut response = answer(&json!({"error": "invalid_grant"}));
-    *response.status_mut() = StatusCode::BAD_REQUEST;
+fn refused(status: StatusCode, error: &str) -> Response<Full<Bytes>> {
+    let mut response = answer(&json!({ "error": error }));
+    *response.status_mut() = status;
     response
 }
 

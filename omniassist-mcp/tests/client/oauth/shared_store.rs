@@ -31,3 +31,18 @@ async fn the_tokens_for_one_url_are_not_sent_to_another() {
     assert_eq!(state(&desk, "ann").await, "authorization_needed");
     assert!(office.call("ann", "docs_look").await.contains("look ran"));
 }
+
+#[tokio::test]
+async fn a_secret_of_the_application_can_be_replaced() {
+    let office =
+        Office::open_with(["look"], |oauth| oauth.client_with_secret("known", "secret-before")).await;
+    office.accounts.expire_in(0);
+    office.authorize("ann").await;
+    office.accounts.expire_in(3600);
+    let oauth = settings(&office.accounts, office.store.clone());
+    let desk = other(&office.server.url, oauth.client_with_secret("known", "secret-after"));
+    assert!(desk.call_as("ann", "docs_look").await.to_string().contains("look ran"));
+    let sent = office.accounts.received("/token");
+    // `known:secret-after`
+    assert_eq!(sent.last().unwrap()["authorization"], "Basic a25vd246c2VjcmV0LWFmdGVy");
+}

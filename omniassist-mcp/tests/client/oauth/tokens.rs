@@ -89,6 +89,33 @@ async fn an_authorization_server_that_fails_costs_no_token() {
 }
 
 #[tokio::test]
+async fn an_application_that_is_forgotten_is_registered_again() {
+    let office = Office::open().await;
+    office.accounts.expire_in(0);
+    office.authorize("ann").await;
+    office.accounts.expire_in(3600);
+    office.accounts.forget_application(true);
+    assert!(office.call("ann", "docs_look").await.contains("There is no"));
+    assert_eq!(office.state("ann").await, "authorization_needed");
+    office.accounts.forget_application(false);
+    office.authorize("ann").await;
+    assert!(office.call("ann", "docs_look").await.contains("look ran"));
+    assert_eq!(office.accounts.received("/register").len(), 2);
+}
+
+#[tokio::test]
+async fn a_client_id_of_the_settings_that_is_refused_costs_no_token() {
+    let office = Office::open_with(["look"], |oauth| oauth.client("known")).await;
+    office.accounts.expire_in(0);
+    office.authorize("ann").await;
+    office.accounts.expire_in(3600);
+    office.accounts.forget_application(true);
+    assert!(office.call("ann", "docs_look").await.contains("There is no"));
+    office.accounts.forget_application(false);
+    assert!(office.call("ann", "docs_look").await.contains("look ran"));
+}
+
+#[tokio::test]
 async fn a_call_under_way_ends_when_the_user_is_forgotten() {
     let office = Office::open_with(["hang"], |oauth| oauth).await;
     office.authorize("ann").await;
