@@ -130,13 +130,14 @@ impl Authorizer {
             }
             Ok(Err(Failure::Rejected)) => {
                 // Another process may have renewed them.
-                match self.tokens(key).await? {
-                    Some(new) if new != old => Ok(new),
-                    _ => {
-                        self.remove(key).await?;
-                        Err(McpError::authorization_needed())
-                    }
+                if let Some(new) = self.tokens(key).await?.filter(|new| *new != old) {
+                    return Ok(new);
                 }
+                // It may do so at this moment.
+                if let Some(new) = self.take::<Tokens>(key).await?.filter(|new| *new != old) {
+                    self.write(key, &new).await?;
+                }
+                self.tokens(key).await?.ok_or_else(McpError::authorization_needed)
             }
             Ok(Err(Failure::Other(error))) => Err(error),
             Err(_) => Err(McpError::timed_out()),

@@ -1,7 +1,13 @@
 //! Processes and servers that share one store of credentials.
 
-use omniassist_mcp::client::{McpAuth, McpServer, OAuth};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+
+use omniassist_mcp::client::{
+    CredentialFuture, CredentialKey, CredentialStore, McpAuth, McpServer, MemoryCredentialStore, OAuth,
+};
 use omniassist_server::Principal;
+use secrecy::SecretString;
 
 use super::{Office, open, settings};
 use crate::client::Desk;
@@ -45,4 +51,51 @@ async fn a_secret_of_the_application_can_be_replaced() {
     let sent = office.accounts.received("/token");
     // `known:secret-after`
     assert_eq!(sent.last().unwrap()["authorization"], "Basic a25vd246c2VjcmV0LWFmdGVy");
+}
+
+/// A store of which a process reads an old value, until it removes what another process has written meanwhile.
+#[derive(Clone)]
+struct Overtaken {
+    store: MemoryCredentialStore,
+    read: Arc<Mutex<Option<SecretString>>>,
+    is_old: Arc<AtomicBool>,
+}
+
+impl CredentialStore for Overtaken {
+    fn get<'a>(&'a self, key: &'a CredentialKey) -> CredentialFuture<'a, Option<SecretString>> {
+        Box::pin(async move {
+            if self.is_old.load(Ordering::Relaxed) {
+                return Ok(self.read.lock().unwrap().clone());
+            }
+            let value = self.store.get(key).await?;
+            self.read.lock().unwrap().clone_from(&value);
+            Ok(value)
+        })
+    }
+
+    fn put<'a>(&'a self, key: &'a CredentialKey, value: SecretString) -> CredentialFuture<'a, ()> {
+        self.store.put(key, value)
+    }
+
+    fn remove<'a>(&'a self, key: &'a CredentialKey) -> CredentialFuture<'a, Option<SecretString>> {
+        self.is_old.store(false, Ordering::Relaxed);
+        self.store.remove(key)
+    }
+}
+
+#[tokio::test]
+async fn tokens_that_another_process_renews_at_this_moment_stay() {
+    let office = Office::open().await;
+    office.authorize("ann").await;
+    let store = Overtaken { store: office.store.clone(), read: Arc::default(), is_old: Arc::default() };
+    let desk = || other(&office.server.url, settings(&office.accounts, store.clone()));
+    let call = async |desk: Desk| desk.call_as("ann", "docs_look").await.to_string();
+    assert!(call(desk()).await.contains("look ran"));
+    office.accounts.revoke_access();
+    // It renews them, and the refresh token that was read is of no use any more.
+    assert!(office.call("ann", "docs_look").await.contains("look ran"));
+    store.is_old.store(true, Ordering::Relaxed);
+    let result = call(desk()).await;
+    assert!(!store.is_old.load(Ordering::Relaxed) && result.contains("look ran"), "{result}");
+    assert_eq!(office.state("ann").await, "ready");
 }
