@@ -86,6 +86,11 @@ impl McpTool {
             match step {
                 Step::Failed(Fault::NotRun(_) | Fault::Expired(_)) if !is_repeated => is_repeated = true,
                 Step::Failed(Fault::Gone(_)) if !is_repeated && self.may_repeat() => is_repeated = true,
+                Step::Failed(Fault::Forbidden(ref error))
+                    if !is_repeated && error.is_authorization_needed() =>
+                {
+                    is_repeated = true;
+                }
                 Step::Failed(Fault::NeedsPages(pages)) => {
                     check_round(waiting)?;
                     let page = |page| Question::new(page).map(Asked::new).map_err(not_shown);
@@ -146,7 +151,13 @@ impl McpTool {
         let known = waiting.filter(|_| is_new).map(Waiting::answered).unwrap_or_default();
         let connection = Arc::clone(&begun.connection);
         let step = self.follow(begun, waiting, known, call, deadline).await;
-        if matches!(step, Ok(Step::Failed(Fault::NotRun(_) | Fault::Expired(_) | Fault::Gone(_)))) {
+        let is_over = match &step {
+            Ok(Step::Failed(Fault::NotRun(_) | Fault::Expired(_) | Fault::Gone(_))) => true,
+            // The user may have authorized more in another process, so the next connection reads the token again.
+            Ok(Step::Failed(Fault::Forbidden(error))) => error.is_authorization_needed(),
+            _ => false,
+        };
+        if is_over {
             connection.abandon();
         }
         step

@@ -204,7 +204,9 @@ impl Authorizer {
         let tokens = self.tokens(&self.key(principal, CredentialKind::Tokens)).await?;
         Ok(tokens.is_some_and(|tokens| {
             let is_old = tokens.has_expired() || user.is_refused(&tokens.access_token);
-            user.missing().is_empty() && (!is_old || tokens.refresh_token.is_some())
+            // Another process may have asked the user for what this one misses.
+            let has_all = user.missing().iter().all(|scope| tokens.requested.contains(scope));
+            has_all && (!is_old || tokens.refresh_token.is_some())
         }))
     }
 

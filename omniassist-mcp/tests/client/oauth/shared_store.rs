@@ -53,6 +53,20 @@ async fn a_secret_of_the_application_can_be_replaced() {
     assert_eq!(sent.last().unwrap()["authorization"], "Basic a25vd246c2VjcmV0LWFmdGVy");
 }
 
+#[tokio::test]
+async fn a_scope_that_another_process_asked_for_is_not_missing() {
+    let office = Office::open().await;
+    office.authorize("ann").await;
+    let desk = other(&office.server.url, settings(&office.accounts, office.store.clone()));
+    office.accounts.require("write");
+    assert!(desk.call_as("ann", "docs_look").await.to_string().contains("has to authorize"));
+    assert!(office.call("ann", "docs_look").await.contains("has to authorize"));
+    assert_eq!(state(&desk, "ann").await, "authorization_needed");
+    office.authorize("ann").await;
+    assert_eq!(state(&desk, "ann").await, "ready");
+    assert!(desk.call_as("ann", "docs_look").await.to_string().contains("look ran"));
+}
+
 /// A store of which a process reads an old value, until it removes what another process has written meanwhile.
 #[derive(Clone)]
 struct Overtaken {
