@@ -160,7 +160,8 @@ impl HttpTool {
     /// connections refuse the URL.
     pub fn build(mut self) -> Result<Tool, OpenApiError> {
         let (server, path) = Server::split(&self.url)?;
-        let wrong = |reason: &str| OpenApiError::configuration(format!("the URL {:?}: {reason}", self.url));
+        let shown = redacted(&self.url);
+        let wrong = |reason: &str| OpenApiError::configuration(format!("the URL {shown:?}: {reason}"));
         let template = Template::parse(path).map_err(wrong)?;
         if template.has_query() {
             return Err(wrong("use `query` for what follows the `?`"));

@@ -25,7 +25,11 @@ pub(crate) struct Server {
 
 impl Server {
     pub(crate) fn parse(url: &str) -> Result<Self, OpenApiError> {
-        let shown = redacted(url);
+        Self::read(url, &redacted(url))
+    }
+
+    /// Reads a URL. `shown` stands for it in errors.
+    fn read(url: &str, shown: &str) -> Result<Self, OpenApiError> {
         let wrong = |reason: &str| OpenApiError::configuration(format!("the server URL {shown:?} {reason}"));
         let uri: Uri = url.parse().map_err(|error| wrong("is not valid").with_source(error))?;
         let (Some("http" | "https"), Some(authority)) = (uri.scheme_str(), uri.authority()) else {
@@ -33,6 +37,9 @@ impl Server {
         };
         if authority.as_str().contains('@') {
             return Err(wrong("must not hold a user name or password; use `Auth::basic`"));
+        }
+        if authority.port_u16().is_none() && authority.as_str().trim_end_matches(':') != authority.host() {
+            return Err(wrong("has a port that is no number"));
         }
         if uri.query().is_some() || url.contains('#') {
             return Err(wrong("must not have a query or a fragment"));
@@ -46,6 +53,7 @@ impl Server {
         let start = url.find("://").map_or(0, |at| at + 3);
         let end = url.get(start..).and_then(|rest| rest.find('/')).map_or(url.len(), |at| start + at);
         let (server, path) = url.split_at_checked(end).unwrap_or((url, ""));
-        Ok((Self::parse(server)?, if path.is_empty() { "/" } else { path }))
+        // The `/` may be one of a password, whose end is in the path then.
+        Ok((Self::read(server, &redacted(url))?, if path.is_empty() { "/" } else { path }))
     }
 }

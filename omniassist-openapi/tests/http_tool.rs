@@ -99,3 +99,17 @@ fn what_does_not_fit_together_is_refused() {
     }
     assert!(get("https://erp.test").build().is_ok());
 }
+
+#[test]
+fn a_password_in_a_url_is_in_no_error() {
+    // A `/` ends the host, so the rest of the password is in the path.
+    for url in [
+        "https://user:secret@erp.test/",
+        "https://user:secret/word@erp.test/",
+        "https://user:1/secret@erp.test/{article",
+    ] {
+        let error = HttpTool::get("stock", "Stock", url).build().unwrap_err();
+        let text = format!("{error} {error:?}");
+        assert!(error.is_configuration() && text.contains("erp.test") && !text.contains("secret"), "{text}");
+    }
+}
