@@ -133,8 +133,12 @@ fn body_candidates(
         _ => as_object(&resolved).filter(|(_, required)| body.required || required.is_empty()),
     };
     let Some((fields, required)) = object else {
-        let schema = match body.kind {
+        let schema = match &body.kind {
             BodyKind::Text => json!({ "type": "string" }),
+            BodyKind::Multipart(parts) => {
+                let without_files = definitions.without_files(&resolved, parts);
+                definitions.convert(&without_files)
+            }
             _ => definitions.convert(&body.schema),
         };
         candidates.push(Candidate {

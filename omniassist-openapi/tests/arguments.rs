@@ -77,6 +77,21 @@ async fn a_form_in_parts_has_a_part_for_each_field() {
 }
 
 #[tokio::test]
+async fn an_optional_form_that_is_one_argument_offers_no_files() {
+    let server = Server::start().await;
+    let mut schema = object();
+    schema["properties"]["picture"] = json!({ "type": "string", "format": "binary" });
+    schema["required"] = json!(["a"]);
+    let form = json!({ "multipart/form-data": { "schema": schema } });
+    let one = tool(&server.open(&with_body(&form, false)).tools().unwrap(), "t_one");
+    let body = &self::schema(&one)["properties"]["body"];
+    let offered = body["properties"].as_object().unwrap().keys().cloned().collect::<Vec<_>>();
+    assert_eq!((offered, &body["required"]), (["a", "b", "c"].map(str::to_owned).to_vec(), &json!(["a"])));
+    call(&one, &json!({ "body": { "a": "x" } })).await.unwrap();
+    assert!(server.last().body.contains("name=\"a\"\r\n\r\nx"), "{}", server.last().body);
+}
+
+#[tokio::test]
 async fn files_of_a_form_are_found_behind_references_and_by_media_types() {
     let server = Server::start().await;
     let reference = |name: &str| json!({ "$ref": format!("#/components/schemas/{name}") });

@@ -44,6 +44,15 @@ impl Definitions<'_> {
         files.next().map(|(name, _)| name.clone())
     }
 
+    /// Returns the schema of a form without the fields that are files.
+    pub(crate) fn without_files(&self, schema: &Value, parts: &Parts) -> Value {
+        let mut schema = schema.clone();
+        if let Some(fields) = schema.get_mut("properties").and_then(Value::as_object_mut) {
+            fields.retain(|name, schema| !self.is_file(name, schema, parts));
+        }
+        schema
+    }
+
     /// Returns `true` for a part of bytes, which models cannot write, or of a list of them.
     pub(crate) fn is_file(&self, name: &str, schema: &Value, parts: &Parts) -> bool {
         let schemas = self.applied(schema, &["allOf", "anyOf", "oneOf", "items"]);
