@@ -60,7 +60,7 @@
 //!
 //! The model reads a JSON response as it is, or the part that `select` names. It reads other text as a string. A status
 //! other than 200 to 299 is an error with the beginning of the body. Credentials of at least 6 bytes are removed from what a
-//! server repeats. A number of more than 64 bits keeps its digits, unless `select` or a removed credential changes the response.
+//! server repeats. A number of more than 64 bits keeps its digits, unless a credential is removed.
 //! An integer of more than 64 bits in an argument is an error for the model.
 //!
 //! # Approvals

@@ -64,27 +64,24 @@ pub(crate) fn read(
     Ok(JsonText::from_str_value(&text))
 }
 
-/// Returns a JSON text as the server wrote it, with all digits of its numbers, unless a part of it is left out.
+/// Returns a JSON text as the server wrote it, with all digits of its numbers, unless it repeats a secret.
 fn json(text: &str, secrets: &[String], selector: Option<&Selector>) -> Result<JsonText, ToolError> {
     let invalid = |error| ToolError::new("The server's answer is not valid JSON.").with_source(error);
     let value: Value = serde_json::from_str(text).map_err(invalid)?;
     let cleaned = clean(value.clone(), secrets);
-    if let Some(selector) = selector {
-        let found = selector.select(&cleaned).ok_or_else(|| {
-            ToolError::new("The server's answer does not have the part that this tool reads.")
-        })?;
-        return Ok(JsonText::from_value(&found));
-    }
     // A secret could be in the first of two fields of one name, which a parsed value does not have.
     let is_clean = secrets.is_empty()
         || (cleaned == value
             && without(text, secrets) == text
             && json_guard::check(text.as_bytes(), MAX_LEVELS).is_ok());
-    if is_clean {
-        JsonText::parse(text.to_owned()).map_err(invalid)
-    } else {
-        Ok(JsonText::from_value(&cleaned))
-    }
+    let text = if is_clean { text.to_owned() } else { cleaned.to_string() };
+    let selected = match selector {
+        Some(selector) => selector.select(&text).ok_or_else(|| {
+            ToolError::new("The server's answer does not have the part that this tool reads.")
+        })?,
+        None => text,
+    };
+    JsonText::parse(selected).map_err(invalid)
 }
 
 /// Returns a JSON value without these secrets.

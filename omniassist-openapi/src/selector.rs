@@ -1,8 +1,10 @@
 //! The part of a response that the model reads.
 
+use std::collections::BTreeMap;
 use std::str::FromStr;
 
-use serde_json::{Map, Value};
+use serde_json::Value;
+use serde_json::value::RawValue;
 
 use crate::OpenApiError;
 
@@ -58,31 +60,45 @@ fn unescape(part: &str) -> String {
 }
 
 impl Selector {
-    /// Returns the selected part, or `None` if the value has none.
-    pub(crate) fn select(&self, value: &Value) -> Option<Value> {
-        select(&self.steps, value)
+    /// Returns the selected part of a JSON text, as it is written there, or `None` if the text has none.
+    pub(crate) fn select(&self, json: &str) -> Option<String> {
+        select(&self.steps, json.trim())
     }
 }
 
-fn select(steps: &[Step], value: &Value) -> Option<Value> {
-    let Some((step, rest)) = steps.split_first() else { return Some(value.clone()) };
-    match (step, value) {
-        (Step::Each, Value::Array(items)) => {
-            Some(items.iter().filter_map(|item| select(rest, item)).collect())
+fn select(steps: &[Step], json: &str) -> Option<String> {
+    let Some((step, rest)) = steps.split_first() else { return Some(json.to_owned()) };
+    match (step, json.starts_with('[')) {
+        (Step::Each, true) => {
+            let selected: Vec<String> =
+                items(json)?.iter().filter_map(|item| select(rest, item.get())).collect();
+            Some(format!("[{}]", selected.join(",")))
         }
-        (Step::Each, Value::Object(fields)) => {
-            let selected =
-                fields.iter().filter_map(|(name, value)| Some((name.clone(), select(rest, value)?)));
-            Some(Value::Object(selected.collect()))
+        (Step::Each, false) => {
+            let selected = fields(json)?.into_iter();
+            Some(object(selected.filter_map(|(name, value)| Some((name, select(rest, value.get())?)))))
         }
-        (Step::Name(name), Value::Array(items)) => select(rest, items.get(name.parse::<usize>().ok()?)?),
-        (Step::Name(name), Value::Object(fields)) => select(rest, fields.get(name)?),
-        (Step::Fields(names), Value::Object(fields)) => {
-            let selected = names.iter().filter_map(|name| Some((name.clone(), fields.get(name)?.clone())));
-            Some(Value::Object(selected.collect::<Map<_, _>>()))
+        (Step::Name(name), true) => select(rest, items(json)?.get(name.parse::<usize>().ok()?)?.get()),
+        (Step::Name(name), false) => select(rest, fields(json)?.get(name)?.get()),
+        (Step::Fields(names), _) => {
+            let fields = fields(json)?;
+            let given = |name: &String| Some((name.clone(), fields.get(name)?.get().to_owned()));
+            Some(object(names.iter().filter_map(given)))
         }
-        _ => None,
     }
+}
+
+fn items(json: &str) -> Option<Vec<&RawValue>> {
+    serde_json::from_str(json).ok()
+}
+
+fn fields(json: &str) -> Option<BTreeMap<String, &RawValue>> {
+    serde_json::from_str(json).ok()
+}
+
+fn object(fields: impl Iterator<Item = (String, String)>) -> String {
+    let fields: Vec<String> = fields.map(|(name, value)| format!("{}:{value}", Value::from(name))).collect();
+    format!("{{{}}}", fields.join(","))
 }
 
 #[cfg(test)]
@@ -105,7 +121,9 @@ mod tests {
             ("/items/9", None),
             ("/items/-1", None),
         ] {
-            assert_eq!(selector.parse::<Selector>().unwrap().select(&value), expected, "{selector}");
+            let selected = selector.parse::<Selector>().unwrap().select(&format!(" {value}\n"));
+            let selected = selected.map(|selected| serde_json::from_str(&selected).unwrap());
+            assert_eq!(selected, expected, "{selector}");
         }
         for wrong in ["items", "/items/{id", "/{id}/name", "/{}", "/{id,}"] {
             assert!(wrong.parse::<Selector>().unwrap_err().is_configuration(), "{wrong}");

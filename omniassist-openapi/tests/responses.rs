@@ -77,6 +77,9 @@ async fn a_selector_leaves_out_the_rest() {
         failed(&one, &json!({})).await,
         "The server's answer does not have the part that this tool reads."
     );
+    let digits = r#"{"items":[{"id":98765432109876543210987,"name":1.10}],"id":0}"#;
+    server.reply(reply(200, "application/json", digits));
+    assert_eq!(output(&one, &json!({})).await, r#"[{"id":98765432109876543210987,"name":1.10}]"#);
     for (pattern, selector, reason) in [("gone*", "/a", "no operation"), ("read", "a", "does not begin")] {
         let error = server.open(&read()).select(pattern, selector).tools().unwrap_err();
         assert!(error.is_configuration() && error.to_string().contains(reason), "{error}");
