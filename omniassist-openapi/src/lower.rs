@@ -123,7 +123,10 @@ impl<'a> Plan<'a> {
             Ok(credentials) => credentials,
             Err(reason) => return Ok(Err(reason)),
         };
-        let bound: Vec<(Location, String)> = self.document.schemes.values().filter_map(bound).collect();
+        let secret_headers = self.connection.headers.iter();
+        let secret_headers = secret_headers.map(|(name, _)| (Location::Header, name.as_str().to_owned()));
+        let of_schemes = self.document.schemes.values().filter_map(bound);
+        let bound: Vec<(Location, String)> = of_schemes.chain(secret_headers).collect();
         let selector = self.selectors.iter().find(|(pattern, _)| glob::matches(pattern, &operation.id));
         let mut first = None;
         for detail in Detail::STEPS {

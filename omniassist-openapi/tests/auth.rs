@@ -267,3 +267,20 @@ fn security_that_tools_cannot_use_is_named_as_such() {
         assert_eq!(open.tools().unwrap().skipped()[0].reason(), reason);
     }
 }
+
+#[tokio::test]
+async fn a_secret_header_takes_the_place_of_a_parameter() {
+    let server = Server::start().await;
+    let parameter = |name: &str| json!({ "name": name, "in": "header", "required": true, "schema": {} });
+    let operation =
+        json!({ "operationId": "one", "parameters": [parameter("X-Api-Key"), parameter("X-Tenant")] });
+    let document = document("3.1.0", &json!({ "/a": { "get": operation } }));
+    let open = || server.open(&document).secret_header("x-tenant", "acme");
+    let skipped = open().tools().unwrap();
+    assert!(skipped.skipped()[0].reason().contains("send it with `secret_header`"), "{skipped:?}");
+    let one = tool(&open().secret_header("x-api-key", SECRET).tools().unwrap(), "t_one");
+    assert_eq!(schema(&one)["properties"], json!({}));
+    call(&one, &json!({})).await.unwrap();
+    let received = server.last();
+    assert_eq!((received.header("x-api-key"), received.header("x-tenant")), (SECRET, "acme"));
+}
