@@ -223,9 +223,10 @@
 //!
 //! An app is a document of a [source of tools](crate::tool::source::SourceApps), such as that of an MCP server, which a page
 //! shows for a call of a tool. Its code is that of another party. The document has a `Content-Security-Policy` with
-//! `sandbox allow-scripts allow-forms`, so it has no origin, also if a user opens its URL. It can reach the hosts that its
-//! server declares ([`AppOrigin`](crate::tool::source::AppOrigin)), and nothing of the page or of this server. The page passes its
-//! messages on. Its requests carry the credentials of the chat in a cookie: a frame cannot send an `Authorization`.
+//! `sandbox allow-scripts allow-forms`, so it has no origin, also if a user opens its URL. Its requests reach the hosts that its
+//! server declares ([`AppOrigin`](crate::tool::source::AppOrigin)), and nothing of the page or of this server. No policy of a
+//! document prevents that it opens another page in its own frame, with data in the address. That of your page does, with
+//! `frame-src 'self'`. The page passes its messages on. Its requests carry the credentials of the chat in a cookie: a frame cannot send an `Authorization`.
 //!
 //! `POST /apps/{server}/call` runs a tool of the same source in the name of the user, as a call of a model runs: arguments,
 //! hooks, approvals, limits and audit are the same. The `chatId` is for hooks ([`AppCall`](crate::tool::source::AppCall)); the

@@ -5,7 +5,7 @@ use super::AppOrigin;
 /// The most hosts of each kind.
 const MAX_ORIGINS: usize = 32;
 
-/// The document of an app, with the hosts that it may reach. It is the code of another party.
+/// The document of an app, with the hosts that its requests may reach. It is the code of another party.
 #[derive(Debug, Clone)]
 #[must_use]
 pub struct AppDocument {
@@ -15,7 +15,7 @@ pub struct AppDocument {
 }
 
 impl AppDocument {
-    /// Creates a document that may reach no host.
+    /// Creates a document whose requests may reach no host.
     pub fn new(html: impl Into<Bytes>) -> Self {
         Self { html: html.into(), connect: Vec::new(), resources: Vec::new() }
     }
