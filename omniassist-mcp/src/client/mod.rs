@@ -123,6 +123,7 @@ mod error;
 mod http;
 mod hub;
 mod link;
+mod loopback;
 mod media;
 mod oauth;
 mod offered;

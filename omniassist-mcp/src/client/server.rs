@@ -51,7 +51,8 @@ impl McpServer {
         Self::new(name.into(), Endpoint::Stdio(Arc::new(Program::new(command))))
     }
 
-    /// Creates a server at a URL, with the transport “streamable HTTP”. No redirect is followed.
+    /// Creates a server at a URL, with the transport “streamable HTTP”. No redirect is followed. A server on this machine is not
+    /// reached by the proxy of the system.
     ///
     /// The URL must come from the application: it can be an address of the internal network, unless
     /// [`outbound`](Self::outbound) sets rules for it.

@@ -29,6 +29,7 @@ mod pins;
 mod principals;
 mod processes;
 mod protocol;
+mod proxy;
 mod pypi;
 mod start;
 mod stdio_server;

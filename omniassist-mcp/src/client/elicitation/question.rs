@@ -1,5 +1,3 @@
-use std::net::IpAddr;
-
 use omniassist_server::tool::{UserAnswer, UserForm};
 use reqwest::Url;
 use rmcp::model::{ElicitRequestParams, ElicitResult, ElicitationAction};
@@ -7,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::client::cleaned;
+use crate::client::loopback::is_loopback;
 
 /// The bytes of a form's schema.
 const MAX_SCHEMA: usize = 16 * 1024;
@@ -110,11 +109,6 @@ impl Question {
             _ => ElicitResult::new(ElicitationAction::Decline),
         }
     }
-}
-
-fn is_loopback(host: &str) -> bool {
-    let address = host.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>();
-    host == "localhost" || address.is_ok_and(|address| address.is_loopback())
 }
 
 #[cfg(test)]

@@ -16,7 +16,7 @@ use futures_util::stream::BoxStream;
 use http::header::ACCEPT;
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use omniassist_server::outbound::OutboundPolicy;
-use reqwest::{Certificate, Client, RequestBuilder, Response, redirect};
+use reqwest::{Certificate, Client, RequestBuilder, Response, Url, redirect};
 use rmcp::model::ClientJsonRpcMessage;
 use rmcp::transport::streamable_http_client::{
     SseError, StreamableHttpClient, StreamableHttpError, StreamableHttpPostResponse,
@@ -27,6 +27,7 @@ use sse_stream::Sse;
 
 use super::McpError;
 use super::auth::Credentials;
+use super::loopback::is_loopback;
 use super::oauth::User;
 use guard::Guard;
 use names::{ACCEPTED, EVENT_STREAM, LAST_EVENT_ID, SESSION_ID};
@@ -66,6 +67,10 @@ impl HttpClient {
             .default_headers(headers)
             .redirect(redirect::Policy::none())
             .connect_timeout(connect);
+        if Url::parse(url).is_ok_and(|url| url.host_str().is_some_and(is_loopback)) {
+            // A proxy of the system is another machine, and must not read the credentials.
+            client = client.no_proxy();
+        }
         if let Some(policy) = outbound {
             policy.check(url).map_err(McpError::unreachable)?;
             // A proxy would look up the host itself.
