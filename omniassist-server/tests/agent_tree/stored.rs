@@ -318,6 +318,26 @@ async fn a_tree_ends_with_its_connection_and_the_next_one_reads_its_states() {
     assert!(stream.contains(r#""type":"abort""#), "{stream}");
 }
 
+/// A client that begins two trees at once wants the second one, however late the store begins the first one.
+#[tokio::test(start_paused = true)]
+async fn a_tree_that_ended_before_its_run_began_takes_no_others_place() {
+    let model = model(|call, _, _| {
+        (call == Call::Work).then(|| Turn::delay(Duration::from_millis(200)).then(text("Bright.")))
+    });
+    let store = Unsteady::default();
+    let assistant = server(store.clone(), &model).build().unwrap();
+    let mut client = connect(&assistant, "ada", "/ws?chat=c").await;
+    store.begins_late(100);
+    client.start("Compare chairs").await;
+    sleep(Duration::from_millis(50)).await;
+    client.start("Compare lamps").await;
+    let frames = client.until("agent-completed").await;
+    assert!(frames.iter().all(|frame| frame["state"]["status"] != "cancelled"), "{frames:?}");
+    assert_eq!(written(&frames, frames[0]["agentId"].as_str().unwrap()), "Bright.");
+    let shown = tree(&mut client).await;
+    assert!(shown[0].contains("Compare lamps") && shown[0].contains("Bright."), "{shown:?}");
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_tree_that_has_answered_is_a_finished_run_without_messages() {
     let store = MemoryStore::new();

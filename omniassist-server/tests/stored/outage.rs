@@ -41,6 +41,8 @@ pub(crate) struct Unsteady {
     pub(super) chat_ms: Arc<AtomicU64>,
     /// The milliseconds after which the next read of journals begins.
     pub(super) read_ms: Arc<AtomicU64>,
+    /// The milliseconds after which the next run begins.
+    pub(super) begin_ms: Arc<AtomicU64>,
 }
 
 impl Unsteady {
@@ -54,6 +56,10 @@ impl Unsteady {
             sleep(delay).await;
             is_down.store(false, Ordering::SeqCst);
         });
+    }
+
+    pub(crate) fn begins_late(&self, millis: u64) {
+        self.begin_ms.store(millis, Ordering::SeqCst);
     }
 
     /// Makes a write whose answer may be lost.
@@ -79,7 +85,10 @@ impl Unsteady {
 
 impl RunStore for Unsteady {
     fn begin<'a>(&'a self, new: &'a NewRun) -> StoreFuture<'a, Begun> {
-        self.answered(self.store.begin(new))
+        Box::pin(async move {
+            sleep(Duration::from_millis(self.begin_ms.swap(0, Ordering::SeqCst))).await;
+            self.answered(self.store.begin(new)).await
+        })
     }
 
     fn append<'a>(&'a self, batch: &'a [Segment], how: Durability) -> StoreFuture<'a, Vec<Appended>> {

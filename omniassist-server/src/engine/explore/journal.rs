@@ -32,7 +32,7 @@ pub(super) async fn store(tree: &Arc<Tree>, chat: &Chat) -> Result<(), Error> {
     let begun = tokio::spawn(async move {
         let control = Arc::new(TreeControl(Arc::downgrade(&tree)));
         let when_busy = tree.assistant.when_busy(&tree.extensions)?;
-        let run = tree.assistant.begin_tree(scope, id, when_busy, control).await?;
+        let run = tree.assistant.begin_tree(scope, id, when_busy, control, &tree.closed).await?;
         // There is one run.
         let _ = tree.run.set(run.id());
         tree.nodes().unwritten = Some(Unwritten::default());

@@ -60,25 +60,33 @@ pub(in crate::engine) enum TreeEnd {
 }
 
 impl Assistant {
-    /// Begins the run of a tree, in place of the run in progress of its chat.
+    /// Begins the run of a tree, in place of the run in progress of its chat. A tree that was `closed` before it began takes no
+    /// other's place.
     ///
     /// # Errors
     ///
-    /// Returns an error if the chat is busy and its runs are not superseded, it was deleted, or the store is not available.
+    /// Returns an error if the chat is busy and its runs are not superseded, it was deleted, the store is not available, or the
+    /// tree is closed.
     pub(in crate::engine) async fn begin_tree(
         &self,
         scope: Scope,
         chat: Text,
         when_busy: WhenBusy,
         control: Arc<dyn Control>,
+        closed: &CancellationToken,
     ) -> Result<TreeRun, Error> {
         let stores = self.stores().ok_or_else(Error::internal)?;
         self.begin_lease(stores).await?;
         let mut new = NewRun::new(RunId::random(), scope, chat, stores.instance);
         new.input = OF_TREE.into();
         let writer = loop {
+            if closed.is_cancelled() {
+                return Err(Error::chat_busy());
+            }
             match stores.begin(&new).await? {
                 Begun::Started(writer) => break writer,
+                // The run may be the next tree of the same client.
+                Begun::Busy(_) if closed.is_cancelled() => {}
                 Begun::Busy(head) if gives_way(&head, when_busy) => self.supersede(stores, &head).await?,
                 Begun::Busy(head) => return Err(busy(&head)),
                 Begun::Refused(refusal) => return Err(refused::by_conversation(&refusal)),
