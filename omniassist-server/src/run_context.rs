@@ -62,7 +62,7 @@ struct Inner {
     /// The context of the host, then that of the client.
     context: Arc<[ContextMessage]>,
     host_context: usize,
-    shared_state: SharedState,
+    shared_state: Arc<SharedState>,
     instances: Instances,
     /// `false` for a client that is sent components as text.
     shows_components: bool,
@@ -105,7 +105,7 @@ impl RunContext {
                 messages: request.messages.as_slice().into(),
                 context: context.into(),
                 host_context,
-                shared_state: SharedState::new(request.state.as_ref()),
+                shared_state: Arc::new(SharedState::new(request.state.as_ref())),
                 instances: Instances::default(),
                 shows_components: request.abilities.components,
                 forwarded: request.forwarded.clone(),
@@ -134,6 +134,14 @@ impl RunContext {
     pub(crate) fn with_client(mut self, events: Arc<dyn ClientEvents>, max_data_bytes: usize) -> Self {
         if let Some(inner) = Arc::get_mut(&mut self.inner) {
             inner.client = Some(Client { events, max_data_bytes, was_used: AtomicBool::new(false) });
+        }
+        self
+    }
+
+    /// Shares the state of the run that has asked for this one.
+    pub(crate) fn with_state_of(mut self, other: &Self) -> Self {
+        if let Some(inner) = Arc::get_mut(&mut self.inner) {
+            inner.shared_state = Arc::clone(&other.inner.shared_state);
         }
         self
     }

@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use futures_util::StreamExt;
 use http::Extensions;
-use omniassist_server::core::{JsonText, Limits, RunEvent, RunRequest};
+use omniassist_server::core::{ContextMessage, JsonText, Limits, RunEvent, RunRequest};
 use omniassist_server::testing::{ScriptedProvider, Turn, text};
-use omniassist_server::{Assistant, Tool, ToolContext, ToolError};
+use omniassist_server::{Agent, Assistant, AssistantBuilder, Json, Tool, ToolContext, ToolError};
 use serde_json::{Value, json};
 
 async fn events_of(tool: Tool, state: Option<Value>) -> Vec<RunEvent> {
@@ -158,6 +158,85 @@ async fn changes(tool: Tool, posted: Option<Value>) -> Vec<RunEvent> {
     let mut events = events_of(tool, posted).await;
     events.retain(|event| matches!(event, RunEvent::StateSnapshot(_) | RunEvent::StateDelta(_)));
     events
+}
+
+/// Adds an item to the list of the shared state, and says what the tool finds of the request.
+fn adding(name: &'static str) -> Tool {
+    Tool::new(name, "Adds an item", move |call: ToolContext| async move {
+        tokio::task::yield_now().await;
+        call.update_shared_state(|state| state["list"].as_array_mut().unwrap().push(json!(name)));
+        call.activity(name, "ADDED", json!({ "item": name }));
+        let run = call.run();
+        let context: Vec<_> = run.context().iter().map(|message| &*message.id).collect();
+        let found = json!([context, run.body_field("locale"), run.forwarded(), run.shared_state()["open"]]);
+        Ok::<_, ToolError>(Json(found))
+    })
+}
+
+/// Runs an assistant, and returns the state of its client at the end, the ids of its activities, and the output of the tool.
+async fn shared(builder: AssistantBuilder) -> (Value, Vec<String>, Value) {
+    let posted = json!({ "list": [], "open": true });
+    let mut request = RunRequest::prompt("Add.");
+    request.state = Some(JsonText::from_value(&posted));
+    request.extra.insert("locale".into(), JsonText::from_str_value("de"));
+    request.forwarded = Some(JsonText::from_value(&json!({ "f": 1 })));
+    request.context.push(ContextMessage::new("form-1", "form", json!({})));
+    let assistant = builder.build().unwrap();
+    let mut events = assistant.try_run(request, Extensions::new()).await.unwrap();
+    let (mut client, mut activities, mut last) = (posted, Vec::new(), Value::Null);
+    while let Some(event) = events.next().await {
+        match event {
+            RunEvent::StateDelta(patch) => {
+                json_patch::patch(&mut client, &patch.to::<json_patch::Patch>().unwrap()).unwrap();
+            }
+            RunEvent::ActivitySnapshot { id, .. } => activities.push(id.to_string()),
+            RunEvent::ToolOutput { output, .. } => last = output.to_value(),
+            RunEvent::ToolError { error_text, .. } => panic!("{error_text}"),
+            _ => {}
+        }
+    }
+    activities.sort_unstable();
+    (client, activities, last)
+}
+
+#[tokio::test]
+async fn a_tool_that_another_one_calls_finds_the_request_and_changes_the_shared_state() {
+    async fn work(call: ToolContext) -> Result<Json<Value>, ToolError> {
+        let found = call.call_tool(&adding("tea"), json!({}), ()).await?;
+        assert_eq!(call.run().shared_state()["list"], json!(["tea"]));
+        Ok(Json(found))
+    }
+    let model = ScriptedProvider::new().turn(Turn::call("work", json!({}))).turn(text("ok"));
+    let (client, activities, found) =
+        shared(Assistant::builder(model).tool(Tool::new("work", "Works", work))).await;
+    assert_eq!(client, json!({ "list": ["tea"], "open": true }));
+    assert_eq!(activities, ["tea"]);
+    assert_eq!(found, json!([["form-1"], "de", { "f": 1 }, true]));
+}
+
+#[tokio::test]
+async fn the_tools_of_agents_at_work_change_the_state_of_their_run() {
+    let agent = |name: &'static str, item: &'static str| {
+        let model = ScriptedProvider::new().turn(Turn::call(item, json!({}))).turn(text("Added."));
+        Agent::new(name, "Adds.").provider(model).tool(adding(item))
+    };
+    let ask = |agent| Turn::call(agent, json!({ "task": "Add." }));
+    let below = ScriptedProvider::new().turn(ask("second")).turn(text("Added."));
+    let first = Agent::new("first", "Asks.").provider(below).delegates(["second"]);
+    let all = ask("first").then(ask("third")).then(Turn::call("own", json!({})));
+    let model = ScriptedProvider::new().turn(all).turn(text("ok"));
+    let builder = Assistant::builder(model)
+        .tool(adding("own"))
+        .agent(first)
+        .agent(agent("second", "tea"))
+        .agent(agent("third", "milk"))
+        .delegates(["first", "third"]);
+    let (client, activities, _) = shared(builder).await;
+    let mut list: Vec<_> =
+        client["list"].as_array().unwrap().iter().map(|item| item.as_str().unwrap()).collect();
+    list.sort_unstable();
+    assert_eq!((list, &client["open"]), (vec!["milk", "own", "tea"], &json!(true)));
+    assert_eq!(activities, ["milk", "own", "tea"]);
 }
 
 #[tokio::test]

@@ -312,7 +312,7 @@ impl Assistant {
         tools: ToolSnapshot,
         prepare: Prepare,
         carried: Carried,
-        Origin { id, has_stored_answers, branch, agents, instances }: Origin,
+        Origin { id, has_stored_answers, branch, agents, instances, asked_by }: Origin,
     ) -> (Driver, Option<Message>, Text) {
         let setup = Arc::clone(&self.setup);
         let host = sync::read(&setup.context).clone();
@@ -327,6 +327,10 @@ impl Assistant {
             .with_client(queue.sender(), setup.config.limits.max_tool_output_bytes);
         let run = run.with_agent(self.agent_name());
         let run = if has_stored_answers { run.answered_by_store() } else { run };
+        let run = match &asked_by {
+            Some(parent) => run.with_state_of(parent),
+            None => run,
+        };
         // An agent or a call that may not wait has a request without forms.
         let can_ask = request.abilities.forms && setup.seals.is_some();
         let run = if can_ask { run.asking_user() } else { run };
@@ -432,13 +436,16 @@ pub(super) struct Origin {
     pub(super) agents: Option<AgentRecords>,
     /// The instances of components that the conversation shows.
     pub(super) instances: Instances,
+    /// The run whose tool has asked for this one. Both share one state with the client.
+    pub(super) asked_by: Option<RunContext>,
 }
 
 impl Origin {
     /// Creates the identity of a run that is not stored.
     fn new() -> Self {
         let instances = Instances::default();
-        Self { id: Uuid::now_v7(), has_stored_answers: false, branch: None, agents: None, instances }
+        let (branch, agents, asked_by) = (None, None, None);
+        Self { id: Uuid::now_v7(), has_stored_answers: false, branch, agents, instances, asked_by }
     }
 
     /// Sets the instances of components that the conversation shows.
@@ -446,10 +453,14 @@ impl Origin {
         Self { instances, ..self }
     }
 
-    /// Creates the identity of a run that another one has asked for.
-    pub(super) fn asked(id: Uuid, has_stored_answers: bool, branch: Branch) -> Self {
-        let instances = Instances::default();
-        Self { id, has_stored_answers, branch: Some(branch), agents: None, instances }
+    /// Creates the identity of a run within a tree of agents.
+    pub(super) fn within(id: Uuid, has_stored_answers: bool, branch: Branch) -> Self {
+        Self { id, has_stored_answers, branch: Some(branch), ..Self::new() }
+    }
+
+    /// Creates the identity of a run that a tool of another one has asked for.
+    pub(super) fn asked(id: Uuid, parent: &RunContext, branch: Branch) -> Self {
+        Self { asked_by: Some(parent.clone()), ..Self::within(id, parent.is_answered_by_store(), branch) }
     }
 }
 

@@ -89,7 +89,7 @@ impl Begin for Assistant {
             tools,
             prepare,
             Carried::default(),
-            Origin::asked(asked.id, parent.is_answered_by_store(), branch),
+            Origin::asked(asked.id, parent, branch),
         );
         if let Some(journal) = asked.journal {
             driver.store_asked(journal);

@@ -32,6 +32,9 @@ pub(super) fn begin(
     let mut request = RunRequest::prompt(name.clone());
     request.chat_id = parent.chat_id().cloned();
     request.abilities = asked.abilities;
+    // The tool finds what it finds in a call of the model.
+    request.context = parent.client_context().to_vec();
+    (request.forwarded, request.extra) = (parent.forwarded().cloned(), parent.extra().clone());
     let script = match asked.suspended {
         Some(_) => Script::after_call(),
         None => Script::call(asked.asked_by.clone(), name, call.arguments.clone()),
@@ -51,7 +54,7 @@ pub(super) fn begin(
         tools,
         prepare_scripted,
         Carried::default(),
-        Origin::asked(asked.id, parent.is_answered_by_store(), branch),
+        Origin::asked(asked.id, parent, branch),
     );
     driver.follow(script);
     if let Some(journal) = asked.journal {

@@ -223,7 +223,8 @@ impl ToolContext {
     /// should not block.
     ///
     /// The client gets the difference; several changes become one when it reads slowly. Other formats have no shared
-    /// state and send nothing.
+    /// state and send nothing. The tools of an agent that the run asks, and tools that another tool calls, have the same state. A
+    /// tree of agents on a WebSocket has none.
     pub fn update_shared_state<T>(&self, update: impl FnOnce(&mut Value) -> T) -> T {
         let given = self.inner.run.state().update(update);
         self.inner.updates.state_changed();

@@ -81,7 +81,8 @@ impl ToolContext {
     }
 
     /// Calls another tool in the name of this call, and returns its output. The call passes the checks of a model's call: the
-    /// tool's schema, approval, rate limits, timeout and output cap, the hooks of the assistant, and its audit log.
+    /// tool's schema, approval, rate limits, timeout and output cap, the hooks of the assistant, and its audit log. The tool finds
+    /// the context, the shared state and the body's other fields of this run, and not its messages.
     ///
     /// If the user must approve it, or if the tool asks the user itself, this call waits too, as it does in
     /// [`ask_user`](Self::ask_user): it ends with an error that the tool must return, and runs again from its beginning. The same

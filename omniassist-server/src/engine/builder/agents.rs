@@ -39,7 +39,7 @@ impl AssistantBuilder {
     /// Default: none.
     ///
     /// An agent that is asked sees its task and the context of the host, and nothing of the conversation. It has its own
-    /// prompt, tools and model, and the same principal, budgets and hooks. It ends with the call. Its text is data of the
+    /// prompt, tools and model, and the same principal, budgets, hooks and shared state. It ends with the call. Its text is data of the
     /// stream (`data-agent-delta` in the AI SDK), and its answer is the result of the call.
     ///
     /// A call of it that needs an approval, the input of a form or the output of a front-end tool is shown to the client among

@@ -1,6 +1,6 @@
 //! The agents that the tools of a run ask.
 
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 
 use omniassist_core::event::{AgentState, RunErrorCode};
 use omniassist_core::journal::Record;
@@ -67,11 +67,14 @@ impl Driver {
     /// Takes one event of the agents that work for this run.
     pub(super) fn poll_agents(&mut self, cx: &Context<'_>) -> Poll<()> {
         let Some(branch) = &mut self.branch else { return Poll::Pending };
-        let polled = branch.poll_event(cx, &self.run, &mut self.trace, self.sealer.as_deref());
-        polled.map(|event| {
+        let event = ready!(branch.poll_event(cx, &self.run, &mut self.trace, self.sealer.as_deref()));
+        if let RunEvent::StateDelta(_) = event {
+            self.share_state();
+        } else {
             branch.remember(&event);
             self.events.push(event);
-        })
+        }
+        Poll::Ready(())
     }
 
     /// Returns the agents that were asked in the run, each in its latest state.

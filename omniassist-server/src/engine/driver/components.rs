@@ -71,7 +71,7 @@ impl Driver {
                 }
             }
         });
-        self.run.state().take_change()
+        self.change_of_state()
     }
 
     /// Checks that there is such a component, and that the props fit it.

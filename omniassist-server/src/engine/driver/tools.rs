@@ -5,6 +5,7 @@ use std::task::{Context, Poll};
 
 use futures_core::Stream as _;
 use omniassist_core::run::Input;
+use omniassist_core::{JsonText, RunEvent};
 
 use super::Driver;
 use crate::tool::{ToolInvocation, ToolUpdate};
@@ -61,9 +62,18 @@ impl Driver {
         Poll::Pending
     }
 
-    fn share_state(&mut self) {
-        if let Some(change) = self.run.state().take_change() {
+    pub(super) fn share_state(&mut self) {
+        if let Some(change) = self.change_of_state() {
             self.events.push(change);
+        }
+    }
+
+    /// Returns the change of the shared state since the last one. A run that another one has asked for only says that there is
+    /// one, and the run that the client sees compares the state, so that the changes of several agents have one order.
+    pub(super) fn change_of_state(&self) -> Option<RunEvent> {
+        match self.branch.as_ref().is_some_and(|branch| branch.is_asked()) {
+            true => Some(RunEvent::StateDelta(JsonText::default())),
+            false => self.run.state().take_change(),
         }
     }
 

@@ -342,7 +342,7 @@ fn drive(
             .map_err(|_| Failure::of(RunErrorCode::Internal))?;
     }
     // The tree takes each answer once, so no record of used approvals is needed.
-    let origin = Origin::asked(id, true, branch);
+    let origin = Origin::within(id, true, branch);
     let (mut driver, _, message_id) =
         assistant.driver(request, extensions, tools, prepare, Carried::default(), origin);
     if let Some(seals) = assistant.setup.seals.as_ref().filter(|_| asks.is_some()) {

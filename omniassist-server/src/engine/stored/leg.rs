@@ -92,7 +92,8 @@ impl Assistant {
         let (own, agents) = records.clone().map(AgentRecords::split).unzip();
         let agents = Some(agents.unwrap_or_default().after(waiting));
         let instances = self.instances(&request, &tools, &principal);
-        let origin = Origin { id: run.uuid(), has_stored_answers, branch: None, agents, instances };
+        let origin =
+            Origin { id: run.uuid(), has_stored_answers, branch: None, agents, instances, asked_by: None };
         let (mut driver, continued, message_id) =
             self.driver(request, extensions, tools, prepare, carried, origin);
         if let Some(seals) = &setup.seals {

@@ -200,7 +200,7 @@ impl Branch {
     /// Keeps the state of an agent, if the event shows one to the client of the run.
     pub(in crate::engine) fn remember(&mut self, event: &RunEvent) {
         let RunEvent::AgentState(state) = event else { return };
-        if self.agent_id.is_some() {
+        if self.is_asked() {
             return;
         }
         keep_latest(&mut self.agents, AgentState::clone(state));
@@ -225,6 +225,11 @@ impl Branch {
         // The end of the id is random.
         let id = self.agent_id.as_ref().filter(|_| self.may_wait || self.is_inner())?;
         id.get(id.len().saturating_sub(SUFFIX)..).map(Text::from)
+    }
+
+    /// Returns `true` for a run that another one has asked for.
+    pub(in crate::engine) fn is_asked(&self) -> bool {
+        self.agent_id.is_some()
     }
 
     /// Returns `true` for the call that a tool makes in the name of another one.

@@ -34,6 +34,8 @@ impl Recorded {
             | RunEvent::ToolInputDelta { .. }
             | RunEvent::ToolOutput { preliminary: true, .. }
             | RunEvent::Data { .. }
+            | RunEvent::ActivitySnapshot { .. }
+            | RunEvent::StateDelta(_)
             | RunEvent::AgentDelta { .. } => return,
             RunEvent::AgentState(state) if state.status == AgentStatus::Running => return,
             // The output of a provider's tool is a part of the turn.

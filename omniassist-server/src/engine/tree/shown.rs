@@ -65,8 +65,8 @@ impl Shown {
         RunEvent::AgentState(self.state)
     }
 
-    /// Returns the event that shows one of the agent's own, if the client is shown it. Data of the host and events of the
-    /// agents below pass unchanged.
+    /// Returns the event that shows one of the agent's own, if the client is shown it. Events that tools of the host
+    /// send, and those of the agents below, pass unchanged.
     pub(super) fn event(&self, event: RunEvent) -> Option<RunEvent> {
         let delta = match event {
             RunEvent::TextDelta { delta, .. } => AgentDelta::Text { delta },
@@ -86,6 +86,8 @@ impl Shown {
                 AgentDelta::ToolEnd { tool_call_id: call_id, failed: true }
             }
             RunEvent::Data { .. }
+            | RunEvent::ActivitySnapshot { .. }
+            | RunEvent::StateDelta(_)
             | RunEvent::Component(_)
             | RunEvent::AgentState(_)
             | RunEvent::AgentDelta { .. } => {
