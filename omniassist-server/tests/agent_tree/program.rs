@@ -321,6 +321,22 @@ async fn all_agents_spend_from_one_ledger() {
 }
 
 #[tokio::test]
+async fn an_agent_that_may_call_no_model_again_answers_with_what_it_has_written() {
+    let model = model(|call, _, _| (call == Call::Plan).then(|| questions(&["a b?", "c d?"])));
+    let limits = TreeLimits::new().model_calls(2);
+    let assistant = builder(&model).tree(limits).explore(Explore::new().asks(false)).build().unwrap();
+    let session = AgentSession::new(assistant);
+    let frames = all(&session, "Compare lamps").await;
+    assert_eq!(calls(&model), [Call::Plan, Call::Work]);
+    let last = frames.last().unwrap();
+    assert_eq!(
+        (&last["type"], &last["result"]),
+        (&json!("agent-completed"), &json!("Work on Compare lamps."))
+    );
+    assert_eq!(session.get_agent_tree()[0].status, Status::Completed);
+}
+
+#[tokio::test]
 async fn decisions_have_no_tools_and_work_has_those_of_the_assistant() {
     let model = model(|_, _, _| None);
     let assistant = builder(&model).tool(tool("look")).build().unwrap();

@@ -35,7 +35,7 @@ pub(super) fn explore(tree: Arc<Tree>, node: LedgerNode) -> Pin<Box<dyn Future<O
                     nodes.push(ServerFrame::AgentCompleted { agent_id, result, usage });
                 }
             }
-            Some(Err(Failure { code, message })) => {
+            Some(Err(Failure { code, message, .. })) => {
                 tracing::warn!(code = %&*code, agent_id = %&*id, "an agent of a tree has failed");
                 nodes.end(&id, Status::Failed, None);
                 if node.depth() == 0 {
@@ -226,9 +226,11 @@ impl Agent<'_> {
         let mut written = String::new();
         while !self.must_answer() {
             let prompt = self.brief(prompts::WORK, &written, &[]).await;
-            let text = turn(self.tree, self.node, prompt, &Purpose::Work).await?;
-            if !text.is_empty() {
-                written = text;
+            match turn(self.tree, self.node, prompt, &Purpose::Work).await {
+                Ok(text) if text.is_empty() => {}
+                Ok(text) => written = text,
+                Err(failure) if failure.is_limit && !written.is_empty() => break,
+                Err(failure) => return Err(failure),
             }
             if !self.tree.has_changed(self.id()) {
                 break;
@@ -237,6 +239,7 @@ impl Agent<'_> {
         Ok(written)
     }
 
+    /// Writes the answer. If a limit of the tree allows no other model call, it is what was written before.
     async fn answer(
         &self,
         instruction: &str,
@@ -248,7 +251,10 @@ impl Agent<'_> {
         if !written.is_empty() {
             tree.nodes().delta(self.id(), Text::from_static("\n\n"));
         }
-        turn(tree, self.node, prompt, &Purpose::Answer).await
+        match turn(tree, self.node, prompt, &Purpose::Answer).await {
+            Err(failure) if failure.is_limit && !written.is_empty() => Ok(written.to_owned()),
+            answered => answered,
+        }
     }
 
     /// Returns the questions of the agents below, with what they have answered.

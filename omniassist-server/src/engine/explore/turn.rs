@@ -53,8 +53,11 @@ pub(super) struct Failure {
 }
 
 impl Failure {
+    /// `true` if a limit of the tree allows no other model call.
+    pub(super) is_limit: bool,
     fn of(code: RunErrorCode) -> Self {
-        Self { code: Text::from_static(code.as_str()), message: Text::from_static(code.safe_message()) }
+        let message = Text::from_static(code.safe_message());
+        Self { code: Text::from_static(code.as_str()), message, is_limit: false }
     }
 }
 
@@ -103,7 +106,7 @@ pub(super) async fn turn(
             Some(RunEvent::Error { code, message }) => {
                 return Err(match run.driver.limit() {
                     Some(limit) => limited(limit),
-                    None => Failure { code: Text::from_static(code.as_str()), message },
+                    None => Failure { message, ..Failure::of(code) },
                 });
             }
             Some(event) => run.take(event, purpose),
@@ -115,7 +118,7 @@ pub(super) async fn turn(
 }
 
 pub(super) fn limited(limit: Limit) -> Failure {
-    Failure { code: Text::from_static(limit.as_str()), message: limit.to_string().into() }
+    Failure { code: Text::from_static(limit.as_str()), message: limit.to_string().into(), is_limit: true }
 }
 
 /// A run of an agent. Dropping it ends the run, and counts its tokens.
