@@ -34,6 +34,9 @@ use crate::tool::Unanswered;
 /// The reason for a stop of a run whose agent goes on without it, or has ended.
 const LEFT: &str = "The agent does not need this run any more.";
 
+/// The result of a call that the user has denied without a reason, in the messages of a state.
+const DENIED: &str = "The user denied this call.";
+
 /// The purpose of a run of an agent.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Purpose {
@@ -50,11 +53,11 @@ pub(super) enum Purpose {
 pub(super) struct Failure {
     pub(super) code: Text,
     pub(super) message: Text,
+    /// `true` if a limit of the tree allows no other model call.
+    pub(super) is_limit: bool,
 }
 
 impl Failure {
-    /// `true` if a limit of the tree allows no other model call.
-    pub(super) is_limit: bool,
     fn of(code: RunErrorCode) -> Self {
         let message = Text::from_static(code.safe_message());
         Self { code: Text::from_static(code.as_str()), message, is_limit: false }
@@ -225,6 +228,12 @@ impl<'a> Turn<'a> {
             | RunEvent::ToolRefused { call_id, reason } => {
                 self.result(call_id, JsonText::from_str_value(&reason));
             }
+            RunEvent::ToolDenied { call_id, reason } => {
+                let reason = reason.as_deref().unwrap_or(DENIED);
+                self.result(call_id, JsonText::from_str_value(reason));
+            }
+            // A run that goes on has the results of its calls before its next step.
+            RunEvent::StepStart if *purpose == Purpose::Work => self.say_results(),
             RunEvent::AgentState(state) => self.asked(*state),
             RunEvent::AgentDelta { agent_id, delta: AgentDelta::Text { delta } } => {
                 self.tree.nodes().delta(&agent_id, delta);
@@ -236,6 +245,15 @@ impl<'a> Turn<'a> {
     fn result(&mut self, call_id: Text, output: JsonText) {
         let name = self.names.get(&call_id).cloned().unwrap_or_default();
         self.results.push(ResultPart::new(call_id, name, output));
+    }
+
+    fn say_results(&mut self) {
+        let results = mem::take(&mut self.results);
+        if !results.is_empty()
+            && let Some(node) = self.tree.nodes().get_mut(self.id)
+        {
+            node.say(CoreMessage::Tool(results));
+        }
     }
 
     /// Adds the messages of a step to the state, and shows it.
