@@ -40,6 +40,8 @@ impl Merge {
                 return;
             }
             RunEvent::AgentState(state) => self.release(&DeltaOf::Agent(state.agent_id.clone())),
+            // Its calls stay between the texts before and after them.
+            RunEvent::AgentDelta { agent_id, .. } => self.release(&DeltaOf::Agent(agent_id.clone())),
             RunEvent::StepReset => return self.withdraw(),
             RunEvent::StepStart | RunEvent::StepFinish { .. } => self.release_all(),
             event if event.is_terminal() => self.release_all(),

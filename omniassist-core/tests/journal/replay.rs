@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use bytes::BytesMut;
 use omniassist_core::dialect::DialectEncoder;
 use omniassist_core::dialect::ai_sdk::{ClientVersion, Encoder, Framing};
-use omniassist_core::event::BlockId;
+use omniassist_core::event::{AgentDelta, BlockId};
 use omniassist_core::journal::{self, Content, Head, Record, Replay, SegmentWriter, message_events};
 use omniassist_core::message::{Approval, Message, MessageCollector, Part, ToolPart, ToolState};
 use omniassist_core::{JsonText, RunEvent, Text};
@@ -226,6 +226,18 @@ fn only_version_7_can_withdraw_a_step() {
         assert_eq!(chunks(version, &[RunEvent::StepReset]), "");
     }
     assert_eq!(chunks(ClientVersion::V7, &[RunEvent::StepReset]), "{\"type\":\"reset-step\"}\n");
+}
+
+#[test]
+fn the_calls_of_an_agent_stay_between_its_texts() {
+    let shown = |delta| RunEvent::AgentDelta { agent_id: "a".into(), delta };
+    let text = |text: &str| shown(AgentDelta::Text { delta: text.into() });
+    let input = JsonText::EMPTY_OBJECT;
+    let call = shown(AgentDelta::ToolCall { tool_call_id: "c".into(), tool_name: "look".into(), input });
+    let end = shown(AgentDelta::ToolEnd { tool_call_id: "c".into(), failed: false });
+    let events = [text("Let me "), text("look."), call.clone(), end.clone(), text("It is "), text("red.")];
+    let replayed = Replay::new().events(&records([&segment(&events)]));
+    assert_eq!(replayed, [text("Let me look."), call, end, text("It is red.")]);
 }
 
 #[test]
