@@ -7,6 +7,8 @@ use omniassist_server::agents::Explore;
 use omniassist_server::testing::{ScriptedProvider, Turn, text};
 use omniassist_server::{Agent, Assistant};
 use serde_json::{Value, json};
+use tokio::io::AsyncWriteExt;
+use tokio::time::sleep;
 use tokio_tungstenite::tungstenite::Message;
 
 use super::{Call, Client, ask, builder, model, prompt, questions, request, written};
@@ -166,6 +168,20 @@ async fn a_named_agent_has_its_own_tree() {
     for path in ["/ws?agent=nobody", "/ws?agent=hidden", "/agents/hidden/ws"] {
         assert_eq!(Client::with(&assistant, request(path)).await.err().unwrap(), 404, "{path}");
     }
+}
+
+/// A browser can send no pong within a frame.
+#[tokio::test(start_paused = true)]
+async fn a_frame_that_arrives_slowly_is_a_sign_of_life() {
+    let mut client = Client::open(&quiet(&model(|_, _, _| None))).await;
+    let text = r#"{"type":"get-agent-tree"}"#;
+    // A masked text, whose mask changes nothing.
+    let head = [0x81, 0x80 | u8::try_from(text.len()).unwrap(), 0, 0, 0, 0];
+    for byte in head.into_iter().chain(text.bytes()) {
+        client.socket.get_mut().write_all(&[byte]).await.unwrap();
+        sleep(Duration::from_secs(5)).await;
+    }
+    client.until("agent-tree").await;
 }
 
 #[tokio::test(start_paused = true)]

@@ -1,5 +1,6 @@
 use std::collections::VecDeque;
 use std::future::poll_fn;
+use std::mem;
 use std::pin::{Pin, pin};
 use std::task::{Context, Poll};
 use std::time::Duration;
@@ -184,6 +185,9 @@ impl Connection {
     /// Reads one message. Returns `true` if there was one.
     fn read(&mut self, cx: &mut Context<'_>) -> Result<bool, Closed> {
         let read = Pin::new(&mut self.socket).poll_next(cx);
+        if mem::take(&mut self.socket.get_mut().has_read) {
+            self.pong = None;
+        }
         if self.socket.get_ref().is_too_fast {
             return Err(Closed::TooFast);
         }
@@ -197,7 +201,6 @@ impl Connection {
                 _ => Closed::ByClient,
             })?,
         };
-        self.pong = None;
         if !message.is_close() && !self.socket.get_mut().pace.take() {
             return Err(Closed::TooFast);
         }

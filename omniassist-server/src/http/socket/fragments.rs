@@ -22,6 +22,8 @@ pub(super) struct Paced<S> {
     at: At,
     /// `true` after a frame too many. Nothing is read then.
     pub(super) is_too_fast: bool,
+    /// `true` if something was read. A long frame arrives in pieces.
+    pub(super) has_read: bool,
 }
 
 /// The next byte of the input.
@@ -39,7 +41,7 @@ enum At {
 
 impl<S> Paced<S> {
     pub(super) fn new(socket: S, pace: Pace) -> Self {
-        Self { socket, pace, at: At::Start, is_too_fast: false }
+        Self { socket, pace, at: At::Start, is_too_fast: false, has_read: false }
     }
 
     /// Reads the heads of the frames in a piece of the input.
@@ -95,7 +97,9 @@ impl<S: AsyncRead + Unpin> AsyncRead for Paced<S> {
         }
         let before = buffer.filled().len();
         ready!(Pin::new(&mut self.socket).poll_read(cx, buffer))?;
-        self.take(buffer.filled().get(before..).unwrap_or_default());
+        let read = buffer.filled().get(before..).unwrap_or_default();
+        self.has_read |= !read.is_empty();
+        self.take(read);
         Poll::Ready(Ok(()))
     }
 }
