@@ -6,7 +6,7 @@ use futures_util::StreamExt;
 use http::Extensions;
 use omniassist_server::core::{ContextMessage, JsonText, Limits, RunEvent, RunRequest};
 use omniassist_server::testing::{ScriptedProvider, Turn, text};
-use omniassist_server::{Agent, Assistant, AssistantBuilder, Json, Tool, ToolContext, ToolError};
+use omniassist_server::{Agent, Args, Assistant, AssistantBuilder, Json, Tool, ToolContext, ToolError};
 use serde_json::{Value, json};
 
 async fn events_of(tool: Tool, state: Option<Value>) -> Vec<RunEvent> {
@@ -212,6 +212,46 @@ async fn a_tool_that_another_one_calls_finds_the_request_and_changes_the_shared_
     assert_eq!(client, json!({ "list": ["tea"], "open": true }));
     assert_eq!(activities, ["tea"]);
     assert_eq!(found, json!([["form-1"], "de", { "f": 1 }, true]));
+}
+
+#[tokio::test]
+async fn tools_call_each_other_16_levels_deep() {
+    #[derive(serde::Deserialize, schemars::JsonSchema)]
+    struct Levels {
+        below: u32,
+    }
+    /// Calls itself, and returns the number of levels below the first.
+    fn deeper() -> Tool {
+        Tool::new(
+            "deeper",
+            "Calls itself",
+            |Args(Levels { below }): Args<Levels>, call: ToolContext| async move {
+                if below == 0 {
+                    return Ok(Json(json!(0)));
+                }
+                let found = call.call_tool(&deeper(), json!({ "below": below - 1 }), ()).await?;
+                Ok::<_, ToolError>(Json(json!(found.as_u64().unwrap() + 1)))
+            },
+        )
+    }
+    for (below, wanted) in
+        [(16, Ok(json!(16))), (17, Err("more than 16 levels deep")), (2_000, Err("more than 16"))]
+    {
+        let model =
+            ScriptedProvider::new().turn(Turn::call("deeper", json!({ "below": below }))).turn(text("ok"));
+        let assistant = Assistant::builder(model).tool(deeper()).build().unwrap();
+        let events: Vec<_> = assistant.run(RunRequest::prompt("Go.")).collect().await;
+        let end = events.iter().find_map(|event| match event {
+            RunEvent::ToolOutput { output, .. } => Some(Ok(output.to_value())),
+            RunEvent::ToolError { error_text, .. } => Some(Err(error_text.to_string())),
+            _ => None,
+        });
+        match (end.unwrap(), wanted) {
+            (Ok(output), Ok(wanted)) => assert_eq!(output, wanted),
+            (Err(error), Err(wanted)) => assert!(error.contains(wanted), "{error}"),
+            (end, _) => panic!("{below}: {end:?}"),
+        }
+    }
 }
 
 #[tokio::test]

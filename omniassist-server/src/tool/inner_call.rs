@@ -91,7 +91,8 @@ impl ToolContext {
     /// # Errors
     ///
     /// Returns the error of the call: of its arguments, of the tool, or of the user who denied it. A state that is too large is
-    /// an error with [`is_state_too_large`](ToolError::is_state_too_large), before the tool runs.
+    /// an error with [`is_state_too_large`](ToolError::is_state_too_large), before the tool runs. A call within 16 others is an
+    /// error too.
     pub async fn call_tool(
         &self,
         tool: &Tool,

@@ -126,6 +126,8 @@ pub(in crate::engine) struct Branch {
     pub(super) keeps_node: bool,
     /// Set for the call that a tool makes in the name of another one: the agent whose tool it is, `None` for that of the run.
     pub(super) inner_of: Option<Option<Text>>,
+    /// The number of such calls above, with this one.
+    pub(super) calls_above: u32,
     /// The abilities of the client. None for an agent that cannot wait.
     pub(super) abilities: ClientAbilities,
     /// `true` if the calls of the agent may be shown among those of the run.
@@ -184,6 +186,7 @@ impl Branch {
             next: 0,
             keeps_node: false,
             inner_of: None,
+            calls_above: 0,
             abilities: ClientAbilities::none(),
             may_wait: false,
             suspended: BTreeMap::new(),

@@ -26,6 +26,9 @@ const REPEATS: usize = 2;
 /// The time of a call that a tool makes. Its own tool has a time, and so has the tool that makes it.
 const LONGEST_CALL: Duration = Duration::from_secs(24 * 60 * 60);
 
+/// The most calls that tools make within each other. Each is polled within the one that makes it.
+const DEEPEST_CALL: u32 = 16;
+
 /// An agent whose run has begun.
 struct Opened {
     node: Option<NodeId>,
@@ -90,7 +93,7 @@ impl Branch {
     ) -> Result<Opened, ToolError> {
         let AgentAsk { agent, task, call_id: asked_by, inner, .. } = ask;
         let Place { node, longest, suspended } = match inner {
-            Some(call) => self.place_of_call(agent, asked_by, call),
+            Some(call) => self.place_of_call(agent, asked_by, call)?,
             None => self.place_of_agent(ask)?,
         };
         // Only a call that does nothing else is made again, so the others write no records.
@@ -102,6 +105,7 @@ impl Branch {
         let shown = Shown::new(ask, id, self.shown_id(), depth);
         let (tree, id) = (Arc::clone(&self.tree), shown.agent_id().clone());
         let mut branch = Self::new(tree, node.unwrap_or(self.node), Some(id), depth);
+        branch.calls_above = self.calls_above + u32::from(inner.is_some());
         if inner.is_some() {
             branch.keeps_node = true;
             branch.inner_of = Some(self.shown_id());
@@ -147,9 +151,15 @@ impl Branch {
         Ok(Place { node: Some(node), longest: budget.longest(), suspended })
     }
 
-    fn place_of_call(&mut self, name: &Text, asked_by: &Text, call: &InnerCall) -> Place {
+    fn place_of_call(&mut self, name: &Text, asked_by: &Text, call: &InnerCall) -> Result<Place, ToolError> {
+        if self.calls_above >= DEEPEST_CALL {
+            let reason = format!(
+                "Tools call each other more than {DEEPEST_CALL} levels deep; this call was not made."
+            );
+            return Err(ToolError::new(reason));
+        }
         let suspended = self.take_suspended_call(asked_by, name, call);
-        Place { node: None, longest: LONGEST_CALL, suspended }
+        Ok(Place { node: None, longest: LONGEST_CALL, suspended })
     }
 
     /// Returns the id under which the client knows the agent of this branch.
