@@ -3,26 +3,26 @@
 use super::asset::Asset;
 
 /// The name of the folder of the modules, which changes with each of them.
-pub(super) const FOLDER: &str = "0b6dd6793c62";
+pub(super) const FOLDER: &str = "9d007f957faf";
 
 /// The module that a page loads at once.
 pub(super) static ENTRY: Asset = Asset {
     name: "widget.js",
-    integrity: "sha384-Y/MKCUnU6veI3aCw8a+xE7KrsPfoWAf3TEqjJ0FC1dm4stWintHTe7OW3HB93lYJ",
-    identity: include_bytes!("../../assets/widget/widget-0b6dd6793c62.js"),
-    gzip: include_bytes!("../../assets/widget/widget-0b6dd6793c62.js.gz"),
-    brotli: include_bytes!("../../assets/widget/widget-0b6dd6793c62.js.br"),
+    integrity: "sha384-ai9vIIBddXSIKs40K58563ALjEiE7dHmJJVYsK31d9U0SUVunRECtosllK77DXEN",
+    identity: include_bytes!("../../assets/widget/widget-9d007f957faf.js"),
+    gzip: include_bytes!("../../assets/widget/widget-9d007f957faf.js.gz"),
+    brotli: include_bytes!("../../assets/widget/widget-9d007f957faf.js.br"),
 };
 
 /// The modules that it loads when they are needed.
 #[rustfmt::skip]
 pub(super) static LAZY: &[Asset] = &[
 Asset {
-    name: "app-6PI32BCR.js",
+    name: "app-BMOSCMU6.js",
     integrity: "sha384-16+Pnkagu0HBsy75oS2ldEVIMQxXU8MaHlRqiSW1vj/I0ce2v5lTagz2fQ2sD6Ax",
-    identity: include_bytes!("../../assets/widget/app-6PI32BCR.js"),
-    gzip: include_bytes!("../../assets/widget/app-6PI32BCR.js.gz"),
-    brotli: include_bytes!("../../assets/widget/app-6PI32BCR.js.br"),
+    identity: include_bytes!("../../assets/widget/app-BMOSCMU6.js"),
+    gzip: include_bytes!("../../assets/widget/app-BMOSCMU6.js.gz"),
+    brotli: include_bytes!("../../assets/widget/app-BMOSCMU6.js.br"),
 },
 Asset {
     name: "ar-PHOBKG6W.js",
@@ -32,11 +32,11 @@ Asset {
     brotli: include_bytes!("../../assets/widget/ar-PHOBKG6W.js.br"),
 },
 Asset {
-    name: "client-O7UVEXXW.js",
-    integrity: "sha384-WJ2k0b1nnAM9B28w+qpoUxn01urT/7UyRO7U3r8Y6DOQLpU/3mgx/5WjDtHQYGn2",
-    identity: include_bytes!("../../assets/widget/client-O7UVEXXW.js"),
-    gzip: include_bytes!("../../assets/widget/client-O7UVEXXW.js.gz"),
-    brotli: include_bytes!("../../assets/widget/client-O7UVEXXW.js.br"),
+    name: "client-GW2V7XI5.js",
+    integrity: "sha384-wmH7ruleGvlCpSxfkMMc7RHxUAJvm62Y3DenymUXbHwWYBn+WN4RGwMPhXgY/OBc",
+    identity: include_bytes!("../../assets/widget/client-GW2V7XI5.js"),
+    gzip: include_bytes!("../../assets/widget/client-GW2V7XI5.js.gz"),
+    brotli: include_bytes!("../../assets/widget/client-GW2V7XI5.js.br"),
 },
 Asset {
     name: "component-DIQAI7WU.js",
@@ -46,11 +46,11 @@ Asset {
     brotli: include_bytes!("../../assets/widget/component-DIQAI7WU.js.br"),
 },
 Asset {
-    name: "de-GJW6A3MH.js",
-    integrity: "sha384-OSpwPyJ+dNHgbjHJSs2P3L6LmU+lqltSE79pksQrcQ7U954vcJAzVkHOJT+aCyWT",
-    identity: include_bytes!("../../assets/widget/de-GJW6A3MH.js"),
-    gzip: include_bytes!("../../assets/widget/de-GJW6A3MH.js.gz"),
-    brotli: include_bytes!("../../assets/widget/de-GJW6A3MH.js.br"),
+    name: "de-4UQQZKTI.js",
+    integrity: "sha384-qepQmmxim0o6tzXqLCu73zof3dSszZX73DyQkE/27/6tlob4zEvHlqC7kgb7ucWf",
+    identity: include_bytes!("../../assets/widget/de-4UQQZKTI.js"),
+    gzip: include_bytes!("../../assets/widget/de-4UQQZKTI.js.gz"),
+    brotli: include_bytes!("../../assets/widget/de-4UQQZKTI.js.br"),
 },
 Asset {
     name: "es-RWCV27ZJ.js",
@@ -67,11 +67,11 @@ Asset {
     brotli: include_bytes!("../../assets/widget/highlight-M73TANYB.js.br"),
 },
 Asset {
-    name: "page-D57CRYIP.js",
-    integrity: "sha384-5JwBNJyPO8TN6+YTGfzvF2R88vVnZt3q8PHPYDrMrD3H1ogM8iQYChKsMSigcAUB",
-    identity: include_bytes!("../../assets/widget/page-D57CRYIP.js"),
-    gzip: include_bytes!("../../assets/widget/page-D57CRYIP.js.gz"),
-    brotli: include_bytes!("../../assets/widget/page-D57CRYIP.js.br"),
+    name: "page-EZQVJQXB.js",
+    integrity: "sha384-xwUqR9aDyN2cBWvGBG/ryfhMsVawQAbB4RyneXopbgkhYT6ibD0dVQ/GaD84AtH6",
+    identity: include_bytes!("../../assets/widget/page-EZQVJQXB.js"),
+    gzip: include_bytes!("../../assets/widget/page-EZQVJQXB.js.gz"),
+    brotli: include_bytes!("../../assets/widget/page-EZQVJQXB.js.br"),
 },
 Asset {
     name: "rare-VKY22MPB.js",
@@ -81,10 +81,10 @@ Asset {
     brotli: include_bytes!("../../assets/widget/rare-VKY22MPB.js.br"),
 },
 Asset {
-    name: "tree-F3IPYIV3.js",
+    name: "tree-2Q5SQHLC.js",
     integrity: "sha384-glVPyi143KIqV807qP4/bBizO8aYKgOKuAKnk+925DjLCpvphnlRHlnujFkVAD7S",
-    identity: include_bytes!("../../assets/widget/tree-F3IPYIV3.js"),
-    gzip: include_bytes!("../../assets/widget/tree-F3IPYIV3.js.gz"),
-    brotli: include_bytes!("../../assets/widget/tree-F3IPYIV3.js.br"),
+    identity: include_bytes!("../../assets/widget/tree-2Q5SQHLC.js"),
+    gzip: include_bytes!("../../assets/widget/tree-2Q5SQHLC.js.gz"),
+    brotli: include_bytes!("../../assets/widget/tree-2Q5SQHLC.js.br"),
 },
 ];
