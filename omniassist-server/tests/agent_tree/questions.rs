@@ -147,8 +147,8 @@ async fn an_approval_decides_about_a_call_of_a_tree() {
         assert!(result.as_str().unwrap().contains(told), "{result}");
         assert_eq!(ran.load(Ordering::SeqCst), runs);
         // The state has the result of the call after the call, and before the answer.
-        let states = frames.iter().filter(|frame| frame["type"] == "agent-state");
-        let messages = states.last().unwrap()["state"]["messages"].as_array().unwrap();
+        let mut states = frames.iter().filter(|frame| frame["type"] == "agent-state");
+        let messages = states.next_back().unwrap()["state"]["messages"].as_array().unwrap();
         let roles: Vec<_> = messages.iter().map(|message| message["role"].as_str().unwrap()).collect();
         assert_eq!(roles, ["user", "assistant", "tool", "assistant"]);
         assert!(messages[2]["content"][0]["result"].as_str().unwrap().contains(told), "{messages:?}");
