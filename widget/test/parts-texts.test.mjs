@@ -27,7 +27,8 @@ test('each language has all texts, with their values and plural forms', async (v
     for (const [name, text] of Object.entries(texts)) {
       assert.ok(text.trim(), `${locale}: ${name}`);
       const original = english[name];
-      if (!/^one:/.test(original)) {
+      // A text that is the same for all numbers has one form.
+      if (!text.includes('|')) {
         assert.deepEqual(valuesOf(text), valuesOf(original), `${locale}: ${name}`);
         continue;
       }

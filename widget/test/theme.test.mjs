@@ -44,3 +44,38 @@ widgetSuite()('each part of THEME.md is a part of the chat', { body: `<main>${LI
   assert.ok(listed.length > 40);
   assert.deepEqual(listed.filter((part) => !shown.has(part)), []);
 });
+
+const sizes = (view) =>
+  view.page.locator('omniassist-chat').evaluate((chat) => {
+    const within = (root) =>
+      [...root.querySelectorAll('*')].flatMap((node) => {
+        const { fontSize, minInlineSize } = getComputedStyle(node);
+        return [`${node.part} ${fontSize} ${minInlineSize}`, ...(node.shadowRoot ? within(node.shadowRoot) : [])];
+      });
+    return within(chat.shadowRoot);
+  });
+
+widgetSuite()('letters have the size of the browser, whatever the page sets for html', { body: `<main>${LINES()}</main>` }, async (view) => {
+  const ofPage = (size) => view.page.evaluate((size) => void (document.documentElement.style.fontSize = size), size);
+  for (const name of Object.keys(states)) {
+    await enter(view, name);
+    const before = await sizes(view);
+    await ofPage('62.5%');
+    assert.deepEqual(await sizes(view), before, name);
+    await ofPage('');
+    await leave(view, name);
+  }
+});
+
+widgetSuite()('letters grow with the font size that a page sets for the element', { attributes: 'mode="panel"' }, async (view) => {
+  const before = await sizes(view);
+  await view.page.evaluate(() => {
+    const sheet = new CSSStyleSheet();
+    sheet.replaceSync('omniassist-chat { font-size: 32px }');
+    document.adoptedStyleSheets = [sheet];
+  });
+  const after = await sizes(view);
+  const size = (line) => parseFloat(line.split(' ').at(-2));
+  assert.ok(before.some((line) => size(line) === 15));
+  assert.deepEqual(after.map(size), before.map((line) => 2 * size(line)));
+});

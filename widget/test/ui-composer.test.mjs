@@ -411,7 +411,7 @@ for (const [page, question] of [['en', 'مرحبا!'], ['he', 'Hello!']])
 
 test('the lines of the field do not overlap if the user has chosen large letters', PANEL, async (view) => {
   const [size, line] = await view.input.evaluate((input) => {
-    document.documentElement.style.fontSize = '32px';
+    document.querySelector('omniassist-chat').style.fontSize = '32px';
     const { fontSize, lineHeight } = getComputedStyle(input);
     return [fontSize, lineHeight].map(parseFloat);
   });

@@ -1,10 +1,10 @@
 // Bundles the widget for tests. `replaced` maps sources of the widget to others, as `chat/index` to a chat that a test
 // drives.
 
-import { readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { build, transform } from 'esbuild';
+import { build } from 'esbuild';
+import { styles } from '../build-data.mjs';
 
 const folder = fileURLToPath(new URL('..', import.meta.url));
 const built = new Map();
@@ -29,7 +29,7 @@ async function make(replaced) {
     logLevel: 'warning',
     minify: true,
     outdir: 'out/bundle',
-    plugins: [{ name: 'sources', setup: (here) => sources(here, replaced) }],
+    plugins: [{ name: 'sources', setup: (here) => sources(here, replaced) }, styles],
     splitting: true,
     target: 'es2022',
     write: false,
@@ -43,9 +43,5 @@ function sources(here, replaced) {
     const name = relative(join(folder, 'src'), full).replace(/\.js$/, '');
     const other = replaced[name];
     return other ? { path: join(folder, other) } : undefined;
-  });
-  here.onLoad({ filter: /\.css$/ }, async ({ path }) => {
-    const { code } = await transform(readFileSync(path, 'utf8'), { loader: 'css', minify: true, target: 'es2022' });
-    return { contents: code.trim(), loader: 'text' };
   });
 }

@@ -3,26 +3,26 @@
 use super::asset::Asset;
 
 /// The name of the folder of the modules, which changes with each of them.
-pub(super) const FOLDER: &str = "9d007f957faf";
+pub(super) const FOLDER: &str = "1d8bbb96816f";
 
 /// The module that a page loads at once.
 pub(super) static ENTRY: Asset = Asset {
     name: "widget.js",
-    integrity: "sha384-ai9vIIBddXSIKs40K58563ALjEiE7dHmJJVYsK31d9U0SUVunRECtosllK77DXEN",
-    identity: include_bytes!("../../assets/widget/widget-9d007f957faf.js"),
-    gzip: include_bytes!("../../assets/widget/widget-9d007f957faf.js.gz"),
-    brotli: include_bytes!("../../assets/widget/widget-9d007f957faf.js.br"),
+    integrity: "sha384-H7sy8cPvUGKPTSyhSYY0sU6e60uizVDw01IZ8Q1gMOAo/gNrc0hxplvhrfgFA16+",
+    identity: include_bytes!("../../assets/widget/widget-1d8bbb96816f.js"),
+    gzip: include_bytes!("../../assets/widget/widget-1d8bbb96816f.js.gz"),
+    brotli: include_bytes!("../../assets/widget/widget-1d8bbb96816f.js.br"),
 };
 
 /// The modules that it loads when they are needed.
 #[rustfmt::skip]
 pub(super) static LAZY: &[Asset] = &[
 Asset {
-    name: "app-BMOSCMU6.js",
-    integrity: "sha384-16+Pnkagu0HBsy75oS2ldEVIMQxXU8MaHlRqiSW1vj/I0ce2v5lTagz2fQ2sD6Ax",
-    identity: include_bytes!("../../assets/widget/app-BMOSCMU6.js"),
-    gzip: include_bytes!("../../assets/widget/app-BMOSCMU6.js.gz"),
-    brotli: include_bytes!("../../assets/widget/app-BMOSCMU6.js.br"),
+    name: "app-SVOY4MKV.js",
+    integrity: "sha384-/MUz43pmvD2FZNmKe7ysGuXSBFaadIsDJ+24M6VKzCEF+jmyDt/4lwO76PXkrAQ+",
+    identity: include_bytes!("../../assets/widget/app-SVOY4MKV.js"),
+    gzip: include_bytes!("../../assets/widget/app-SVOY4MKV.js.gz"),
+    brotli: include_bytes!("../../assets/widget/app-SVOY4MKV.js.br"),
 },
 Asset {
     name: "ar-PHOBKG6W.js",
@@ -33,58 +33,58 @@ Asset {
 },
 Asset {
     name: "client-GW2V7XI5.js",
-    integrity: "sha384-wmH7ruleGvlCpSxfkMMc7RHxUAJvm62Y3DenymUXbHwWYBn+WN4RGwMPhXgY/OBc",
+    integrity: "sha384-m9F05EJLWe4h5J/eV1B8dOlfl8cF9nmzFbJtgszE84Ip47T2z+HJcf1wdyg2mM11",
     identity: include_bytes!("../../assets/widget/client-GW2V7XI5.js"),
     gzip: include_bytes!("../../assets/widget/client-GW2V7XI5.js.gz"),
     brotli: include_bytes!("../../assets/widget/client-GW2V7XI5.js.br"),
 },
 Asset {
-    name: "component-DIQAI7WU.js",
-    integrity: "sha384-mKlsBY1POUyrlpznfzF7WEooEtSmDVYSIzU/d8tArnqs0sESPEKisnMUnPIU23gd",
-    identity: include_bytes!("../../assets/widget/component-DIQAI7WU.js"),
-    gzip: include_bytes!("../../assets/widget/component-DIQAI7WU.js.gz"),
-    brotli: include_bytes!("../../assets/widget/component-DIQAI7WU.js.br"),
+    name: "component-ZIB723GQ.js",
+    integrity: "sha384-g2k4Ex7EokqDcfIT2ctuxzPp5REy9c+Y69SSqnpxuiEMRlsJCEIJg2DXPxsd5Oxb",
+    identity: include_bytes!("../../assets/widget/component-ZIB723GQ.js"),
+    gzip: include_bytes!("../../assets/widget/component-ZIB723GQ.js.gz"),
+    brotli: include_bytes!("../../assets/widget/component-ZIB723GQ.js.br"),
 },
 Asset {
-    name: "de-4UQQZKTI.js",
-    integrity: "sha384-qepQmmxim0o6tzXqLCu73zof3dSszZX73DyQkE/27/6tlob4zEvHlqC7kgb7ucWf",
-    identity: include_bytes!("../../assets/widget/de-4UQQZKTI.js"),
-    gzip: include_bytes!("../../assets/widget/de-4UQQZKTI.js.gz"),
-    brotli: include_bytes!("../../assets/widget/de-4UQQZKTI.js.br"),
+    name: "de-3N4BG6GF.js",
+    integrity: "sha384-AUGAK7UJUNa8YznsaI4EJraIdgYBru3EDfDlrMTXMryI6jI73V7l16ThvMtHNte4",
+    identity: include_bytes!("../../assets/widget/de-3N4BG6GF.js"),
+    gzip: include_bytes!("../../assets/widget/de-3N4BG6GF.js.gz"),
+    brotli: include_bytes!("../../assets/widget/de-3N4BG6GF.js.br"),
 },
 Asset {
-    name: "es-RWCV27ZJ.js",
-    integrity: "sha384-vStWSUMl79rMwmHDdRJ/7GL6U81G4dDHFWHFBaMKWdaytDQEhTSb541jh6GzQhxY",
-    identity: include_bytes!("../../assets/widget/es-RWCV27ZJ.js"),
-    gzip: include_bytes!("../../assets/widget/es-RWCV27ZJ.js.gz"),
-    brotli: include_bytes!("../../assets/widget/es-RWCV27ZJ.js.br"),
+    name: "es-RXIBAW6R.js",
+    integrity: "sha384-+bni+fejP+2t7F1+9Lmq/OVyKIgonsVDiMP6wK0/Y5gP2m1+JXgjFLoYUOKrUEd1",
+    identity: include_bytes!("../../assets/widget/es-RXIBAW6R.js"),
+    gzip: include_bytes!("../../assets/widget/es-RXIBAW6R.js.gz"),
+    brotli: include_bytes!("../../assets/widget/es-RXIBAW6R.js.br"),
 },
 Asset {
     name: "highlight-M73TANYB.js",
-    integrity: "sha384-eYZfdqHlLcH7KEDsg1rO8Zcq4oNm53wfkMCfyzrWbCO5RC8GNFk1kP2tyC3I2EcF",
+    integrity: "sha384-MtRgG6l+GxX5D/gWCHCQDFC5gRw/u82tsujPJEenJE2mtGGpNOpqSeoLoXUdAkgH",
     identity: include_bytes!("../../assets/widget/highlight-M73TANYB.js"),
     gzip: include_bytes!("../../assets/widget/highlight-M73TANYB.js.gz"),
     brotli: include_bytes!("../../assets/widget/highlight-M73TANYB.js.br"),
 },
 Asset {
-    name: "page-EZQVJQXB.js",
-    integrity: "sha384-xwUqR9aDyN2cBWvGBG/ryfhMsVawQAbB4RyneXopbgkhYT6ibD0dVQ/GaD84AtH6",
-    identity: include_bytes!("../../assets/widget/page-EZQVJQXB.js"),
-    gzip: include_bytes!("../../assets/widget/page-EZQVJQXB.js.gz"),
-    brotli: include_bytes!("../../assets/widget/page-EZQVJQXB.js.br"),
+    name: "page-BVH7OPK7.js",
+    integrity: "sha384-WAe0lJ1SMBRlk2pSNa8s/oebdjxYhHop7qZ882iOrUjekE067EE39bJzqLMWBCF8",
+    identity: include_bytes!("../../assets/widget/page-BVH7OPK7.js"),
+    gzip: include_bytes!("../../assets/widget/page-BVH7OPK7.js.gz"),
+    brotli: include_bytes!("../../assets/widget/page-BVH7OPK7.js.br"),
 },
 Asset {
-    name: "rare-VKY22MPB.js",
-    integrity: "sha384-IKF0EHMJ72oWDSKpbEijMGyhSSfj2NZFX9h5vsG+7wU+lugTEGLpMa3QG4Sn2R8x",
-    identity: include_bytes!("../../assets/widget/rare-VKY22MPB.js"),
-    gzip: include_bytes!("../../assets/widget/rare-VKY22MPB.js.gz"),
-    brotli: include_bytes!("../../assets/widget/rare-VKY22MPB.js.br"),
+    name: "rare-4BGAWIZ2.js",
+    integrity: "sha384-h5xv2Ke6PjvKWtZr7huOOKvfzZW5z7acpqvsHKSDZUFuHCtJuRWSKiavTCQT/4/T",
+    identity: include_bytes!("../../assets/widget/rare-4BGAWIZ2.js"),
+    gzip: include_bytes!("../../assets/widget/rare-4BGAWIZ2.js.gz"),
+    brotli: include_bytes!("../../assets/widget/rare-4BGAWIZ2.js.br"),
 },
 Asset {
-    name: "tree-2Q5SQHLC.js",
-    integrity: "sha384-glVPyi143KIqV807qP4/bBizO8aYKgOKuAKnk+925DjLCpvphnlRHlnujFkVAD7S",
-    identity: include_bytes!("../../assets/widget/tree-2Q5SQHLC.js"),
-    gzip: include_bytes!("../../assets/widget/tree-2Q5SQHLC.js.gz"),
-    brotli: include_bytes!("../../assets/widget/tree-2Q5SQHLC.js.br"),
+    name: "tree-SO5Q7GE7.js",
+    integrity: "sha384-wbSsylyl7ONsTzEAX9Rso9P0ZsprpYUmMaWyx4+Brr8sSd3esom7kX7Bq43WKTmV",
+    identity: include_bytes!("../../assets/widget/tree-SO5Q7GE7.js"),
+    gzip: include_bytes!("../../assets/widget/tree-SO5Q7GE7.js.gz"),
+    brotli: include_bytes!("../../assets/widget/tree-SO5Q7GE7.js.br"),
 },
 ];

@@ -3,7 +3,8 @@ import type { Named } from '../i18n/named.js';
 
 /**
  * The texts of the chat, in English. Another language replaces each of them. `{name}` marks a value. A text with a number
- * has one form for each plural category: `one:{count} chat|other:{count} chats`. The name of a tool of the page names its title.
+ * has one form, or one for each plural category: `one:{count} chat|other:{count} chats`. The name of a tool of the page names its
+ * title.
  */
 export const ENGLISH = {
   actions: 'Actions',
@@ -52,7 +53,7 @@ export const ENGLISH = {
   feedbackDown: 'Bad answer',
   feedbackUp: 'Good answer',
   fieldEmail: '{field}: enter an email address.',
-  fieldItems: 'one:{field}: choose at least {count}.|other:{field}: choose at least {count}.',
+  fieldItems: '{field}: choose at least {count}.',
   fieldJson: '{field}: this is not valid JSON.',
   fieldLong: 'one:{field}: enter at most {count} character.|other:{field}: enter at most {count} characters.',
   fieldMax: '{field}: enter at most {limit}.',
@@ -100,7 +101,7 @@ export const ENGLISH = {
   stop: 'Stop',
   suggestions: 'Suggestions',
   thinking: 'Thinking…',
-  thoughtFor: 'one:Thought for {count} s|other:Thought for {count} s',
+  thoughtFor: 'Thought for {count} s',
   threadConfirm: 'Delete “{title}”?',
   threadDelete: 'Delete “{title}”',
   threadNone: 'No chats yet.',
