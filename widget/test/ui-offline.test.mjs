@@ -129,6 +129,25 @@ for (const [locale, sentence] of [
     assert.equal(await notice.isVisible(), false);
   });
 
+test('a question that is too large goes back into the field with its file, and the next one is sent without it', async (t) => {
+  const turns = [says('Hello.'), fails(413), says('Here it is.')];
+  const { ask, assistant, input, notice, page, part, said } = await opened(t, turns, { attributes: 'attachments' });
+  await ask('Good morning');
+  await said.getByText('Hello.').waitFor();
+  const [chooser] = await Promise.all([page.waitForEvent('filechooser'), part('attach-button').click()]);
+  await chooser.setFiles({ name: 'plan.pdf', mimeType: 'application/pdf', buffer: Buffer.from('%PDF') });
+  await ask('Where is it?');
+  await notice.getByText('The message or its files are too large.').waitFor();
+  await part('file').getByText('plan.pdf').waitFor();
+  assert.equal(await input.inputValue(), 'Where is it?');
+  assert.equal(await said.getByText('Where is it?').count(), 0);
+  await part('remove-file').click();
+  await input.press('Enter');
+  await said.getByText('Here it is.').waitFor();
+  const sent = assistant.posts.at(-1).messages.flatMap(({ parts }) => parts.map(({ type, text }) => text ?? type));
+  assert.deepEqual(sent, ['Good morning', 'step-start', 'Hello.', 'Where is it?']);
+});
+
 const HTML_PAGE = [{ 'content-type': 'text/html' }, '<h1>No</h1>'];
 const JSON_ERROR = [{ 'content-type': 'application/json' }, '{"error":{"message":"The sentence of the server."}}'];
 const REFUSALS = {

@@ -3,15 +3,15 @@
 use super::asset::Asset;
 
 /// The name of the folder of the modules, which changes with each of them.
-pub(super) const FOLDER: &str = "1d8bbb96816f";
+pub(super) const FOLDER: &str = "af8c3f9f69d7";
 
 /// The module that a page loads at once.
 pub(super) static ENTRY: Asset = Asset {
     name: "widget.js",
-    integrity: "sha384-H7sy8cPvUGKPTSyhSYY0sU6e60uizVDw01IZ8Q1gMOAo/gNrc0hxplvhrfgFA16+",
-    identity: include_bytes!("../../assets/widget/widget-1d8bbb96816f.js"),
-    gzip: include_bytes!("../../assets/widget/widget-1d8bbb96816f.js.gz"),
-    brotli: include_bytes!("../../assets/widget/widget-1d8bbb96816f.js.br"),
+    integrity: "sha384-HPoS3CdTI5aA5Azr4c+EiEAv8EFWa54UPezlSDXexGpGE0hfW/rvxgYH+alMH1/E",
+    identity: include_bytes!("../../assets/widget/widget-af8c3f9f69d7.js"),
+    gzip: include_bytes!("../../assets/widget/widget-af8c3f9f69d7.js.gz"),
+    brotli: include_bytes!("../../assets/widget/widget-af8c3f9f69d7.js.br"),
 };
 
 /// The modules that it loads when they are needed.
@@ -32,11 +32,11 @@ Asset {
     brotli: include_bytes!("../../assets/widget/ar-PHOBKG6W.js.br"),
 },
 Asset {
-    name: "client-GW2V7XI5.js",
-    integrity: "sha384-m9F05EJLWe4h5J/eV1B8dOlfl8cF9nmzFbJtgszE84Ip47T2z+HJcf1wdyg2mM11",
-    identity: include_bytes!("../../assets/widget/client-GW2V7XI5.js"),
-    gzip: include_bytes!("../../assets/widget/client-GW2V7XI5.js.gz"),
-    brotli: include_bytes!("../../assets/widget/client-GW2V7XI5.js.br"),
+    name: "client-2WXLUZDH.js",
+    integrity: "sha384-oAOmrqYakbYc6/f3CK8tirbT+9uws0z/HF5zwtDcR+FodMcdmCDqxsJtJy1MTTr1",
+    identity: include_bytes!("../../assets/widget/client-2WXLUZDH.js"),
+    gzip: include_bytes!("../../assets/widget/client-2WXLUZDH.js.gz"),
+    brotli: include_bytes!("../../assets/widget/client-2WXLUZDH.js.br"),
 },
 Asset {
     name: "component-ZIB723GQ.js",
@@ -46,11 +46,11 @@ Asset {
     brotli: include_bytes!("../../assets/widget/component-ZIB723GQ.js.br"),
 },
 Asset {
-    name: "de-3N4BG6GF.js",
-    integrity: "sha384-AUGAK7UJUNa8YznsaI4EJraIdgYBru3EDfDlrMTXMryI6jI73V7l16ThvMtHNte4",
-    identity: include_bytes!("../../assets/widget/de-3N4BG6GF.js"),
-    gzip: include_bytes!("../../assets/widget/de-3N4BG6GF.js.gz"),
-    brotli: include_bytes!("../../assets/widget/de-3N4BG6GF.js.br"),
+    name: "de-B4UEGENZ.js",
+    integrity: "sha384-/9A11POrPXeliBVi7lpEFcTCaenQKIKvi9kKO2CLYvSnz8D4c/OZi253PDRsDOiR",
+    identity: include_bytes!("../../assets/widget/de-B4UEGENZ.js"),
+    gzip: include_bytes!("../../assets/widget/de-B4UEGENZ.js.gz"),
+    brotli: include_bytes!("../../assets/widget/de-B4UEGENZ.js.br"),
 },
 Asset {
     name: "es-RXIBAW6R.js",
@@ -67,11 +67,11 @@ Asset {
     brotli: include_bytes!("../../assets/widget/highlight-M73TANYB.js.br"),
 },
 Asset {
-    name: "page-BVH7OPK7.js",
-    integrity: "sha384-WAe0lJ1SMBRlk2pSNa8s/oebdjxYhHop7qZ882iOrUjekE067EE39bJzqLMWBCF8",
-    identity: include_bytes!("../../assets/widget/page-BVH7OPK7.js"),
-    gzip: include_bytes!("../../assets/widget/page-BVH7OPK7.js.gz"),
-    brotli: include_bytes!("../../assets/widget/page-BVH7OPK7.js.br"),
+    name: "page-XBNQUJ5T.js",
+    integrity: "sha384-B3le9ZSXRu4Byiqb7nFfk0OWSGw3T2AfbLSeIBX3P7lFpsoZgQ28cyJ2jlODdYyU",
+    identity: include_bytes!("../../assets/widget/page-XBNQUJ5T.js"),
+    gzip: include_bytes!("../../assets/widget/page-XBNQUJ5T.js.gz"),
+    brotli: include_bytes!("../../assets/widget/page-XBNQUJ5T.js.br"),
 },
 Asset {
     name: "rare-4BGAWIZ2.js",
@@ -81,10 +81,10 @@ Asset {
     brotli: include_bytes!("../../assets/widget/rare-4BGAWIZ2.js.br"),
 },
 Asset {
-    name: "tree-SO5Q7GE7.js",
+    name: "tree-LTYQMSNV.js",
     integrity: "sha384-wbSsylyl7ONsTzEAX9Rso9P0ZsprpYUmMaWyx4+Brr8sSd3esom7kX7Bq43WKTmV",
-    identity: include_bytes!("../../assets/widget/tree-SO5Q7GE7.js"),
-    gzip: include_bytes!("../../assets/widget/tree-SO5Q7GE7.js.gz"),
-    brotli: include_bytes!("../../assets/widget/tree-SO5Q7GE7.js.br"),
+    identity: include_bytes!("../../assets/widget/tree-LTYQMSNV.js"),
+    gzip: include_bytes!("../../assets/widget/tree-LTYQMSNV.js.gz"),
+    brotli: include_bytes!("../../assets/widget/tree-LTYQMSNV.js.br"),
 },
 ];

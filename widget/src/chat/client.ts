@@ -120,21 +120,24 @@ export class Client {
   async sendMessage({ text, files = [] }: { text: string; files?: types.Attachment[] }): Promise<void> {
     await this.#begun();
     if (this.#runner.isBusy) return;
+    const id = newId();
     const push = (parts: Part[]): void => {
       if (text) parts.push({ type: 'text', text });
-      this.#conversation.messages.push({ id: newId(), role: 'user', parts });
+      this.#conversation.messages.push({ id, role: 'user', parts });
     };
-    if (!files.length) {
-      push([]);
-      return this.#runner.run();
-    }
-    return this.#runner.run(async (signal) => {
+    if (!files.length) push([]);
+    await this.#runner.run(files.length ? async (signal) => {
       this.#runner.isUploading = true;
       const store = (file: File): Promise<Response> => once(() => this.#server.upload(file, signal));
       push(await uploaded(files, this.isStored ? store : undefined, signal));
       this.#runner.isUploading = false;
       return this.#runner.post()(signal);
-    });
+    } : undefined);
+    // The server has not taken it. Each later message would be refused too, as it is posted with this one.
+    if (this.error?.status === 413 && this.#conversation.last?.id === id) {
+      this.#conversation.messages.pop();
+      this.#changed();
+    }
   }
 
   stop(): void {

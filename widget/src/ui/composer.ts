@@ -132,6 +132,7 @@ export class Composer implements View {
     this.#shown();
     const { chat } = this.#context;
     const { chatId } = chat;
+    const chosen = this.#files?.chosen;
     const files = (await this.#files?.all()) ?? [];
     // Images are made smaller meanwhile. A chat that is still being loaded has no id.
     if (chatId && chat.chatId !== chatId) {
@@ -154,6 +155,11 @@ export class Composer implements View {
     taken();
     await sent;
     end();
+    const isRefused = chat.error?.status === 413 && lastQuestion(chat.messages) === before;
+    if (isRefused && !this.#isSending && !this.input.value && chat.chatId === this.#chatId) {
+      this.#write(text);
+      this.#files?.add(chosen);
+    }
     this.#isUnsent = this.#isSending && chat.status === 'error';
     this.#isSending = false;
     this.#shown();
