@@ -189,9 +189,11 @@ fn read_file(id: &str, file: &Path, content: &mut u64) -> Result<AgentConfig, Ag
     }
     let text = String::from_utf8(bytes)
         .map_err(|error| AgentConfigError::new("", Kind::Syntax).with_source(error.utf8_error()))?;
+    // Some editors begin a file with a byte order mark.
+    let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
     let config = match file.extension() {
-        Some(toml) if toml == "toml" => AgentConfig::from_toml(&text)?,
-        _ => AgentConfig::from_json(&text)?,
+        Some(toml) if toml == "toml" => AgentConfig::from_toml(text)?,
+        _ => AgentConfig::from_json(text)?,
     };
     config.of_file(id, file, *content)
 }

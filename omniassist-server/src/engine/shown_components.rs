@@ -9,6 +9,7 @@ use serde_json::{Map, Value, json};
 use crate::RunContext;
 use crate::afs::ChatHistory;
 use crate::instances::{Instance, Instances};
+use crate::one_line;
 
 /// The type of the context message that describes the instances, and its id. Clients have no messages of this type.
 const CONTEXT: &str = "shown-components";
@@ -29,6 +30,7 @@ pub(super) async fn load(run: &RunContext) -> Result<(), RunErrorCode> {
     let instances = run.instances();
     for Instance { id, state: known, .. } in instances.list().into_iter().filter(|known| known.has_state) {
         let stored = history.load(&id).await.map_err(|error| {
+            let error = one_line::chain(&error);
             tracing::error!(instance = id.as_str(), %error, "the state of a component cannot be read");
             RunErrorCode::Internal
         })?;

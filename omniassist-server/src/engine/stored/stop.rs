@@ -18,6 +18,7 @@ use super::stores::Stores;
 use crate::engine::Assistant;
 use crate::engine::agent_records::AgentRecords;
 use crate::engine::end::SUPERSEDED;
+use crate::one_line;
 use crate::store::{
     Branch, Change, Claim, Claimed, Ending, Hint, RunHead, RunId, RunState, Scope, Segment, SegmentKind,
     Settled, Signal, SignalKind, StoreError, Which, Window,
@@ -154,6 +155,7 @@ impl Assistant {
         let (events, leg) = match read {
             Ok(read) => read,
             Err(error) if error.is_corrupt() => {
+                let error = one_line::chain(&error);
                 tracing::error!(run_id = %head.run, %error, "the journal of a run cannot be read");
                 (0, None)
             }

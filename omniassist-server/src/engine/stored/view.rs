@@ -15,6 +15,7 @@ use super::stores::Stores;
 use super::tail::{Polled, Tail};
 use crate::engine::Admission;
 use crate::engine::run::EventSink;
+use crate::one_line;
 use crate::store::{RunId, Scope, StoreError};
 
 /// The begin of a run that is queued, as a viewer of it. `None`: the viewer is cut.
@@ -206,6 +207,7 @@ impl View {
                     is_new
                 }
                 Err(error) => {
+                    let error = one_line::chain(&error);
                     tracing::error!(run_id = %self.run, %error, "a journal cannot be read; its viewer is cut");
                     false
                 }

@@ -49,8 +49,9 @@ const STOCK: &str = r#"{ "description": "Counts.", "prompt": "You count.", "tool
 #[tokio::test]
 async fn agents_are_files() {
     let folder = Folder::new("are");
-    folder.write("sales.toml", SALES);
-    folder.write("stock.json", STOCK);
+    // Some editors begin a file with a byte order mark.
+    folder.write("sales.toml", &format!("\u{feff}{SALES}"));
+    folder.write("stock.json", &format!("\u{feff}{STOCK}"));
     folder.write("notes.md", "no agent");
     folder.write("a b.toml", "no agent");
     fs::create_dir(folder.0.join("old")).unwrap();
