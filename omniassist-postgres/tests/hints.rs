@@ -143,9 +143,13 @@ async fn hints_are_sent_again_after_a_connection_has_fallen_silent() {
 
     way.fall_silent();
     wake.wake(&[hint]);
-    // The first one is on its way.
+    // The first one is on its way. A connection that was not open before has no silence.
     tokio::time::sleep(Duration::from_millis(100)).await;
-    let hint = Hint::Free(RunId::random());
-    wake.wake(&[hint]);
-    assert_eq!(collect(&mut hints, 1).await, [hint]);
+    let other = Hint::Free(RunId::random());
+    wake.wake(&[other]);
+    let mut found = collect(&mut hints, 1).await;
+    if found == [hint] {
+        found.extend(collect(&mut hints, 1).await);
+    }
+    assert!(found == [other] || found == [hint, other], "{found:?}");
 }
