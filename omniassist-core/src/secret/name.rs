@@ -117,26 +117,20 @@ fn has_secret_word(words: &str) -> bool {
         Some(b'x') => word == "xsrf",
         _ => false,
     };
-    words.split(' ').any(is_secret)
-        || has_pass(words)
-        // `cc` alone is a copy of a letter; `cc-number` and similar names denote cards.
-        || words.starts_with("cc ")
-}
-
-/// Returns `true` for `pass` at the end, or before the words for a repetition: `pass2`, `passConfirmation`.
-fn has_pass(words: &str) -> bool {
+    // `pass` is one at the end, or before the words for a repetition: `pass2`, `passConfirmation`.
     let repeats = |word: &&str| {
         matches!(*word, "repeat" | "again")
             || word.starts_with("confirm")
             || word.chars().all(char::is_numeric)
     };
-    let mut words = words.split(' ').peekable();
-    while let Some(word) = words.next() {
-        if word == "pass" && words.peek().is_none_or(repeats) {
+    let mut left = words.split(' ').peekable();
+    while let Some(word) = left.next() {
+        if is_secret(word) || (word == "pass" && left.peek().is_none_or(repeats)) {
             return true;
         }
     }
-    false
+    // `cc` alone is a copy of a letter; `cc-number` and similar names denote cards.
+    words.starts_with("cc ")
 }
 
 /// Returns `true` for long names at any position, because they are often joined with others.
