@@ -159,7 +159,7 @@ async function joined(options, outputs, from, name, shared) {
   const plugins = [{ name: 'modules', setup: modules }];
   const { outputFiles } = await build({ ...options, plugins, stdin: { contents, sourcefile: name } });
   // It finds shorter names than esbuild.
-  const { code } = await minify(outputFiles[0].text, { compress: { passes: 3, unsafe_arrows: true }, ecma: 2022, module: true });
+  const { code } = await minify(outputFiles[0].text, { compress: { passes: 4, unsafe_arrows: true }, ecma: 2022, module: true });
   return code;
 }
 

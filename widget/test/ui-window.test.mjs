@@ -224,7 +224,7 @@ test('the style of the page does not reach the widget, and the style of the widg
     const { textTransform, letterSpacing, fontSize, textAlign } = getComputedStyle(node);
     return { textTransform, letterSpacing: parseFloat(letterSpacing) < 1 || letterSpacing, fontSize, textAlign };
   });
-  assert.deepEqual(style, { textTransform: 'none', letterSpacing: true, fontSize: '16px', textAlign: 'start' });
+  assert.deepEqual(style, { textTransform: 'none', letterSpacing: true, fontSize: '16px', textAlign: 'left' });
   assert.equal((await view.part('close-button').boundingBox()).width, 36);
 });
 

@@ -3,15 +3,15 @@
 use super::asset::Asset;
 
 /// The name of the folder of the modules, which changes with each of them.
-pub(super) const FOLDER: &str = "af8c3f9f69d7";
+pub(super) const FOLDER: &str = "bcbe408bd0e7";
 
 /// The module that a page loads at once.
 pub(super) static ENTRY: Asset = Asset {
     name: "widget.js",
-    integrity: "sha384-HPoS3CdTI5aA5Azr4c+EiEAv8EFWa54UPezlSDXexGpGE0hfW/rvxgYH+alMH1/E",
-    identity: include_bytes!("../../assets/widget/widget-af8c3f9f69d7.js"),
-    gzip: include_bytes!("../../assets/widget/widget-af8c3f9f69d7.js.gz"),
-    brotli: include_bytes!("../../assets/widget/widget-af8c3f9f69d7.js.br"),
+    integrity: "sha384-Qx0FameKufqbr8fqSZ5tnY9o6MrWZo3vTcnWjI7ejKXU4qk0jndilQgwWpq8U15M",
+    identity: include_bytes!("../../assets/widget/widget-bcbe408bd0e7.js"),
+    gzip: include_bytes!("../../assets/widget/widget-bcbe408bd0e7.js.gz"),
+    brotli: include_bytes!("../../assets/widget/widget-bcbe408bd0e7.js.br"),
 };
 
 /// The modules that it loads when they are needed.
@@ -19,24 +19,24 @@ pub(super) static ENTRY: Asset = Asset {
 pub(super) static LAZY: &[Asset] = &[
 Asset {
     name: "app-SVOY4MKV.js",
-    integrity: "sha384-/MUz43pmvD2FZNmKe7ysGuXSBFaadIsDJ+24M6VKzCEF+jmyDt/4lwO76PXkrAQ+",
+    integrity: "sha384-J+YsGsTAGt3VkyK3RpsfW0hDor+EeqXDdnni2SY97ZWXxA1/XuA/WFWNK+7wK+3w",
     identity: include_bytes!("../../assets/widget/app-SVOY4MKV.js"),
     gzip: include_bytes!("../../assets/widget/app-SVOY4MKV.js.gz"),
     brotli: include_bytes!("../../assets/widget/app-SVOY4MKV.js.br"),
 },
 Asset {
-    name: "ar-PHOBKG6W.js",
-    integrity: "sha384-U2vSGiuBOWCWPjEXdbJiuNBAZRpSZio2L9WYKxbWZcbYdXH74ZhmBLTizrKYO9Im",
-    identity: include_bytes!("../../assets/widget/ar-PHOBKG6W.js"),
-    gzip: include_bytes!("../../assets/widget/ar-PHOBKG6W.js.gz"),
-    brotli: include_bytes!("../../assets/widget/ar-PHOBKG6W.js.br"),
+    name: "ar-EDWJOFGF.js",
+    integrity: "sha384-pMDqh7vb+eoenBTi9eyhYY8qTn8P1GlnGRArfTbUNA8lezlvIfgCPPed7YUvNeFR",
+    identity: include_bytes!("../../assets/widget/ar-EDWJOFGF.js"),
+    gzip: include_bytes!("../../assets/widget/ar-EDWJOFGF.js.gz"),
+    brotli: include_bytes!("../../assets/widget/ar-EDWJOFGF.js.br"),
 },
 Asset {
-    name: "client-2WXLUZDH.js",
-    integrity: "sha384-oAOmrqYakbYc6/f3CK8tirbT+9uws0z/HF5zwtDcR+FodMcdmCDqxsJtJy1MTTr1",
-    identity: include_bytes!("../../assets/widget/client-2WXLUZDH.js"),
-    gzip: include_bytes!("../../assets/widget/client-2WXLUZDH.js.gz"),
-    brotli: include_bytes!("../../assets/widget/client-2WXLUZDH.js.br"),
+    name: "client-XD2S4NZ5.js",
+    integrity: "sha384-cCZ3D+AwpnVlyhlL9or28u5oM+U1oaduACKjyajG5o0lDQzrm9gQXQVZovCVB285",
+    identity: include_bytes!("../../assets/widget/client-XD2S4NZ5.js"),
+    gzip: include_bytes!("../../assets/widget/client-XD2S4NZ5.js.gz"),
+    brotli: include_bytes!("../../assets/widget/client-XD2S4NZ5.js.br"),
 },
 Asset {
     name: "component-ZIB723GQ.js",
@@ -67,24 +67,24 @@ Asset {
     brotli: include_bytes!("../../assets/widget/highlight-M73TANYB.js.br"),
 },
 Asset {
-    name: "page-XBNQUJ5T.js",
-    integrity: "sha384-B3le9ZSXRu4Byiqb7nFfk0OWSGw3T2AfbLSeIBX3P7lFpsoZgQ28cyJ2jlODdYyU",
-    identity: include_bytes!("../../assets/widget/page-XBNQUJ5T.js"),
-    gzip: include_bytes!("../../assets/widget/page-XBNQUJ5T.js.gz"),
-    brotli: include_bytes!("../../assets/widget/page-XBNQUJ5T.js.br"),
+    name: "page-TDJOAIWH.js",
+    integrity: "sha384-CqVg1kSuxCB6DiZXmoGDY8mmF/kJ9Tw1aW8QwgY9OJrwi2VcAmKQLKjGxZm4ha7I",
+    identity: include_bytes!("../../assets/widget/page-TDJOAIWH.js"),
+    gzip: include_bytes!("../../assets/widget/page-TDJOAIWH.js.gz"),
+    brotli: include_bytes!("../../assets/widget/page-TDJOAIWH.js.br"),
 },
 Asset {
     name: "rare-4BGAWIZ2.js",
-    integrity: "sha384-h5xv2Ke6PjvKWtZr7huOOKvfzZW5z7acpqvsHKSDZUFuHCtJuRWSKiavTCQT/4/T",
+    integrity: "sha384-torxcL/Z6pHH/xHzUcqXLROkCe/YluToI/HdrFcRBqN7wB4h4ztHc7bup6mNzNbT",
     identity: include_bytes!("../../assets/widget/rare-4BGAWIZ2.js"),
     gzip: include_bytes!("../../assets/widget/rare-4BGAWIZ2.js.gz"),
     brotli: include_bytes!("../../assets/widget/rare-4BGAWIZ2.js.br"),
 },
 Asset {
-    name: "tree-LTYQMSNV.js",
+    name: "tree-HIOYOLH4.js",
     integrity: "sha384-wbSsylyl7ONsTzEAX9Rso9P0ZsprpYUmMaWyx4+Brr8sSd3esom7kX7Bq43WKTmV",
-    identity: include_bytes!("../../assets/widget/tree-LTYQMSNV.js"),
-    gzip: include_bytes!("../../assets/widget/tree-LTYQMSNV.js.gz"),
-    brotli: include_bytes!("../../assets/widget/tree-LTYQMSNV.js.br"),
+    identity: include_bytes!("../../assets/widget/tree-HIOYOLH4.js"),
+    gzip: include_bytes!("../../assets/widget/tree-HIOYOLH4.js.gz"),
+    brotli: include_bytes!("../../assets/widget/tree-HIOYOLH4.js.br"),
 },
 ];

@@ -8,7 +8,7 @@ import { newId } from './id.js';
 import { isSettled, isText, isTool } from './part.js';
 import { MOST_CONTEXT, page, type Registry } from './registry.js';
 import { once, pause, pauseAfter } from './retry.js';
-import { Runner } from './runner.js';
+import { Runner, type RunRequest } from './runner.js';
 import { Server } from './server.js';
 import { chunks } from './sse.js';
 import { InstanceStates } from './states.js';
@@ -125,14 +125,14 @@ export class Client {
       if (text) parts.push({ type: 'text', text });
       this.#conversation.messages.push({ id, role: 'user', parts });
     };
-    if (!files.length) push([]);
-    await this.#runner.run(files.length ? async (signal) => {
+    const upload: RunRequest = async (signal) => {
       this.#runner.isUploading = true;
       const store = (file: File): Promise<Response> => once(() => this.#server.upload(file, signal));
       push(await uploaded(files, this.isStored ? store : undefined, signal));
       this.#runner.isUploading = false;
       return this.#runner.post()(signal);
-    } : undefined);
+    };
+    await this.#runner.run(files.length ? upload : (push([]), undefined));
     // The server has not taken it. Each later message would be refused too, as it is posted with this one.
     if (this.error?.status === 413 && this.#conversation.last?.id === id) {
       this.#conversation.messages.pop();

@@ -6,12 +6,12 @@ import { textOf } from './names.js';
 /** The names that the server counts as secret too (`omniassist-core/src/secret/name.rs`), and words of labels. */
 const SECRET = new RegExp(
   [
-    /passw(?:or[dt]|d)|pass ?(?:phrase|code)|contrase[nñ]a|kennwort|mot ?de ?passe|wachtwoord|пароль|密[码碼]|パスワード|비밀번호/,
-    /secret(?!ar)|token(?!i[sz])|(?:api|app|access|private|master|signing|encryption|session) ?key|credential|mnemonic/,
+    /passw(?:or[dt]|d)|pass ?code|contrase[nñ]a|kennwort|mot ?de ?passe|wachtwoord|пароль|密[码碼]|パスワード|비밀번호/,
+    /secret(?!ar)|token(?!i[sz])|(?:ap[ip]|ac(?:cess|count)|private|master|signing|\w+ption|functions|session|shared) ?key|credential|mnemonic/,
     /(?:credit|debit) ?card|card ?(?:num|no\b|code|exp|cv)|kartennummer|\bcc ?(?:num|no\b|exp|csc|cv|name|type|\w+ ?name)|^cc /,
-    /(?:security|one ?time|sms|mfa|2 ?fa|auth|authenticator|verification|backup|recovery) ?code|^code \d$|\bdigit \d/,
-    /(?:seed|recovery) ?phrase|session ?id|phpsessid|social ?security/,
-    /\b(?:auth|authori[sz]ation|bearer|cookies?|csc|csrf|cv[cnv]|iban|jwt|otp|pan|parola|pass|pins?|pincode|psw|pwd)\b/,
+    /(?:security|one ?time|sms|mfa|2 ?fa|auth(?:enticator)?|verification|backup|recovery) ?code|^code \d$|\bdigit \d/,
+    /(?:pass|seed|recovery) ?phrase|session ?id|phpsessid|social ?security/,
+    /\b(?:auth|authori[sz]ation|bearer|cookies?|csc|csrf|cv[cnv]|iban|jwt|otp|pan|parola|pass(?= (?:\d|again|confirm|repeat)|$)|pins?|pincode|psw|pwd?)\b/,
     /\b(?:senhas?|sid|ssn|tan|totp|xsrf)\b/,
   ]
     .map(({ source }) => source)

@@ -3,8 +3,8 @@ import type { Named } from '../i18n/named.js';
 
 /**
  * The texts of the chat, in English. Another language replaces each of them. `{name}` marks a value. A text with a number
- * has one form, or one for each plural category: `one:{count} chat|other:{count} chats`. The name of a tool of the page names its
- * title.
+ * has one form, or one for each plural category that differs from `other`: `one:{count} chat|other:{count} chats`. The name of a
+ * tool of the page names its title.
  */
 export const ENGLISH = {
   actions: 'Actions',
