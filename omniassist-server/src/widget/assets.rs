@@ -3,15 +3,15 @@
 use super::asset::Asset;
 
 /// The name of the folder of the modules, which changes with each of them.
-pub(super) const FOLDER: &str = "bcbe408bd0e7";
+pub(super) const FOLDER: &str = "441560f626b5";
 
 /// The module that a page loads at once.
 pub(super) static ENTRY: Asset = Asset {
     name: "widget.js",
-    integrity: "sha384-Qx0FameKufqbr8fqSZ5tnY9o6MrWZo3vTcnWjI7ejKXU4qk0jndilQgwWpq8U15M",
-    identity: include_bytes!("../../assets/widget/widget-bcbe408bd0e7.js"),
-    gzip: include_bytes!("../../assets/widget/widget-bcbe408bd0e7.js.gz"),
-    brotli: include_bytes!("../../assets/widget/widget-bcbe408bd0e7.js.br"),
+    integrity: "sha384-lqgaEF+qH8/oW0FgC/lT2VGfv2fzuNEXdFNn20vN8vyYBWJ60ysxjGoX3CZkOrll",
+    identity: include_bytes!("../../assets/widget/widget-441560f626b5.js"),
+    gzip: include_bytes!("../../assets/widget/widget-441560f626b5.js.gz"),
+    brotli: include_bytes!("../../assets/widget/widget-441560f626b5.js.br"),
 };
 
 /// The modules that it loads when they are needed.

@@ -156,8 +156,9 @@ export class Composer implements View {
     await sent;
     end();
     const isRefused = chat.error?.status === 413 && lastQuestion(chat.messages) === before;
-    if (isRefused && !this.#isSending && !this.input.value && chat.chatId === this.#chatId) {
-      this.#write(text);
+    if (isRefused && !this.#isSending && chat.chatId === this.#chatId) {
+      // The user may have gone on to write.
+      this.#write([text, this.input.value].filter(Boolean).join('\n'));
       this.#files?.add(chosen);
     }
     this.#isUnsent = this.#isSending && chat.status === 'error';
