@@ -225,7 +225,13 @@ impl Authorizer {
             GuardedRequests::new(&url, self.guard.clone(), self.settings.outbound.clone())
         });
         let requests = Arc::clone(requests.await?);
-        Discovered::find(&url, requests, challenge).await
+        let found = Discovered::find(&url, requests, challenge).await?;
+        if self.settings.issuer.as_ref().is_some_and(|issuer| *issuer != *found.issuer) {
+            return Err(McpError::authorization(
+                "the server names another authorization server than the settings",
+            ));
+        }
+        Ok(found)
     }
 
     /// Gives a manager the client that the application is.

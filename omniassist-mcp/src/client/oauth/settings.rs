@@ -27,6 +27,7 @@ pub struct OAuth {
     pub(super) redirect: Text,
     pub(super) application: Text,
     pub(super) client: Option<(Text, Option<Arc<SecretString>>)>,
+    pub(super) issuer: Option<Text>,
     pub(super) client_metadata: Option<Text>,
     pub(super) scopes: Vec<String>,
     pub(super) outbound: OutboundPolicy,
@@ -40,6 +41,7 @@ impl OAuth {
             redirect: Text::default(),
             application: "OmniAssist".into(),
             client: None,
+            issuer: None,
             client_metadata: None,
             scopes: Vec::new(),
             outbound: OutboundPolicy::new(),
@@ -68,6 +70,17 @@ impl OAuth {
     /// Sets the client id and the secret that the authorization server has for the application. Default: none.
     pub fn client_with_secret(mut self, id: impl Into<Text>, secret: impl Into<SecretString>) -> Self {
         self.client = Some((id.into(), Some(Arc::new(secret.into()))));
+        self
+    }
+
+    /// Sets the issuer identifier of the authorization server, as its metadata has it. If the MCP server names another one,
+    /// the authorization fails, and the other one receives neither a secret nor a token. Default: each issuer that the MCP
+    /// server names.
+    ///
+    /// Set it together with [`client_with_secret`](Self::client_with_secret). Otherwise an MCP server that an attacker
+    /// controls can name a server that receives the secret.
+    pub fn issuer(mut self, issuer: impl Into<Text>) -> Self {
+        self.issuer = Some(issuer.into());
         self
     }
 

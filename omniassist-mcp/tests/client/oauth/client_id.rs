@@ -1,10 +1,11 @@
 //! The client that the application is at an authorization server.
 
+use omniassist_mcp::client::{McpAuth, McpServer};
 use omniassist_server::Principal;
 use serde_json::{Value, json};
 
 use super::accounts::form;
-use super::{Office, REDIRECT};
+use super::{Office, REDIRECT, open, settings};
 
 const METADATA: &str = "https://app.example.com/client.json";
 
@@ -66,4 +67,22 @@ async fn a_client_that_is_set_is_used_everywhere() {
         "{sent:?}"
     );
     assert!(office.accounts.received("/register").is_empty());
+}
+
+#[tokio::test]
+async fn a_secret_is_sent_to_its_issuer_only() {
+    let office = Office::open().await;
+    let desk = |issuer: &str| {
+        let oauth = settings(&office.accounts, office.store.clone());
+        let oauth = oauth.client_with_secret("known", "s").issuer(issuer);
+        open(McpServer::http("docs", &office.server.url)).auth(McpAuth::oauth(oauth))
+    };
+    let ann = Principal::new("ann");
+    let error = desk("https://accounts.example.com").authorization_url(&ann).await.unwrap_err();
+    assert!(error.is_authorization_failed(), "{error}");
+    let docs = desk(&office.accounts.url);
+    let url = docs.authorization_url(&ann).await.unwrap();
+    let query = office.accounts.allow(&url, "ann").await;
+    docs.finish_authorization(&ann, &query).await.unwrap();
+    assert_eq!(office.accounts.received("/token").len(), 1);
 }
