@@ -216,7 +216,17 @@ impl RunStore for PostgresStore {
     }
 
     fn sweep<'a>(&'a self, policy: &'a Retention, at_most: usize) -> StoreFuture<'a, Swept> {
-        self.within(async move { sweep::sweep(self.writers.transaction().await?, policy, at_most).await })
+        Box::pin(async move {
+            let rest = async { sweep::sweep(self.writers.transaction().await?, policy, at_most).await };
+            let mut swept = limited(self.timeout, rest).await?;
+            if let Some(idle) = policy.conversations {
+                let conversations = async {
+                    sweep::sweep_conversations(self.writers.transaction().await?, idle, at_most).await
+                };
+                swept.conversations = limited(self.timeout, conversations).await?;
+            }
+            Ok(swept)
+        })
     }
 
     fn hints(&self) -> Option<Arc<dyn Wake>> {

@@ -62,6 +62,7 @@ const TOMBSTONES: &str = "with swept as (
          limit $2 for update skip locked) returning 1)
      select count(*) from swept";
 
+/// Deletes all but conversations. A conversation that takes too long then keeps nothing else.
 pub(crate) async fn sweep(
     transaction: Transaction,
     policy: &Retention,
@@ -69,19 +70,8 @@ pub(crate) async fn sweep(
 ) -> Result<Swept, Failure> {
     let at_most = limit(at_most);
     let age = |age: Duration| values![time::seconds(age), at_most];
-    transaction.begin(Durability::Hard).await?;
-    let mut swept = Swept::default();
-    if let Some(idle) = policy.conversations {
-        let found = transaction.query(IDLE, age(idle)).await?;
-        let found: Vec<i64> = found.iter().map(|row| rows::get(row, 0)).collect::<Result<_, _>>()?;
-        let values = values![found.clone(), Some(time::seconds(idle))];
-        let (_, deleted) = try_join!(
-            transaction.query(WAITING, values![found]),
-            transaction.query_one(DELETE_CONVERSATIONS, values),
-        )?;
-        swept.conversations = count(&deleted)?;
-    }
-    let (journals, usage, budgets, _, tombstones, ()) = try_join!(
+    let ((), journals, usage, budgets, _, tombstones, ()) = try_join!(
+        transaction.begin(Durability::Hard),
         transaction.query_one(JOURNALS, age(policy.journals)),
         transaction.query_one(USAGE, age(policy.usage)),
         transaction.query_one(BUDGETS, values![at_most]),
@@ -90,10 +80,31 @@ pub(crate) async fn sweep(
         transaction.commit(),
     )?;
     transaction.end();
-    swept.journals = count(&journals)?;
-    swept.usage = count(&usage)?.saturating_add(count(&budgets)?);
-    swept.tombstones = count(&tombstones)?;
-    Ok(swept)
+    Ok(Swept {
+        conversations: 0,
+        journals: count(&journals)?,
+        usage: count(&usage)?.saturating_add(count(&budgets)?),
+        tombstones: count(&tombstones)?,
+    })
+}
+
+/// Turns conversations that were idle for so long into tombstones, and returns their number.
+pub(crate) async fn sweep_conversations(
+    transaction: Transaction,
+    idle: Duration,
+    at_most: usize,
+) -> Result<usize, Failure> {
+    let seconds = time::seconds(idle);
+    transaction.begin(Durability::Hard).await?;
+    let found = transaction.query(IDLE, values![seconds, limit(at_most)]).await?;
+    let found: Vec<i64> = found.iter().map(|row| rows::get(row, 0)).collect::<Result<_, _>>()?;
+    let (_, deleted, ()) = try_join!(
+        transaction.query(WAITING, values![found.clone()]),
+        transaction.query_one(DELETE_CONVERSATIONS, values![found, Some(seconds)]),
+        transaction.commit(),
+    )?;
+    transaction.end();
+    count(&deleted)
 }
 
 fn count(row: &tokio_postgres::Row) -> Result<usize, Failure> {

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use omniassist_postgres::PostgresStore;
 use omniassist_server::store::{
-    Begun, ConversationStore, Delete, Durability, Ending, InstanceId, NewRun, Post, RunId, RunState,
-    RunStore, Scope, Segment, SegmentKind, Settled, TailOf, Which,
+    Begun, ConversationStore, Delete, Durability, Ending, InstanceId, NewRun, Post, Retention, RunId,
+    RunState, RunStore, Scope, Segment, SegmentKind, Settled, TailOf, Which,
 };
 use tokio::time::sleep;
 
@@ -99,6 +99,30 @@ async fn all_conversations_of_a_user_are_deleted_in_several_transactions() {
     let left = "select count(*) from conversation where deleted_at is null";
     assert_eq!(execute(&schema, left), "0");
     assert_eq!(execute(&schema, "select (select count(*) from message) + (select count(*) from run)"), "0");
+}
+
+#[tokio::test]
+async fn journals_are_swept_beside_a_conversation_that_takes_too_long() {
+    let schema = new_schema();
+    drop(connect(&schema).await);
+    let options = PostgresStore::options().schema(schema.as_str()).connect_timeout(Duration::from_secs(30));
+    let store = options.timeout(Duration::from_secs(1)).connect(shared()).await.unwrap();
+    execute(
+        &schema,
+        "insert into conversation (owner, chat, updated_at) values ('alice', 'idle', now() - interval '2 days');
+         insert into conversation (owner, chat) values ('alice', 'recent');
+         insert into run (id, conversation, state, epoch, input, ended_at)
+         select gen_random_uuid(), id, 4, 1, 'question', now() - interval '2 days'
+         from conversation where chat = 'recent';
+         create function delay() returns trigger language plpgsql as
+           $$ begin perform pg_sleep(5); return new; end $$;
+         create trigger delay before update on conversation for each row execute function delay()",
+    );
+    let day = Duration::from_secs(24 * 60 * 60);
+    let policy = Retention { conversations: Some(day), journals: day, ..Retention::default() };
+    store.sweep(&policy, 9).await.unwrap_err();
+    assert_eq!(execute(&schema, "select count(*) from run where input is null"), "1");
+    assert_eq!(execute(&schema, "select count(*) from conversation where deleted_at is null"), "2");
 }
 
 #[tokio::test]
