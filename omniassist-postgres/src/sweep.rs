@@ -80,12 +80,11 @@ pub(crate) async fn sweep(
         transaction.commit(),
     )?;
     transaction.end();
-    Ok(Swept {
-        conversations: 0,
-        journals: count(&journals)?,
-        usage: count(&usage)?.saturating_add(count(&budgets)?),
-        tombstones: count(&tombstones)?,
-    })
+    let mut swept = Swept::default();
+    swept.journals = count(&journals)?;
+    swept.usage = count(&usage)?.saturating_add(count(&budgets)?);
+    swept.tombstones = count(&tombstones)?;
+    Ok(swept)
 }
 
 /// Turns conversations that were idle for so long into tombstones, and returns their number.
