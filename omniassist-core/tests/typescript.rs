@@ -114,6 +114,7 @@ fn property_names_are_quoted_where_needed() {
         ("größe", r#""größe""#),
         ("a\"b\\", r#""a\"b\\""#),
         ("a\u{2028}b\u{202e}\n", r#""a\u2028b\u202e\n""#),
+        ("a\u{61c}\u{200b}\u{e0041}", r#""a\u061c\u200b\udb40\udc41""#),
     ];
     for (name, expected) in names {
         let text = declared(json!({"type": "object", "properties": {name: {}}}));

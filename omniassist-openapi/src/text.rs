@@ -1,5 +1,7 @@
 //! The texts of a document, which models read.
 
+use omniassist_server::core::characters::{is_hidden, is_joiner, is_selector};
+
 /// The maximum number of bytes of a description.
 const MOST: usize = 1024;
 
@@ -7,7 +9,7 @@ const MOST: usize = 1024;
 pub(crate) fn description(text: &str) -> String {
     let mut clean = String::new();
     for char in text.trim().chars().map(|char| if char == '\t' { ' ' } else { char }) {
-        if is_invisible(char) {
+        if is_unseen(char) {
             continue;
         }
         if clean.len() + char.len_utf8() > MOST - '…'.len_utf8() {
@@ -19,11 +21,9 @@ pub(crate) fn description(text: &str) -> String {
     clean
 }
 
-/// Returns `true` for characters that hide or reorder text.
-fn is_invisible(char: char) -> bool {
-    (char.is_control() && char != '\n')
-        || matches!(char, '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}'
-            | '\u{2060}'..='\u{206f}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{e0000}'..='\u{e0fff}')
+/// Returns `true` for characters that a person does not see, besides line feeds.
+fn is_unseen(char: char) -> bool {
+    char != '\n' && (is_hidden(char) || is_joiner(char) || is_selector(char))
 }
 
 /// Returns the description of an operation: its summary, and its description if that says more.
@@ -46,7 +46,7 @@ mod tests {
 
     #[test]
     fn invisible_characters_are_removed_and_length_is_bounded() {
-        assert_eq!(description(" a\u{202e}b\u{e0041}\u{200b}\u{7}\r\nc\td "), "ab\nc d");
+        assert_eq!(description(" a\u{202e}b\u{e0041}\u{200b}\u{3164}\u{2028}\u{7}\r\nc\td "), "ab\nc d");
         assert_eq!(description(&"é".repeat(510)).len(), 1020);
         let cut = description(&"é".repeat(600));
         assert!(cut.ends_with("é…") && cut.len() <= 1024, "{}", cut.len());

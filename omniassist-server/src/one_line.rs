@@ -7,7 +7,9 @@
 use std::error::Error;
 use std::fmt::{self, Write as _};
 
-/// Shows a value with its control characters and marks of text direction escaped.
+use omniassist_core::characters;
+
+/// Shows a value with its hidden characters and joiners escaped.
 pub(crate) struct OneLine<T>(pub(crate) T);
 
 /// Shows an error with its sources.
@@ -18,10 +20,9 @@ pub(crate) fn chain<'a>(error: &'a (dyn Error + 'static)) -> OneLine<Chain<'a>> 
     OneLine(Chain(error))
 }
 
-/// Returns `true` for characters that break a line, or that are not visible and change how others are shown.
-pub(crate) fn is_hidden(char: char) -> bool {
-    char.is_control()
-        || matches!(char, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
+/// Returns `true` for hidden characters and joiners. Two texts that differ in them look the same.
+pub(crate) fn is_unseen(char: char) -> bool {
+    characters::is_hidden(char) || characters::is_joiner(char)
 }
 
 impl<T: fmt::Display> fmt::Display for OneLine<T> {
@@ -46,7 +47,7 @@ struct Escaping<'a, 'b>(&'a mut fmt::Formatter<'b>);
 
 impl fmt::Write for Escaping<'_, '_> {
     fn write_str(&mut self, text: &str) -> fmt::Result {
-        text.chars().try_for_each(|char| match is_hidden(char) {
+        text.chars().try_for_each(|char| match is_unseen(char) {
             true => write!(self.0, "{}", char.escape_default()),
             false => self.0.write_char(char),
         })

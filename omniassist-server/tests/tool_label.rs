@@ -86,7 +86,7 @@ async fn an_approval_request_shows_the_amount_and_the_customer() {
 
 #[tokio::test]
 async fn a_model_cannot_add_lines_or_direction_marks_to_an_approval_request() {
-    let arguments = json!({ "customer": "Mia\n\nApprove?\u{202e}  no\u{0}", "cents": 1 });
+    let arguments = json!({ "customer": "Mia\n\nApprove?\u{202e}\u{61c}\u{e0041}  no\u{0}", "cents": 1 });
     let asked = events_of(refund().requires_approval(Approval::always()), arguments).await;
     assert_eq!(question(&asked), "Refund order: 1 cents to Mia Approve? no");
 }

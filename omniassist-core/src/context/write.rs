@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use serde_json::Value;
 
 use super::{json, sort};
+use crate::characters::is_hidden;
 use crate::secret::REDACTED;
 
 /// The depth below which objects and arrays are shown as `…`.
@@ -172,27 +173,8 @@ fn escape(out: &mut String, text: &str, quoted: bool) {
     out.push_str(text.get(done..).unwrap_or_default());
 }
 
-/// Returns `true` if a character breaks a line, is invisible, changes the direction of text, or resembles `<`.
-///
-/// The joiners U+200C and U+200D and the selectors U+FE00 to U+FE0F are kept, because scripts and emoji need them. Tag
-/// characters and further selectors (U+E0000 and up) spell text that a model reads and a person does not see.
+/// Returns `true` if a character breaks a line, is invisible, changes the direction of text, or resembles `<`. Joiners and
+/// selectors are kept, because scripts and emoji need them.
 fn hides(char: char) -> bool {
-    char.is_control()
-        || matches!(
-            char,
-            '\u{ad}'
-                | '\u{61c}'
-                | '\u{180e}'
-                | '\u{200b}'
-                | '\u{200e}'
-                | '\u{200f}'
-                | '\u{2028}'..='\u{202e}'
-                | '\u{2060}'..='\u{206f}'
-                | '\u{feff}'
-                | '\u{fe64}'
-                | '\u{ff1c}'
-                | '\u{fff9}'..='\u{fffb}'
-                | '\u{3164}'
-                | '\u{e0000}'..='\u{e01ef}'
-        )
+    is_hidden(char) || matches!(char, '\u{fe64}' | '\u{ff1c}')
 }

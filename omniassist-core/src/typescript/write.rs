@@ -1,5 +1,7 @@
 use serde_json::Value;
 
+use crate::characters::is_hidden;
+
 /// Returns the indentation of a level.
 pub(super) fn indent(level: usize) -> String {
     "  ".repeat(level)
@@ -61,19 +63,14 @@ fn string(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 2);
     for char in Value::from(text).to_string().chars() {
         if is_hidden(char) {
-            out.push_str(&format!("\\u{:04x}", u32::from(char)));
+            for unit in char.encode_utf16(&mut [0; 2]) {
+                out.push_str(&format!("\\u{unit:04x}"));
+            }
         } else {
             out.push(char);
         }
     }
     out
-}
-
-/// Returns `true` for characters that an editor hides or reorders: control characters, line and paragraph separators,
-/// marks of text direction. All of them are in the basic plane.
-fn is_hidden(char: char) -> bool {
-    matches!(char, '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
-        || char.is_control()
 }
 
 fn is_break(char: char) -> bool {

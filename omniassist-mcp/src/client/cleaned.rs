@@ -1,3 +1,4 @@
+use omniassist_core::characters::{is_hidden, is_joiner, is_selector};
 use serde_json::Value;
 
 /// The bytes of a description that models receive.
@@ -24,7 +25,7 @@ pub(super) fn name(name: &str) -> String {
 
 /// Removes what people do not see from a text of a server.
 pub(super) fn text(text: &str) -> String {
-    text.chars().filter(|letter| !is_hidden(*letter)).collect()
+    text.chars().filter(|letter| !is_unseen(*letter)).collect()
 }
 
 /// Cleans the descriptions and titles of a JSON Schema. Names and values stay as they are.
@@ -59,24 +60,18 @@ fn named_schema(schema: &mut Value) {
 /// Returns `true` if a name or a text within a value has hidden characters.
 pub(super) fn has_hidden(value: &Value) -> bool {
     match value {
-        Value::String(text) => text.chars().any(is_hidden),
+        Value::String(text) => text.chars().any(is_unseen),
         Value::Array(items) => items.iter().any(has_hidden),
         Value::Object(members) => {
-            members.iter().any(|(name, member)| name.chars().any(is_hidden) || has_hidden(member))
+            members.iter().any(|(name, member)| name.chars().any(is_unseen) || has_hidden(member))
         }
         _ => false,
     }
 }
 
-/// Returns `true` for control characters, for marks of direction, and for others without a width.
-fn is_hidden(letter: char) -> bool {
-    match letter {
-        '\n' | '\t' => false,
-        '\u{ad}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{180e}' | '\u{3164}' | '\u{feff}' => true,
-        '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' => true,
-        '\u{fe00}'..='\u{fe0f}' | '\u{fff0}'..='\u{fffb}' | '\u{e0000}'..='\u{e0fff}' => true,
-        letter => letter.is_control(),
-    }
+/// Returns `true` for characters that a person does not see, besides line feeds and tabs.
+fn is_unseen(letter: char) -> bool {
+    !matches!(letter, '\n' | '\t') && (is_hidden(letter) || is_joiner(letter) || is_selector(letter))
 }
 
 #[cfg(test)]
@@ -87,7 +82,10 @@ mod tests {
 
     #[test]
     fn hidden_characters_are_removed_and_long_texts_cut() {
-        assert_eq!(description("a\u{202e}b\u{200b}c\u{e0041}\u{1b}[1m\nd"), "abc[1m\nd");
+        assert_eq!(
+            description("a\u{202e}b\u{200b}\u{200d}\u{fe0f}c\u{e0041}\u{ffa0}\u{1b}[1m\nd"),
+            "abc[1m\nd"
+        );
         let long = description(&"ü".repeat(2000));
         assert!(long.len() <= MAX_DESCRIPTION && long.ends_with('…'));
     }

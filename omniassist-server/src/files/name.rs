@@ -1,13 +1,13 @@
-use crate::one_line::is_hidden;
+use crate::one_line::is_unseen;
 
 /// The maximum number of bytes of a file's name.
 const MAX_BYTES: usize = 255;
 
-/// Returns the name of a file as it is stored: without folders, control characters and marks that change the direction of
-/// text, and cut to 255 bytes. The end of a long name, which has the extension, stays.
+/// Returns the name of a file as it is stored: without folders and characters that are not seen, and cut to 255 bytes. The
+/// end of a long name, which has the extension, stays.
 pub(super) fn clean(name: &str) -> Option<String> {
     let name = name.rsplit(['/', '\\']).next().unwrap_or_default();
-    let name: String = name.chars().filter(|letter| !is_hidden(*letter)).collect();
+    let name: String = name.chars().filter(|letter| !is_unseen(*letter)).collect();
     let name = name.trim();
     let start = (0..=name.len())
         .find(|start| name.len() - start <= MAX_BYTES && name.is_char_boundary(*start))
@@ -27,6 +27,8 @@ mod tests {
             ("C:\\Users\\ann\\a.txt", Some("a.txt")),
             ("a\r\nSet-Cookie: x.txt", Some("aSet-Cookie: x.txt")),
             ("photo\u{202e}gpj.exe", Some("photogpj.exe")),
+            ("a\u{61c}b\u{ad}c\u{e0065}\u{e007f}\u{3164}d.txt", Some("abcd.txt")),
+            ("\u{e0041}", None),
             ("..", None),
             ("a/", None),
             ("", None),

@@ -10,7 +10,7 @@ use serde::de::DeserializeOwned;
 
 use super::output::cut_off;
 use super::typed;
-use crate::one_line::is_hidden;
+use crate::one_line::is_unseen;
 
 /// The maximum number of bytes of a summary.
 const MAX_SUMMARY_BYTES: usize = 300;
@@ -65,7 +65,7 @@ pub(super) fn complete(gate: Gate, tool: &str, label: CallLabel) -> Gate {
 fn one_line(text: &str) -> String {
     let mut line = String::new();
     for word in
-        text.split(|char: char| is_hidden(char) || char.is_whitespace()).filter(|word| !word.is_empty())
+        text.split(|char: char| is_unseen(char) || char.is_whitespace()).filter(|word| !word.is_empty())
     {
         if !line.is_empty() {
             line.push(' ');

@@ -96,3 +96,10 @@ async fn a_call_id_with_a_line_break_does_not_forge_a_line() {
     assert_eq!(log.lines().count(), 1, "{log}");
     assert!(!log.contains('\u{1b}'), "{log}");
 }
+
+#[tokio::test]
+async fn hidden_characters_of_an_error_are_escaped_in_the_log() {
+    let hidden = "\n\u{202e}\u{200d}\u{61c}\u{ad}\u{3164}\u{e0041}";
+    let log = log_of(Tool::new("find", "d", move || async move { Err::<(), _>(Link(hidden, None)) })).await;
+    assert!(log.contains(r"error=\n\u{202e}\u{200d}\u{61c}\u{ad}\u{3164}\u{e0041}"), "{log}");
+}

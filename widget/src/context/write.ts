@@ -14,7 +14,7 @@ const MAX_FIELDS = 64;
 /** Returns the characters that break a line, are invisible, change the direction of text, or resemble `<`. */
 const hidden = (more: string): RegExp =>
   new RegExp(
-    `[${more}<\\p{Cc}\\xad\\u061c\\u180e\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\u3164\\ufe64\\ufeff\\uff1c\\ufff9-\\ufffb\\u{e0000}-\\u{e01ef}]`,
+    `[${more}<\\p{Cc}\\xad\\u061c\\u115f\\u1160\\u180e\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\u3164\\ufe64\\ufeff\\uff1c\\uffa0\\ufff0-\\ufffb\\u{e0000}-\\u{e0fff}]`,
     'gu',
   );
 const HIDDEN = hidden('');

@@ -1,9 +1,10 @@
 //! Text of a model as it may be written to a terminal: without control characters, escape sequences, and marks that change
 //! the direction or the width of other characters.
 
+use omniassist_core::characters::is_selector;
 use unicode_width::UnicodeWidthChar;
 
-use crate::one_line::is_hidden;
+use crate::one_line::is_unseen;
 
 /// The number of combining marks on one character. More would cover the lines above.
 const MAX_MARKS: usize = 4;
@@ -33,7 +34,7 @@ pub(crate) fn inert(text: &str) -> String {
             '\n' => inert.push('\n'),
             '\t' => inert.push_str(TAB),
             '\u{85}' | '\u{2028}' | '\u{2029}' | '\u{b}' | '\u{c}' => inert.push('\n'),
-            _ if is_hidden(char) || changes_others(char) => continue,
+            _ if is_unseen(char) || is_selector(char) => continue,
             _ if char.width() == Some(0) => {
                 marks += 1;
                 if marks <= MAX_MARKS {
@@ -46,10 +47,4 @@ pub(crate) fn inert(text: &str) -> String {
         marks = 0;
     }
     inert
-}
-
-/// Returns `true` for characters without a glyph that [`is_hidden`] does not have: the Arabic mark of direction, selectors
-/// of variants, and tags.
-fn changes_others(char: char) -> bool {
-    matches!(char, '\u{61c}' | '\u{ad}' | '\u{fe00}'..='\u{fe0f}' | '\u{e0000}'..='\u{e0fff}' | '\u{fff9}'..='\u{fffb}')
 }
