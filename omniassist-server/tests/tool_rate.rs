@@ -19,14 +19,14 @@ use crate::counted::counted;
 
 /// A limit of this many calls, which a store counts.
 #[derive(Clone, Default)]
-struct AtMost {
+pub(crate) struct AtMost {
     calls: usize,
     counted: Arc<AtomicUsize>,
     seen: Arc<Mutex<Vec<String>>>,
 }
 
 impl AtMost {
-    fn calls(calls: usize) -> Self {
+    pub(crate) fn calls(calls: usize) -> Self {
         Self { calls, ..Self::default() }
     }
 

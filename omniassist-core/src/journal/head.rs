@@ -4,8 +4,8 @@ use bytes::Bytes;
 
 use super::varint;
 
-/// The fields of a record beside its content: an agent, an instance of a UI component, or a file that the record
-/// belongs to. A record of the run itself has none. Fields with unknown keys are kept.
+/// The fields of a record beside its content: the agent that the record belongs to, and the call that asks it. A record
+/// of the run itself has none. Fields with unknown keys are kept.
 ///
 /// ```
 /// use omniassist_core::journal::Head;
@@ -21,10 +21,7 @@ pub struct Head {
 impl Head {
     /// The key of the id of an agent.
     pub const AGENT: u64 = 1;
-    /// The key of the id of a UI component's instance. No record has it yet.
-    pub const UI_INSTANCE: u64 = 2;
-    /// The key of the id of a stored file. No record has it yet.
-    pub const FILE: u64 = 3;
+    // The keys 2 and 3 are reserved for the instance of a UI component and for a stored file.
     /// The key of the id of a call whose tool makes another call. The records of the other one have an agent's id too.
     pub const ASKED_BY: u64 = 4;
 

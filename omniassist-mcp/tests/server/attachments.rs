@@ -23,6 +23,10 @@ async fn broken(attachments: Attachments) -> Result<(), ToolError> {
     Err(ToolError::new("It broke."))
 }
 
+async fn sketch(attachments: Attachments) -> Result<&'static str, ToolError> {
+    Ok(if attachments.are_sent() { "A sketch follows." } else { "A sketch is not sent." })
+}
+
 fn chart_tool() -> Tool {
     Tool::new("chart", "Draws", chart)
 }
@@ -32,7 +36,8 @@ async fn a_client_receives_media_after_the_output() {
     let builder = builder(&Ran::default())
         .tool(chart_tool())
         .tool(Tool::new("photo", "Takes a photo", photo))
-        .tool(Tool::new("broken", "Breaks", broken));
+        .tool(Tool::new("broken", "Breaks", broken))
+        .tool(Tool::new("sketch", "Draws a sketch", sketch));
     let client = serve(builder).await;
     let image = json!({ "type": "image", "data": "AQ==", "mimeType": "image/png" });
     assert_eq!(
@@ -45,6 +50,8 @@ async fn a_client_receives_media_after_the_output() {
         ])
     );
     assert_eq!(client.call("photo", json!({})).await["result"]["content"], json!([image]));
+    let sketch = client.call("sketch", json!({})).await;
+    assert_eq!(sketch["result"]["content"], json!([{ "type": "text", "text": "A sketch follows." }]));
     let broken = client.call("broken", json!({})).await;
     assert_eq!(broken["result"]["content"], json!([{ "type": "text", "text": "It broke." }]));
 }
@@ -64,13 +71,17 @@ async fn an_approved_call_sends_its_media() {
 
 #[tokio::test]
 async fn the_assistants_model_reads_the_output_alone() {
-    let model = ScriptedProvider::new().otherwise(|payload| match payload.transcript.last() {
-        Some(TranscriptItem::Result(result)) => text(result.output_text().to_string()),
-        _ => call("chart", json!({})),
-    });
-    let assistant = Assistant::builder(model).tool(chart_tool()).allow_anonymous().build().unwrap();
-    let mut extensions = http::Extensions::new();
-    extensions.insert(Principal::new("ann"));
-    let run = assistant.try_run(RunRequest::prompt("Draw."), extensions).await.unwrap();
-    assert_eq!(run.text().await.unwrap(), "Sales rise.");
+    for (tool, output) in [("chart", "Sales rise."), ("sketch", "A sketch is not sent.")] {
+        let model = ScriptedProvider::new().otherwise(move |payload| match payload.transcript.last() {
+            Some(TranscriptItem::Result(result)) => text(result.output_text().to_string()),
+            _ => call(tool, json!({})),
+        });
+        let builder = Assistant::builder(model).tool(chart_tool());
+        let builder = builder.tool(Tool::new("sketch", "Draws a sketch", sketch)).allow_anonymous();
+        let assistant = builder.build().unwrap();
+        let mut extensions = http::Extensions::new();
+        extensions.insert(Principal::new("ann"));
+        let run = assistant.try_run(RunRequest::prompt("Draw."), extensions).await.unwrap();
+        assert_eq!(run.text().await.unwrap(), output);
+    }
 }

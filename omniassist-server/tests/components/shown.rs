@@ -194,6 +194,22 @@ async fn a_server_tool_shows_a_component_and_a_fault_of_its_props() {
 }
 
 #[tokio::test]
+async fn a_server_tool_shows_its_instance_again_with_other_props() {
+    let tool = Tool::new("fill", "Fills a cart", async |ui: Ui| {
+        let cart = ui.show("cart", json!({"articles": ["tea"]}))?;
+        ui.show_as(&cart, "cart", json!({"articles": ["tea", "jam"]}))
+    });
+    let model = ScriptedProvider::new().turn(call("fill", json!({}))).turn(text("There."));
+    let assistant = builder(model).tool(tool).build().unwrap();
+    let message = json!({"id": "q", "role": "user", "parts": [{"type": "text", "text": "Hi"}]});
+    let (_, answer) = post_to(&assistant, "ada", "/", &json!({"id": "c", "messages": [message]})).await;
+    let shown: Vec<Value> = chunks(&answer).into_iter().filter(|chunk| chunk["type"] == "data-ui").collect();
+    let last = shown.last().unwrap();
+    assert!(shown.iter().all(|chunk| chunk["id"] == last["id"]), "{answer}");
+    assert_eq!(last["data"]["props"], json!({"articles": ["tea", "jam"]}));
+}
+
+#[tokio::test]
 async fn a_component_that_fails_or_panics_is_an_error_of_its_call() {
     for panics in [false, true] {
         let broken = Component::new::<super::Cart>("broken", "Is broken").render(move || async move {

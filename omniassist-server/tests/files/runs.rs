@@ -268,6 +268,29 @@ async fn a_tool_stores_a_file_for_the_principal_of_its_run() {
 }
 
 #[tokio::test]
+async fn a_tool_learns_why_its_file_is_not_stored() {
+    async fn export(call: ToolContext) -> Result<String, ToolError> {
+        let _ = call.run().store_file("a.csv", "text/csv", "a").await;
+        let error = call.run().store_file("b.csv", "text/csv", "b").await.err();
+        let error = error.ok_or_else(|| ToolError::new("The file is stored."))?;
+        Ok(format!("quota: {}, store: {}", error.is_quota_exceeded(), error.is_store_failure()))
+    }
+    for (fails, reason) in [(false, "quota: true, store: false"), (true, "quota: false, store: true")] {
+        let store = Memory::default();
+        store.0.lock().unwrap().fails = fails;
+        let mut limits = FileLimits::default();
+        limits.max_files_per_principal = 1;
+        let model = ScriptedProvider::new().turn(call("export", json!({}))).turn(text("Done."));
+        let builder = Assistant::builder(model.clone()).files(store).file_limits(limits);
+        let service = serve(builder.tool(Tool::new("export", "Exports all orders", export)));
+        let asked = json!([{ "id": "m1", "role": "user", "parts": [{ "type": "text", "text": "Export" }] }]);
+        assert_eq!(chat(&service, "ann", asked).await.status, 200);
+        let read = format!("{:?}", model.payloads()[1].transcript);
+        assert!(read.contains(reason), "{read}");
+    }
+}
+
+#[tokio::test]
 async fn a_tool_without_a_store_cannot_store_a_file() {
     let run = RunContext::for_request(RunRequest::prompt("Hi"), http::Extensions::new());
     let refused: Result<StoredFile, FileError> = run.store_file("a.csv", "text/csv", "a").await;

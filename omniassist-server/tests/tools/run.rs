@@ -7,6 +7,7 @@ use tokio::sync::oneshot;
 use tokio::time::{Instant, sleep, timeout};
 
 use super::Bench;
+use crate::tool_rate::AtMost;
 use omniassist_server::CancellationToken;
 use omniassist_server::tool::{Tool, ToolContext, ToolError, ToolUpdate};
 
@@ -50,6 +51,13 @@ async fn panics_are_tool_errors() {
         assert_eq!(error.text(), "The tool failed.");
         assert_eq!(error.source().unwrap().to_string(), "panicked: secret");
     }
+}
+
+#[tokio::test]
+async fn a_refusal_by_a_rate_limit_is_an_error_of_its_own() {
+    let tool = Tool::new("t", "d", async || Ok::<_, ToolError>(1)).rate_limit(AtMost::calls(0));
+    let error = Bench::new().call(tool, "{}").await.unwrap_err();
+    assert!(error.is_rate_limited() && !error.is_timeout(), "{error:?}");
 }
 
 #[tokio::test(start_paused = true)]
