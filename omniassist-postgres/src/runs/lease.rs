@@ -2,7 +2,7 @@ use std::time::Duration;
 
 use futures_util::try_join;
 use omniassist_server::store::{
-    Beat, Claim, Claimed, Durability, InstanceId, Received, RunId, RunState, SegmentKind, Writer,
+    Beat, Claim, Claimed, Durability, InstanceId, Received, RunId, RunLease, SegmentKind, Writer,
 };
 use tokio_postgres::Row;
 
@@ -98,39 +98,23 @@ const TAKEOVERS: &str = "select count(*)::int4 from omniassist.segment where run
 
 /// A run that somebody wants to claim.
 struct Wanted {
-    state: RunState,
+    lease: RunLease,
     epoch: u32,
-    instance: Option<InstanceId>,
-    /// The instance lives.
-    is_driven: bool,
-    /// Another run of the conversation comes first.
-    is_behind: bool,
     input: Option<bytes::Bytes>,
 }
 
 impl Wanted {
     fn read(row: &Row) -> Result<Self, Failure> {
         Ok(Self {
-            state: rows::state(row, 0)?,
+            lease: RunLease {
+                state: rows::state(row, 0)?,
+                instance: rows::some_instance(row, 2)?,
+                is_driven: rows::get(row, 3)?,
+                is_behind: rows::get(row, 4)?,
+            },
             epoch: rows::int(row, 1)?,
-            instance: rows::some_instance(row, 2)?,
-            is_driven: rows::get(row, 3)?,
-            is_behind: rows::get(row, 4)?,
             input: rows::some_bytes(row, 5)?,
         })
-    }
-
-    fn admits(&self, me: InstanceId, condition: Claim) -> bool {
-        let is_free = match self.state {
-            RunState::Queued => !self.is_behind,
-            RunState::Running => !self.is_driven,
-            state => state == RunState::Waiting,
-        };
-        match condition {
-            Claim::Again => self.instance == Some(me),
-            Claim::Force => self.state.is_live(),
-            _ => is_free,
-        }
     }
 }
 
@@ -155,12 +139,12 @@ pub(crate) async fn claim(
         transaction.query(WANTED, values![id_of_run]),
     )?;
     let wanted = wanted.first().map(Wanted::read).transpose()?;
-    let Some(wanted) = wanted.filter(|wanted| wanted.admits(me, condition)) else {
+    let Some(wanted) = wanted.filter(|wanted| wanted.lease.admits(me, condition)) else {
         transaction.undo().await?;
         return Ok(Try::Done(None));
     };
     let writer = Writer { run, epoch: wanted.epoch.saturating_add(1), instance: me };
-    let mark = if wanted.instance.is_some() { SegmentKind::Takeover } else { SegmentKind::Handover };
+    let mark = if wanted.lease.instance.is_some() { SegmentKind::Takeover } else { SegmentKind::Handover };
     let claim = values![id_of_run, int(writer.epoch), id(me.as_bytes()), i16::from(mark.number())];
     let (claimed, head, signals, takeovers, ()) = try_join!(
         transaction.query(CLAIM, claim),

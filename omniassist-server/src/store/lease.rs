@@ -1,6 +1,6 @@
 use bytes::Bytes;
 
-use super::{Received, RunHead, RunId, Writer};
+use super::{InstanceId, Received, RunHead, RunId, RunState, Writer};
 
 /// The answer to an instance that says that it lives.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -23,6 +23,41 @@ pub enum Claim {
     Again,
     /// The run goes on or waits, also if its instance lives. That instance is fenced.
     Force,
+}
+
+/// The lease of a run, which decides if a claim gets it. A store reads it, and [`admits`](Self::admits) decides.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RunLease {
+    /// The state of the run.
+    pub state: RunState,
+    /// The instance that drives the run.
+    pub instance: Option<InstanceId>,
+    /// `true` if the lease of that instance is not over.
+    pub is_driven: bool,
+    /// `true` if the run is queued, and another run of the conversation comes first.
+    pub is_behind: bool,
+}
+
+impl RunLease {
+    /// Returns `true` if this instance may claim the run on this condition.
+    #[must_use]
+    pub fn admits(&self, me: InstanceId, condition: Claim) -> bool {
+        match condition {
+            Claim::IfFree => self.is_free(),
+            Claim::Again => self.instance == Some(me),
+            Claim::Force => self.state.is_live(),
+        }
+    }
+
+    /// Returns `true` if nobody drives the run, and it has not ended.
+    #[must_use]
+    pub fn is_free(&self) -> bool {
+        match self.state {
+            RunState::Queued => !self.is_behind,
+            RunState::Running => !self.is_driven,
+            state => state == RunState::Waiting,
+        }
+    }
 }
 
 /// A claimed run.

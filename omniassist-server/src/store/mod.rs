@@ -80,7 +80,7 @@ pub use error::{StoreError, StoreFuture};
 pub use head::{Obligation, OpenRun, RunHead, RunState, Which};
 pub use id::{InstanceId, RunId};
 pub use key_store::{ConversationKey, KeyOf, KeyStore};
-pub use lease::{Beat, Claim, Claimed};
+pub use lease::{Beat, Claim, Claimed, RunLease};
 pub use listing::{Delete, Deleted, Listing, Page};
 pub use memory::MemoryStore;
 pub use retention::{Retention, Swept};

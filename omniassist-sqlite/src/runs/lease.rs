@@ -3,7 +3,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use omniassist_server::failpoint;
 use omniassist_server::store::{
-    Beat, Claim, Claimed, InstanceId, Received, RunId, RunState, SegmentKind, Writer,
+    Beat, Claim, Claimed, InstanceId, Received, RunId, RunLease, SegmentKind, Writer,
 };
 use rusqlite::{Connection, OptionalExtension, params};
 
@@ -65,13 +65,8 @@ fn free(connection: &Connection, now: i64, room: usize) -> Result<Vec<RunId>, Fa
 /// A run that somebody wants to claim.
 struct Wanted {
     number: i64,
-    state: RunState,
+    lease: RunLease,
     epoch: u32,
-    instance: Option<InstanceId>,
-    /// The instance lives.
-    is_driven: bool,
-    /// Another run of the conversation comes first.
-    is_behind: bool,
     input: Option<Bytes>,
 }
 
@@ -90,28 +85,17 @@ impl Wanted {
         let found = query.query_row(params![run.as_bytes(), time::now()], |row| {
             Ok(Self {
                 number: row.get(0)?,
-                state: rows::state(row, 1)?,
+                lease: RunLease {
+                    state: rows::state(row, 1)?,
+                    instance: rows::instance(row, 3)?,
+                    is_driven: row.get(4)?,
+                    is_behind: row.get(5)?,
+                },
                 epoch: row.get(2)?,
-                instance: rows::instance(row, 3)?,
-                is_driven: row.get(4)?,
-                is_behind: row.get(5)?,
                 input: rows::some_bytes(row, 6)?,
             })
         });
         Ok(found.optional()?)
-    }
-
-    fn admits(&self, me: InstanceId, condition: Claim) -> bool {
-        let is_free = match self.state {
-            RunState::Queued => !self.is_behind,
-            RunState::Running => !self.is_driven,
-            state => state == RunState::Waiting,
-        };
-        match condition {
-            Claim::Again => self.instance == Some(me),
-            Claim::Force => self.state.is_live(),
-            _ => is_free,
-        }
     }
 }
 
@@ -121,7 +105,8 @@ pub(crate) fn claim(
     me: InstanceId,
     condition: Claim,
 ) -> Result<Option<Claimed>, Failure> {
-    let Some(wanted) = Wanted::find(connection, run)?.filter(|wanted| wanted.admits(me, condition)) else {
+    let Some(wanted) = Wanted::find(connection, run)?.filter(|wanted| wanted.lease.admits(me, condition))
+    else {
         return Ok(None);
     };
     let number = wanted.number;
@@ -135,7 +120,7 @@ pub(crate) fn claim(
         .prepare_cached("select pos, events from segment where run = ?1 order by pos desc limit 1")?;
     let last = query.query_row([number], |row| Ok((row.get::<_, u32>(0)?, row.get(1)?)));
     let (pos, events) = last.optional()?.unwrap_or_default();
-    let mark = if wanted.instance.is_some() { SegmentKind::Takeover } else { SegmentKind::Handover };
+    let mark = if wanted.lease.instance.is_some() { SegmentKind::Takeover } else { SegmentKind::Handover };
     insert(connection, number, writer, pos.saturating_add(1), mark, events, &[])?;
     failpoint::hit("claim.marked");
     let head = by_number(connection, number)?;

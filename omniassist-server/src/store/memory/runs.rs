@@ -4,8 +4,8 @@ use super::run::Run;
 use super::state::State;
 use crate::clock::millis;
 use crate::store::{
-    Appended, Beat, Begun, Claim, Claimed, InstanceId, NewRun, NotSaved, RunId, RunState, Scope, Segment,
-    Settled, Signal, Signalled, StoreError, Tail, TailOf, Which, Writer,
+    Appended, Beat, Begun, Claim, Claimed, InstanceId, NewRun, NotSaved, RunId, RunLease, RunState, Scope,
+    Segment, Settled, Signal, Signalled, StoreError, Tail, TailOf, Which, Writer,
 };
 
 impl State {
@@ -135,24 +135,24 @@ impl State {
                 beat.signals.extend(run.signals.iter().cloned());
             }
             let is_due = run.state != RunState::Waiting || run.due_ms.is_some_and(|due| due <= now);
-            if beat.free.len() < room && is_due && self.is_free(run, now) {
+            if beat.free.len() < room && is_due && self.lease(run, now).is_free() {
                 beat.free.push(run.id);
             }
         }
         beat
     }
 
-    /// Returns `true` if nobody drives a run that has not ended.
-    fn is_free(&self, run: &Run, now: u64) -> bool {
-        match run.state {
-            RunState::Queued => {
-                self.open_runs(&run.scope, &run.chat).first().is_some_and(|first| first.id == run.id)
-            }
-            RunState::Waiting => true,
-            RunState::Running => {
-                run.instance.is_none_or(|instance| self.leases.get(&instance).is_none_or(|end| *end <= now))
-            }
-            _ => false,
+    fn lease(&self, run: &Run, now: u64) -> RunLease {
+        let is_first =
+            || self.open_runs(&run.scope, &run.chat).first().is_some_and(|first| first.id == run.id);
+        RunLease {
+            state: run.state,
+            instance: run.instance,
+            is_driven: run
+                .instance
+                .and_then(|instance| self.leases.get(&instance))
+                .is_some_and(|end| *end > now),
+            is_behind: run.state == RunState::Queued && !is_first(),
         }
     }
 
@@ -164,12 +164,7 @@ impl State {
         now: u64,
     ) -> Option<Claimed> {
         let found = self.runs.get(&run)?;
-        let may = match condition {
-            Claim::IfFree => self.is_free(found, now),
-            Claim::Again => found.instance == Some(me),
-            Claim::Force => found.state.is_live(),
-        };
-        if !may {
+        if !self.lease(found, now).admits(me, condition) {
             return None;
         }
         let run = self.runs.get_mut(&run)?;
