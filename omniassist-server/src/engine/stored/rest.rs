@@ -11,7 +11,7 @@ use super::queue::was_stopped_in_queue;
 use super::refused;
 use super::shown_leg::ShownLeg;
 use super::stores::Stores;
-use super::tail::{Shown, Tail};
+use super::tail::{Shown, Tail, is_withdrawn_with_its_step};
 use super::view::View;
 use crate::engine::Assistant;
 use crate::store::{RunHead, RunId, Scope, Which};
@@ -150,7 +150,7 @@ impl Rest {
                 let kept = self.events.get(..self.kept).unwrap_or_default();
                 let is_start = |event: &RunEvent| matches!(event, RunEvent::StepStart | RunEvent::StepReset);
                 let start = kept.iter().rposition(is_start);
-                start.filter(|start| kept.iter().skip(*start + 1).all(is_text))
+                start.filter(|start| kept.iter().skip(*start + 1).all(is_withdrawn_with_its_step))
             }
             _ => None,
         };
@@ -195,21 +195,6 @@ fn has_open_call(events: &[RunEvent]) -> bool {
         }
     }
     !open.is_empty()
-}
-
-/// Returns `true` for the events of text, reasoning and arguments that are not complete.
-fn is_text(event: &RunEvent) -> bool {
-    matches!(
-        event,
-        RunEvent::TextStart { .. }
-            | RunEvent::TextDelta { .. }
-            | RunEvent::TextEnd { .. }
-            | RunEvent::ReasoningStart { .. }
-            | RunEvent::ReasoningDelta { .. }
-            | RunEvent::ReasoningEnd { .. }
-            | RunEvent::ToolInputStart { .. }
-            | RunEvent::ToolInputDelta { .. }
-    )
 }
 
 #[cfg(test)]

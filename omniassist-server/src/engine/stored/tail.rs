@@ -411,8 +411,9 @@ fn copy_text(event: &mut RunEvent) {
     }
 }
 
-/// Returns `true` for an event of which a client has nothing after a `StepReset`.
-fn is_withdrawn_with_its_step(event: &RunEvent) -> bool {
+/// Returns `true` for an event of which a client has nothing after a `StepReset`: text, reasoning, and arguments that are
+/// not complete.
+pub(super) fn is_withdrawn_with_its_step(event: &RunEvent) -> bool {
     matches!(
         event,
         RunEvent::TextStart { .. }
