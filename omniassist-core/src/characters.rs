@@ -1,4 +1,4 @@
-//! Characters that a person does not see.
+//! Characters that a person does not see, and the start of a text that ends between two characters.
 //!
 //! A text of a model, a client or another server can have characters that hide text, reorder it, or spell words that only
 //! a model reads. Remove or escape those of [`is_hidden`] wherever such a text is shown. [`is_joiner`] and
@@ -27,6 +27,17 @@ pub fn is_joiner(char: char) -> bool {
 #[must_use]
 pub fn is_selector(char: char) -> bool {
     matches!(char, '\u{fe00}'..='\u{fe0f}')
+}
+
+/// Returns the longest start of a text that has at most `max_bytes` and ends between two characters.
+///
+/// ```
+/// assert_eq!(omniassist_core::characters::prefix("aü", 2), "a");
+/// ```
+#[must_use]
+pub fn prefix(text: &str, max_bytes: usize) -> &str {
+    // `str::floor_char_boundary` is newer than the oldest supported toolchain.
+    (0..=max_bytes.min(text.len())).rev().find_map(|end| text.get(..end)).unwrap_or_default()
 }
 
 /// Returns `true` for the separators of lines and paragraphs, which are no control characters.

@@ -30,7 +30,7 @@
 //! - [`tree`]: the budget of agents that ask other agents.
 //! - [`verify`]: verification of the parts of a conversation that only the server can have written.
 //! - [`canonical`]: the canonical text of a JSON value.
-//! - [`characters`]: characters that a person does not see.
+//! - [`characters`]: characters that a person does not see, and cuts between characters.
 //! - [`typescript`]: declarations of messages and tools for a front end's compiler.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]

@@ -2,6 +2,7 @@
 
 use http::header::CONTENT_TYPE;
 use omniassist_server::ToolError;
+use omniassist_server::core::characters::prefix;
 use omniassist_server::core::secret::REDACTED;
 use omniassist_server::core::{JsonText, json_guard};
 use omniassist_server::outbound::OutboundResponse;
@@ -129,6 +130,5 @@ fn cut(text: &str, most: usize) -> String {
     if text.len() <= most {
         return text.to_owned();
     }
-    let end = (0..=most).rev().find(|end| text.is_char_boundary(*end)).unwrap_or_default();
-    format!("{}… [cut off: the answer is longer than {most} bytes]", text.get(..end).unwrap_or_default())
+    format!("{}… [cut off: the answer is longer than {most} bytes]", prefix(text, most))
 }

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use serde_json::Value;
 
 use super::{json, sort};
-use crate::characters::is_hidden;
+use crate::characters::{is_hidden, prefix};
 use crate::secret::REDACTED;
 
 /// The depth below which objects and arrays are shown as `…`.
@@ -118,11 +118,8 @@ pub(super) fn cap_since(out: &mut String, start: usize, max: usize) {
 }
 
 fn cut(out: &mut String, start: usize, max: usize) {
-    let mut end = start + max;
-    while !out.is_char_boundary(end) {
-        end -= 1;
-    }
-    out.truncate(end);
+    let kept = prefix(out.get(start..).unwrap_or_default(), max).len();
+    out.truncate(start + kept);
 }
 
 fn cut_off(out: &mut String, bytes: usize) {
@@ -134,14 +131,6 @@ fn cut_off(out: &mut String, bytes: usize) {
 /// Appends a `Display` value. Writing to a `String` does not fail.
 pub(super) fn push_display(out: &mut String, value: impl std::fmt::Display) {
     let _ = write!(out, "{value}");
-}
-
-/// Returns the longest prefix of at most `max` bytes that ends at a character boundary.
-pub(super) fn prefix(text: &str, max: usize) -> &str {
-    if text.len() <= max {
-        return text;
-    }
-    (0..=max).rev().find_map(|end| text.get(..end)).unwrap_or_default()
 }
 
 fn escape(out: &mut String, text: &str, quoted: bool) {

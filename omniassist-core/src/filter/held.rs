@@ -2,6 +2,7 @@ use std::fmt;
 
 use super::output_filter::{MAX_HELD_BYTES, Stage, TextFilter, Verdict};
 use crate::Text;
+use crate::characters::prefix;
 use crate::secret::REDACTED;
 
 /// The end of a run by a filter.
@@ -65,7 +66,7 @@ impl Held {
                 }
                 Verdict::Replace { range, with } => {
                     let passed = self.pass(range.start, out);
-                    let bytes = floor(&self.text, range.end.saturating_sub(passed));
+                    let bytes = prefix(&self.text, range.end.saturating_sub(passed)).len();
                     self.text.drain(..bytes);
                     self.replace(with, out);
                     if passed + bytes == 0 {
@@ -83,7 +84,7 @@ impl Held {
     }
 
     fn pass(&mut self, bytes: usize, out: &mut String) -> usize {
-        let bytes = floor(&self.text, bytes);
+        let bytes = prefix(&self.text, bytes).len();
         if bytes > 0 {
             self.replaced = None;
             out.extend(self.text.drain(..bytes));
@@ -98,9 +99,4 @@ impl Held {
             self.replaced = Some(with);
         }
     }
-}
-
-/// Returns the last character boundary that is at most `bytes`.
-fn floor(text: &str, bytes: usize) -> usize {
-    (0..=bytes.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0)
 }

@@ -1,3 +1,4 @@
+use crate::characters::prefix;
 use crate::message::{Message, Part, Role, ToolPart, ToolState};
 
 /// The maximum number of bytes of one part. The rest is omitted.
@@ -36,7 +37,7 @@ fn call(out: &mut String, tool: &ToolPart) {
 }
 
 fn line(out: &mut String, speaker: &str, text: &str) {
-    let shown = cut(text);
+    let shown = prefix(text, MAX_PART);
     out.push_str(speaker);
     out.push_str(": ");
     crate::context::escape_line(out, shown);
@@ -44,12 +45,4 @@ fn line(out: &mut String, speaker: &str, text: &str) {
         out.push_str(" […]");
     }
     out.push('\n');
-}
-
-fn cut(text: &str) -> &str {
-    let mut end = MAX_PART.min(text.len());
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
-    text.get(..end).unwrap_or_default()
 }

@@ -1,4 +1,5 @@
 use super::{ToolResult, TranscriptItem, UserContent, repair};
+use crate::characters::prefix;
 use crate::message::ProviderMetadata;
 use crate::{JsonText, Text};
 
@@ -86,15 +87,12 @@ fn shorten(result: &mut ToolResult, bytes: usize) {
     // evenly.
     let room = bytes.saturating_sub(CUT.len() + 4);
     let bytes = room.saturating_mul(text.len()) / result.output.as_str().len().max(1);
-    let mut head = (bytes / 2).min(text.len());
-    while !text.is_char_boundary(head) {
-        head -= 1;
-    }
-    let mut tail = text.len().saturating_sub(bytes / 2).max(head);
+    let head = prefix(&text, bytes / 2);
+    let mut tail = text.len().saturating_sub(bytes / 2).max(head.len());
     while !text.is_char_boundary(tail) {
         tail += 1;
     }
-    let (head, tail) = (text.get(..head).unwrap_or_default(), text.get(tail..).unwrap_or_default());
+    let tail = text.get(tail..).unwrap_or_default();
     let output = JsonText::from_str_value(&format!("{head}{CUT}{tail}"));
     // Escapes can make the result longer than the original.
     if output.as_str().len() < result.output.as_str().len() {

@@ -1,4 +1,4 @@
-use omniassist_core::characters::{is_hidden, is_joiner, is_selector};
+use omniassist_core::characters::{is_hidden, is_joiner, is_selector, prefix};
 use serde_json::Value;
 
 /// The bytes of a description that models receive.
@@ -11,8 +11,7 @@ const MAX_NAME: usize = 128;
 pub(super) fn description(text: &str) -> String {
     let mut cleaned = self::text(text);
     if cleaned.len() > MAX_DESCRIPTION {
-        let end = (0..=MAX_DESCRIPTION - '…'.len_utf8()).rev().find(|end| cleaned.is_char_boundary(*end));
-        cleaned.truncate(end.unwrap_or_default());
+        cleaned.truncate(prefix(&cleaned, MAX_DESCRIPTION - '…'.len_utf8()).len());
         cleaned.push('…');
     }
     cleaned

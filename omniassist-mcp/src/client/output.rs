@@ -1,5 +1,6 @@
 use std::fmt::Write;
 
+use omniassist_core::characters::prefix;
 use omniassist_server::tool::ToolError;
 use rmcp::model::{CallToolResult, ContentBlock, ResourceContents};
 use serde::Deserialize;
@@ -136,8 +137,7 @@ fn media(text: &mut String, what: &str, kind: &str, encoded: usize) -> std::fmt:
 /// Cuts a text off that has more than `max` bytes.
 pub(super) fn cut(mut text: String, max: usize) -> String {
     if text.len() > max {
-        let end = (0..=max).rev().find(|end| text.is_char_boundary(*end)).unwrap_or_default();
-        text.truncate(end);
+        text.truncate(prefix(&text, max).len());
         let _ = write!(text, "… [cut off: the output is longer than {max} bytes]");
     }
     text

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use omniassist_core::characters::prefix;
 use omniassist_core::secret::Secrets;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
@@ -266,9 +267,5 @@ fn redact(text: &str) -> String {
 }
 
 fn clip(text: &str) -> String {
-    let mut end = text.len().min(MAX_DETAIL);
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
-    text.get(..end).unwrap_or_default().to_owned()
+    prefix(text, MAX_DETAIL).to_owned()
 }

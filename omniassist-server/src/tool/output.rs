@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 
 use omniassist_core::JsonText;
+use omniassist_core::characters::prefix;
 use serde::Serialize;
 use serde::ser::Error as _;
 
@@ -70,8 +71,7 @@ pub(crate) fn depth(json: &[u8]) -> usize {
 /// Returns the start of a text and a note that the rest is missing, in `max_bytes`.
 pub(crate) fn cap_text(text: &str, max_bytes: usize) -> String {
     let note = note(max_bytes);
-    let end = floor_char_boundary(text, max_bytes.saturating_sub(note.len()));
-    let mut cut = text.get(..end).unwrap_or_default().to_owned();
+    let mut cut = prefix(text, max_bytes.saturating_sub(note.len())).to_owned();
     cut.push_str(&note);
     cut
 }
@@ -122,15 +122,10 @@ fn cut_escaped(content: &str, max_bytes: usize) -> &str {
 /// Cuts a text off that is longer than `max_bytes`.
 pub(super) fn cut_off(mut text: String, max_bytes: usize) -> String {
     if text.len() > max_bytes {
-        text.truncate(floor_char_boundary(&text, max_bytes - '…'.len_utf8()));
+        text.truncate(prefix(&text, max_bytes - '…'.len_utf8()).len());
         text.push('…');
     }
     text
-}
-
-/// Returns the largest index up to `index` at which the text can be split.
-fn floor_char_boundary(text: &str, index: usize) -> usize {
-    (0..=index.min(text.len())).rev().find(|&index| text.is_char_boundary(index)).unwrap_or_default()
 }
 
 /// A writer that takes bytes up to a limit, and fails with the first byte beyond it.

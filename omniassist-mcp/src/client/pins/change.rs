@@ -1,3 +1,4 @@
+use omniassist_core::characters::prefix;
 use omniassist_core::{JsonText, Text};
 
 use crate::client::definition::Definition;
@@ -14,8 +15,7 @@ pub(super) fn log(server: &Text, tool: &Definition, pinned: &JsonText) {
             let side = |value: Option<&serde_json::Value>| {
                 let text = value.map(ToString::to_string).unwrap_or_default();
                 let text: String = text.chars().flat_map(char::escape_debug).collect();
-                let end = (0..=MAX_SIDE.min(text.len())).rev().find(|end| text.is_char_boundary(*end));
-                text.get(..end.unwrap_or_default()).unwrap_or_default().to_owned()
+                prefix(&text, MAX_SIDE).to_owned()
             };
             let (server, name, old, new) = (server.as_str(), tool.name.as_str(), side(old), side(new));
             tracing::warn!(server, tool = name, part, old, new, "an MCP server has changed a tool");

@@ -1,6 +1,7 @@
 use std::collections::VecDeque;
 use std::sync::Mutex;
 
+use omniassist_core::characters::prefix;
 use omniassist_core::history::{View, describe, statements};
 use omniassist_core::{Message, Text};
 use sha2::{Digest as _, Sha256};
@@ -95,7 +96,7 @@ impl Summaries {
                     return;
                 }
             };
-            let text = cut(summary.text(), self.max_bytes);
+            let text = prefix(summary.text().trim(), self.max_bytes);
             if let Some(used) = summary.used() {
                 let (model, usage) = (used.model.clone(), used.usage);
                 summary::add(Used { model, usage, read: lines.len(), written: text.len() });
@@ -156,13 +157,4 @@ fn text(said: &[&str], summary: Option<&Made>) -> Option<String> {
         text.push_str(&summary.text);
     }
     (!text.is_empty()).then_some(text)
-}
-
-fn cut(text: &str, max: usize) -> &str {
-    let text = text.trim();
-    let mut end = max.min(text.len());
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
-    text.get(..end).unwrap_or_default()
 }
