@@ -40,6 +40,8 @@
 pub mod client;
 #[cfg(feature = "server")]
 mod server;
+#[cfg(any(feature = "client", feature = "server"))]
+mod sync;
 
 #[cfg(feature = "server")]
 pub use server::{

@@ -1,6 +1,6 @@
 use std::collections::HashMap;
 use std::fmt;
-use std::sync::{Arc, LazyLock, Mutex, OnceLock, PoisonError, Weak};
+use std::sync::{Arc, LazyLock, Mutex, OnceLock, Weak};
 
 use omniassist_core::{JsonText, Text, canonical};
 use omniassist_server::tool::source::OutputSchema;
@@ -10,6 +10,7 @@ use sha2::{Digest, Sha256};
 
 use super::app::AppMeta;
 use super::cleaned;
+use crate::sync::lock;
 
 /// The definitions that this process uses. Each user of a server can have a list of its own, and the lists of most are equal.
 static IN_USE: LazyLock<Mutex<HashMap<PinDigest, Weak<Definition>>>> = LazyLock::new(Mutex::default);
@@ -63,7 +64,7 @@ impl Definition {
         }
         let canonical = canonical::of(&JsonText::from_value(&pinned))?.json().clone();
         let digest = PinDigest::of(&canonical);
-        let mut in_use = IN_USE.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut in_use = lock(&IN_USE);
         if let Some(known) = in_use.get(&digest).and_then(Weak::upgrade) {
             return Some(known);
         }

@@ -1,6 +1,6 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
 
 use omniassist_core::Text;
@@ -19,6 +19,7 @@ use super::link::{Link, Watcher};
 use super::offered;
 use super::pins::Checked;
 use super::pool::Pool;
+use crate::sync::lock;
 
 /// The time that a run waits for the tools of a server that it needs, or of its user.
 const READY_TIMEOUT: Duration = Duration::from_secs(5);
@@ -138,7 +139,7 @@ impl Hub {
             }
         }
         let offer = Offer { digests: offered_tools.iter().map(|tool| tool.digest).collect(), withheld };
-        let last = self.offer.lock().unwrap_or_else(PoisonError::into_inner).replace(offer.clone());
+        let last = lock(&self.offer).replace(offer.clone());
         match last.is_some_and(|last| last == offer) {
             // The registry need not check thousands of schemas again.
             true => self.slot.set_state(SourceState::Ready),

@@ -1,5 +1,5 @@
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, Weak};
 
 use omniassist_server::Principal;
 
@@ -8,6 +8,7 @@ use super::config::Config;
 use super::definition::Definition;
 use super::elicitation::HeldCalls;
 use super::link::{HeldCall, Link, Used, Watcher};
+use crate::sync::lock;
 
 /// The users who are connected at the same time.
 const MAX_CONNECTED: usize = 64;
@@ -127,7 +128,7 @@ impl Pool {
     }
 
     fn lock(&self) -> MutexGuard<'_, Links> {
-        self.links.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.links)
     }
 }
 

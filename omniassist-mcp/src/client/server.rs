@@ -1,6 +1,6 @@
 use std::fmt;
 use std::process::Command;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use std::time::Duration;
 
 use omniassist_core::Text;
@@ -20,6 +20,7 @@ use super::{
     McpApproval, McpAuth, McpContent, McpError, McpMessage, McpPrompt, McpResource, PinPolicy, Pins,
     authorization,
 };
+use crate::sync::lock;
 
 /// The longest time for a call. A later end is no time that a clock can tell.
 const LONGEST_CALL: Duration = Duration::from_secs(365 * 24 * 60 * 60);
@@ -264,7 +265,7 @@ impl McpServer {
 
     /// Returns the hubs of the attachments that exist.
     fn hubs(&self) -> MutexGuard<'_, Vec<Arc<Hub>>> {
-        let mut hubs = self.hubs.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut hubs = lock(&self.hubs);
         hubs.retain(|hub| !hub.is_detached());
         hubs
     }

@@ -1,9 +1,10 @@
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use omniassist_server::tool::{FromToolCall, ToolContext, ToolError};
 use rmcp::model::ContentBlock;
 
 use super::content::Content;
+use crate::sync::lock;
 
 /// The most bytes of all attachments of a call, in the form in which they are sent.
 const MAX_BYTES: usize = 16 * 1024 * 1024;
@@ -45,7 +46,7 @@ impl Attachments {
     /// Returns an error if the attachments of the call have more than 16 MiB in Base64 together.
     pub fn add(&self, content: impl Into<Content>) -> Result<(), ToolError> {
         let (Some(attached), content) = (&self.0, content.into()) else { return Ok(()) };
-        let mut attached = attached.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut attached = lock(&attached.0);
         let before: usize = attached.iter().map(Content::size).sum();
         if before.saturating_add(content.size()) > MAX_BYTES {
             return Err(ToolError::new("The attachments of this call are too large."));
@@ -64,7 +65,7 @@ impl FromToolCall for Attachments {
 impl Attached {
     /// Takes what the call has attached.
     pub(super) fn take(&self) -> impl Iterator<Item = ContentBlock> {
-        let attached = std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));
+        let attached = std::mem::take(&mut *lock(&self.0));
         attached.into_iter().map(Content::into_block)
     }
 }

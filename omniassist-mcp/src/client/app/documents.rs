@@ -1,5 +1,5 @@
 use std::collections::VecDeque;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 use std::time::Duration;
 
 use base64::Engine as _;
@@ -15,6 +15,7 @@ use crate::client::McpError;
 use crate::client::config::Config;
 use crate::client::offered;
 use crate::client::pool::Pool;
+use crate::sync::lock;
 
 /// The bytes of a document, and of a resource that an app reads.
 pub(super) const MAX_BYTES: usize = 2 * 1024 * 1024;
@@ -57,7 +58,7 @@ impl Documents {
         }
         let contents = offered::read_resource(pool, config, who, uri).await?;
         let document = read(config, uri, contents)?;
-        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = lock(&self.kept);
         kept.truncate(MAX_KEPT - 1);
         let (uri, read_at) = (uri.to_owned(), Instant::now());
         kept.push_front(Kept { owner, uri, read_at, document: document.clone() });
@@ -65,7 +66,7 @@ impl Documents {
     }
 
     fn find(&self, owner: &Principal, uri: &str) -> Option<AppDocument> {
-        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = lock(&self.kept);
         kept.retain(|kept| kept.read_at.elapsed() < FRESH);
         let known = kept.iter().find(|kept| kept.owner == *owner && kept.uri == uri)?;
         Some(known.document.clone())

@@ -1,6 +1,6 @@
 use std::collections::HashMap;
 use std::future::{Future, ready};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 use omniassist_server::Principal;
@@ -17,6 +17,7 @@ use tokio::sync::{Notify, RwLock, mpsc, oneshot};
 use tokio::time::Instant;
 
 use crate::client::{app, cleaned};
+use crate::sync::lock;
 
 /// The questions of a call that are not read yet.
 const MAX_UNREAD: usize = 8;
@@ -94,7 +95,7 @@ impl Handler {
     }
 
     fn open(&self) -> MutexGuard<'_, OpenCalls> {
-        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.open)
     }
 }
 

@@ -1,6 +1,6 @@
 use std::collections::HashMap;
 use std::future::Future;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use omniassist_core::Text;
@@ -8,6 +8,8 @@ use omniassist_server::{CancellationToken as Unanswered, Principal};
 use tokio::time::sleep;
 use tokio_util::sync::{CancellationToken, DropGuard};
 use uuid::Uuid;
+
+use crate::sync::lock;
 
 /// The time that an open call waits for its user.
 const MAX_TIME: Duration = Duration::from_secs(5 * 60);
@@ -98,10 +100,6 @@ impl<C> Default for HeldCalls<C> {
     fn default() -> Self {
         Self { calls: Arc::default() }
     }
-}
-
-fn lock<C>(calls: &Mutex<HashMap<String, Held<C>>>) -> MutexGuard<'_, HashMap<String, Held<C>>> {
-    calls.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]

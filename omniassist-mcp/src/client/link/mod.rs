@@ -16,14 +16,15 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 pub(super) use held_call::HeldCall;
+use shared::Shared;
 pub(super) use shared::Watcher;
-use shared::{Shared, locked};
 pub(super) use state::Ready;
 use state::State;
 
 use super::McpError;
 use super::config::Config;
 use super::connection::Listing;
+use crate::sync::lock;
 
 /// A link. Dropping it ends the connection.
 pub(super) struct Link {
@@ -99,7 +100,7 @@ impl Link {
 
     /// Forgets the last list, so that its tools do not exist for the user.
     pub(super) fn forget_listing(&self) {
-        *locked(&self.shared.listing) = None;
+        *lock(&self.shared.listing) = None;
     }
 
     /// Ends the link.
@@ -118,7 +119,7 @@ impl Link {
     }
 
     pub(super) fn last_used(&self) -> Instant {
-        *locked(&self.shared.used)
+        *lock(&self.shared.used)
     }
 
     /// Returns `true` if the link has no connection, and makes none until it is wanted.
@@ -133,7 +134,7 @@ impl Link {
 
     /// Returns the last list of the server's tools.
     pub(super) fn listing(&self) -> Option<Arc<Listing>> {
-        locked(&self.shared.listing).clone()
+        lock(&self.shared.listing).clone()
     }
 }
 
@@ -166,7 +167,7 @@ impl Deref for Used {
 
 impl Drop for Used {
     fn drop(&mut self) {
-        *locked(&self.link.shared.used) = Instant::now();
+        *lock(&self.link.shared.used) = Instant::now();
         self.link.shared.calls.fetch_sub(1, Ordering::Relaxed);
     }
 }

@@ -1,5 +1,5 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
 
 use omniassist_server::Principal;
@@ -10,6 +10,7 @@ use super::state::{Ready, State};
 use crate::client::McpError;
 use crate::client::config::Config;
 use crate::client::connection::Listing;
+use crate::sync::lock;
 
 /// The receiver of what happens to a link.
 pub(in crate::client) trait Watcher: Send + Sync {
@@ -47,14 +48,14 @@ pub(super) struct Shared {
 
 impl Shared {
     pub(super) fn connected(&self, ready: Ready) {
-        *locked(&self.used) = Instant::now();
-        *locked(&self.listing) = Some(Arc::clone(&ready.listing));
+        *lock(&self.used) = Instant::now();
+        *lock(&self.listing) = Some(Arc::clone(&ready.listing));
         self.state.send_modify(|state| state.ready = Some(ready));
         self.tell(|watcher| watcher.listed());
     }
 
     pub(super) fn listed(&self, listing: Arc<Listing>) {
-        *locked(&self.listing) = Some(Arc::clone(&listing));
+        *lock(&self.listing) = Some(Arc::clone(&listing));
         self.state.send_modify(|state| {
             if let Some(ready) = &mut state.ready {
                 ready.listing = listing;
@@ -107,7 +108,7 @@ impl Shared {
     }
 
     pub(super) fn fresh_for(&self) -> Option<Duration> {
-        locked(&self.listing).as_ref().and_then(|listing| listing.fresh_for)
+        lock(&self.listing).as_ref().and_then(|listing| listing.fresh_for)
     }
 
     /// Waits until the connection of one user was not used for a time.
@@ -116,10 +117,10 @@ impl Shared {
             return std::future::pending().await;
         }
         loop {
-            let until = *locked(&self.used) + time;
+            let until = *lock(&self.used) + time;
             sleep_until(until).await;
             let is_idle =
-                self.calls.load(Ordering::Relaxed) == 0 && *locked(&self.used) + time <= Instant::now();
+                self.calls.load(Ordering::Relaxed) == 0 && *lock(&self.used) + time <= Instant::now();
             if is_idle {
                 return;
             }
@@ -127,8 +128,4 @@ impl Shared {
             sleep(Duration::from_secs(1)).await;
         }
     }
-}
-
-pub(super) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,5 +1,5 @@
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use omniassist_core::Text;
@@ -23,6 +23,7 @@ use super::settings::OAuth;
 use super::store::{CredentialKey, CredentialKind};
 use super::user::User;
 use crate::client::McpError;
+use crate::sync::lock;
 
 /// The time for all requests of one step: discovery, and the request to the authorization server.
 const STEP_TIMEOUT: Duration = Duration::from_secs(60);
@@ -74,7 +75,7 @@ impl Authorizer {
 
     /// Returns the state of a user.
     pub(in crate::client) fn user(&self, principal: &Principal) -> Arc<User> {
-        let mut users = self.users.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut users = lock(&self.users);
         if users.len() >= MAX_USERS {
             users.retain(|_, user| Arc::strong_count(user) > 1);
         }

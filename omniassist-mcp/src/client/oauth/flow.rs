@@ -1,6 +1,5 @@
 //! The authorization of a user, from its URL to the tokens.
 
-use std::sync::PoisonError;
 use std::time::Duration;
 
 use omniassist_server::Principal;
@@ -19,6 +18,7 @@ use super::record::{Client, Pending, Tokens};
 use super::redirect::Redirect;
 use super::store::CredentialKind;
 use crate::client::McpError;
+use crate::sync::lock;
 
 /// The time that a user has to authorize.
 const PENDING: Duration = Duration::from_secs(10 * 60);
@@ -129,7 +129,7 @@ impl Authorizer {
         if let Some(url) = self.settings.client_metadata.as_ref().filter(|_| found.accepts_client_metadata) {
             return Ok(Client { issuer, id: url.to_string(), secret: None });
         }
-        let known = self.registered.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let known = lock(&self.registered).clone();
         if let Some(client) = known.filter(|client| client.issuer == issuer) {
             return Ok(client);
         }
@@ -145,13 +145,13 @@ impl Authorizer {
         let config =
             registration.with_subscriber(NoSubscriber::default()).await.map_err(McpError::authorization)?;
         let client = Client { issuer, id: config.client_id, secret: config.client_secret };
-        *self.registered.lock().unwrap_or_else(PoisonError::into_inner) = Some(client.clone());
+        *lock(&self.registered) = Some(client.clone());
         Ok(client)
     }
 
     /// Forgets the registration: the authorization server may not know it any more.
     pub(super) fn forget_registration(&self) {
-        *self.registered.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        *lock(&self.registered) = None;
     }
 
     /// Checks a URL that a browser opens.

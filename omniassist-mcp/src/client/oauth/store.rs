@@ -3,11 +3,13 @@ use std::error::Error as StdError;
 use std::fmt;
 use std::future::{Future, ready};
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use omniassist_core::Text;
 use omniassist_server::Principal;
 use secrecy::SecretString;
+
+use crate::sync::lock;
 
 /// The future of a [`CredentialStore`]'s method.
 pub type CredentialFuture<'a, T> =
@@ -113,7 +115,7 @@ impl MemoryCredentialStore {
     }
 
     fn values(&self) -> MutexGuard<'_, HashMap<CredentialKey, SecretString>> {
-        self.values.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.values)
     }
 }
 

@@ -1,4 +1,4 @@
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 use std::time::Duration;
 
 use http::StatusCode;
@@ -6,6 +6,8 @@ use reqwest::Url;
 use rmcp::transport::WWWAuthenticateParams;
 use sha2::{Digest, Sha256};
 use tokio::time::Instant;
+
+use crate::sync::lock;
 
 /// The time in which a token is not renewed again because the server refuses it.
 const RENEWAL_GAP: Duration = Duration::from_secs(60);
@@ -101,7 +103,7 @@ impl User {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.state)
     }
 }
 

@@ -7,13 +7,14 @@ mod policy;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use omniassist_core::{JsonText, Text};
 use tokio::sync::watch;
 
 use super::McpError;
 use super::definition::Definition;
+use crate::sync::lock;
 use file::PinFile;
 pub use policy::PinPolicy;
 
@@ -189,7 +190,7 @@ impl Pins {
     }
 
     fn lock(&self) -> MutexGuard<'_, Kept> {
-        self.inner.kept.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.inner.kept)
     }
 }
 
