@@ -11,10 +11,11 @@ use crate::prerequisites::{self, Need};
 use crate::process::{run as execute, run_and_print};
 use crate::python;
 use crate::report::{Outcome, Report};
+use crate::suites::ADAPTERS;
+use crate::widget::npm_ci;
 use crate::workspace::{build_binaries, root, target_folder};
 
 const VERSIONS: [&str; 2] = ["2026-07-28", "2025-11-25"];
-const ADAPTERS: [&str; 3] = ["axum", "hyper", "actix"];
 
 pub(crate) fn run(report: &mut Report) {
     let folder = root().join("tests/mcp/suite");
@@ -48,10 +49,6 @@ pub(crate) fn run(report: &mut Report) {
         });
         report.step(&format!("official client, Python, {adapter}"), || python_client(&server.url));
     }
-}
-
-fn npm_ci(folder: &Path) -> Outcome {
-    execute(Command::new("npm").args(["ci", "--no-fund", "--no-audit"]).current_dir(folder))
 }
 
 /// Builds the server of the suite and, beside it, the client, and the assistant of `examples/mcp`. Returns the paths of the

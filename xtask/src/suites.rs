@@ -62,9 +62,9 @@ impl Part {
     }
 }
 
-/// The adapters that serve the examples for the suites of the official clients, by their names in [`ADAPTER`]. The
+/// The adapters that serve the suites of the official clients, by their names in [`ADAPTER`], and that of MCP. The
 /// examples themselves use the first one, axum.
-const ADAPTERS: [&str; 3] = [AXUM, "actix", "hyper"];
+pub(crate) const ADAPTERS: [&str; 3] = [AXUM, "actix", "hyper"];
 
 const AXUM: &str = "axum";
 
