@@ -202,11 +202,11 @@ impl LiveRun {
             Err(TryLockError::WouldBlock) => None,
         };
         drop(driver);
-        self.has_ended();
+        self.mark_ended();
     }
 
-    /// Records that the terminal event was returned, or that there will be none.
-    pub(super) fn has_ended(&self) {
+    /// Records that the terminal event was returned, or that there will be none, and gives the place of the run back.
+    pub(super) fn mark_ended(&self) {
         drop(self.give_slot());
         self.ended.cancel();
     }

@@ -154,7 +154,7 @@ impl Run {
                 Poll::Ready(())
             }
             None => {
-                live.has_ended();
+                live.mark_ended();
                 Poll::Ready(())
             }
         }
@@ -245,11 +245,11 @@ fn poll_contained(
 fn poll_driver(driver: &mut Driver, live: &LiveRun, cx: &mut Context<'_>, sink: EventSink<'_>) -> Poll<()> {
     loop {
         let Some(event) = ready!(driver.poll_event(cx)) else {
-            live.has_ended();
+            live.mark_ended();
             return Poll::Ready(());
         };
         if event.is_terminal() {
-            live.has_ended();
+            live.mark_ended();
         }
         if sink(event).is_break() {
             return Poll::Pending;

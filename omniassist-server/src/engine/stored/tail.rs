@@ -163,7 +163,7 @@ impl Tail {
     }
 
     /// Records that the journal has this many events.
-    pub(super) fn is_durable(&self, events: u64) {
+    pub(super) fn mark_durable(&self, events: u64) {
         let mut state = lock(&self.state);
         state.durable = events;
         state.trim();
@@ -493,7 +493,7 @@ mod tests {
         tail.publish(&mut vec![delta("a")]);
         assert!(tail.begin_to_send());
         tail.publish(&mut vec![delta("b")]);
-        tail.is_durable(6);
+        tail.mark_durable(6);
         assert_eq!(tail.take_unsent(), (4, vec![delta("a"), delta("b")], false));
         tail.publish(&mut vec![delta("c")]);
         tail.complete();
@@ -562,7 +562,7 @@ mod tests {
             assert_eq!(tail.begun().await.after(next).len(), left, "{next}");
         }
         let shown = tail.begun().await;
-        tail.is_durable(4);
+        tail.mark_durable(4);
         assert_eq!(shown.after(2), [RunEvent::StepReset, RunEvent::StepStart]);
     }
 }

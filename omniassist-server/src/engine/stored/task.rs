@@ -235,7 +235,7 @@ impl Task {
     fn written(&mut self, (notice, at): (Notice, Position)) {
         failpoint::hit("task.written");
         self.at = at;
-        self.tail.is_durable(at.events);
+        self.tail.mark_durable(at.events);
         if self.notices.take(&self.stores, self.writer, &self.tail, notice) {
             self.run.end(End::Abort(Text::from_static(STOPPED)));
         }

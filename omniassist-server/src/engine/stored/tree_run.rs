@@ -241,7 +241,7 @@ impl TreeRun {
             Err(Lost::Elsewhere | Lost::Deleted) => return false,
         };
         self.at = at;
-        self.tail.is_durable(at.events);
+        self.tail.mark_durable(at.events);
         if self.notices.take(&self.stores, self.writer, &self.tail, notice) {
             self.control.abort(Text::from_static(STOPPED));
         }
