@@ -8,7 +8,7 @@ use rmcp::model::Tool;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
-use super::app::AppMeta;
+use super::app_meta::AppMeta;
 use super::cleaned;
 use crate::sync::lock;
 

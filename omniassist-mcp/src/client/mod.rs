@@ -110,6 +110,8 @@
 //! The errors that models read have an [`McpError`] as source, for the log.
 
 mod app;
+mod app_meta;
+mod app_source;
 mod approval;
 mod auth;
 mod authorization;

@@ -18,7 +18,7 @@ use crate::client::pool::Pool;
 use crate::sync::lock;
 
 /// The bytes of a document, and of a resource that an app reads.
-pub(super) const MAX_BYTES: usize = 2 * 1024 * 1024;
+pub(in crate::client) const MAX_BYTES: usize = 2 * 1024 * 1024;
 
 /// The documents that are kept.
 const MAX_KEPT: usize = 16;
@@ -45,7 +45,7 @@ impl Documents {
     /// # Errors
     ///
     /// Returns an error if the server cannot be used, or has something else at this address.
-    pub(super) async fn get(
+    pub(in crate::client) async fn get(
         &self,
         pool: &Pool,
         config: &Config,

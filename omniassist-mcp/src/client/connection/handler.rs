@@ -16,7 +16,7 @@ use serde_json::json;
 use tokio::sync::{Notify, RwLock, mpsc, oneshot};
 use tokio::time::Instant;
 
-use crate::client::{app, cleaned};
+use crate::client::{app_meta, cleaned};
 use crate::sync::lock;
 
 /// The questions of a call that are not read yet.
@@ -208,6 +208,6 @@ fn capabilities(can_ask: bool, has_apps: bool) -> ClientCapabilities {
     };
     let mut capabilities = ClientCapabilities::default();
     capabilities.elicitation = can_ask.then(asks);
-    capabilities.extensions = has_apps.then(app::extension);
+    capabilities.extensions = has_apps.then(app_meta::extension);
     capabilities
 }

@@ -2,9 +2,9 @@ use omniassist_server::RunContext;
 use omniassist_server::tool::source::{AppError, DocumentFuture, ResourceFuture, SourceApps};
 use serde_json::json;
 
-use super::SCHEME;
-use super::documents::MAX_BYTES;
-use crate::client::{McpError, McpServer, offered};
+use super::app::MAX_BYTES;
+use super::app_meta::SCHEME;
+use super::{McpError, McpServer, offered};
 
 impl SourceApps for McpServer {
     fn document<'a>(&'a self, caller: &'a RunContext, uri: &'a str) -> DocumentFuture<'a> {

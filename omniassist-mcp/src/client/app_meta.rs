@@ -1,23 +1,36 @@
-use omniassist_core::Text;
-use rmcp::model::Tool;
+//! The apps of servers as the protocol describes them: the extension `io.modelcontextprotocol/ui`.
+
+use omniassist_core::{Text, ToolApp};
+use rmcp::model::{ExtensionCapabilities, Tool};
 use serde_json::{Value, json};
 
-use super::SCHEME;
+/// The name of the extension.
+const EXTENSION: &str = "io.modelcontextprotocol/ui";
+
+/// The beginning of the addresses of documents.
+pub(super) const SCHEME: &str = "ui://";
 
 /// The longest address of a document.
 const MAX_URI: usize = 2048;
 
+/// Returns the capability of a client that shows apps.
+pub(super) fn extension() -> ExtensionCapabilities {
+    let settings = json!({ "mimeTypes": [ToolApp::MIME_TYPE] });
+    let settings = settings.as_object().cloned().unwrap_or_default();
+    ExtensionCapabilities::from([(EXTENSION.to_owned(), settings)])
+}
+
 /// The app of a tool, and who may call the tool, as its server says.
-pub(in crate::client) struct AppMeta {
+pub(super) struct AppMeta {
     /// The document that shows the calls.
-    pub(in crate::client) resource_uri: Option<Text>,
-    pub(in crate::client) is_for_models: bool,
-    pub(in crate::client) is_for_apps: bool,
+    pub(super) resource_uri: Option<Text>,
+    pub(super) is_for_models: bool,
+    pub(super) is_for_apps: bool,
 }
 
 impl AppMeta {
     /// Reads `_meta.ui` of a tool, or the older key `ui/resourceUri`. Without a list of those who may call it, all may.
-    pub(in crate::client) fn of(tool: &Tool) -> Self {
+    pub(super) fn of(tool: &Tool) -> Self {
         let meta = tool.meta.as_ref();
         let ui = meta.and_then(|meta| meta.get("ui"));
         let uri = ui.and_then(|ui| ui.get("resourceUri"));
@@ -33,14 +46,14 @@ impl AppMeta {
     }
 
     /// Returns what is pinned. `None` for a tool that has nothing to do with apps.
-    pub(in crate::client) fn pinned(&self) -> Option<Value> {
+    pub(super) fn pinned(&self) -> Option<Value> {
         let Self { resource_uri, is_for_models, is_for_apps } = self;
         (resource_uri.is_some() || self.is_for_some())
             .then(|| json!({ "resourceUri": resource_uri, "model": is_for_models, "app": is_for_apps }))
     }
 
     /// Returns `true` if not all may call the tool.
-    pub(in crate::client) fn is_for_some(&self) -> bool {
+    pub(super) fn is_for_some(&self) -> bool {
         !(self.is_for_models && self.is_for_apps)
     }
 }
