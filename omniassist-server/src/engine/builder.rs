@@ -431,9 +431,10 @@ impl AssistantBuilder {
             tools.attach(source)?;
         }
         let agents = Self::checked_agents(self.agents, &tools, &config)?;
-        let loaded = self.catalog.map(|catalog| Self::loaded(catalog, &tools, &config)).transpose()?;
-        if let Some(loaded) = &loaded {
-            loaded.check(&agents);
+        let configured = |catalog| Self::configured_agents(catalog, &tools, &config);
+        let configured_agents = self.catalog.map(configured).transpose()?;
+        if let Some(configured) = &configured_agents {
+            configured.check(&agents);
         }
         let (verifier, seals): (Arc<dyn Verifier>, _) = match self.verifier {
             Some(verifier) => (verifier, None),
@@ -463,7 +464,7 @@ impl AssistantBuilder {
             config,
             tools,
             agents,
-            loaded,
+            configured_agents,
             context: RwLock::new(self.context),
             verifier,
             seals,

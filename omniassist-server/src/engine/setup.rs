@@ -5,10 +5,10 @@ use omniassist_core::{ContextMessage, ModelOptions, Text, Verifier};
 
 use super::agent::{Agent, NamedAgent, NamedAgents};
 use super::config::Config;
+use super::configured_agents::ConfiguredAgents;
 use super::hook::RunHook;
-use super::loaded::Loaded;
 use super::seals::Seals;
-use super::stored::Stores;
+use super::stores::Stores;
 use crate::RunContext;
 use crate::afs::Afs;
 use crate::provider::LlmProvider;
@@ -21,7 +21,7 @@ pub(super) struct Setup {
     pub(super) tools: Tools,
     pub(super) agents: NamedAgents,
     /// The agents of the host's loader.
-    pub(super) loaded: Option<Loaded>,
+    pub(super) configured_agents: Option<ConfiguredAgents>,
     pub(super) context: RwLock<Vec<ContextMessage>>,
     pub(super) verifier: Arc<dyn Verifier>,
     pub(super) seals: Option<Seals>,

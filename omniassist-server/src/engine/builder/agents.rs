@@ -7,8 +7,8 @@ use super::AssistantBuilder;
 use crate::agent_config::AgentCatalog;
 use crate::engine::agent::{self, Agent, NamedAgents};
 use crate::engine::config::Config;
-use crate::engine::explore::Explore;
-use crate::engine::loaded::{AgentTools, Loaded};
+use crate::engine::configured_agents::{AgentTools, ConfiguredAgents};
+use crate::engine::explore_settings::Explore;
 use crate::engine::{delegation, handoff, tree};
 use crate::tool::Tools;
 use crate::{Error, Result};
@@ -98,9 +98,13 @@ impl AssistantBuilder {
     }
 
     /// Checks a catalog of agents.
-    pub(super) fn loaded(catalog: AgentCatalog, tools: &Tools, config: &Config) -> Result<Loaded> {
+    pub(super) fn configured_agents(
+        catalog: AgentCatalog,
+        tools: &Tools,
+        config: &Config,
+    ) -> Result<ConfiguredAgents> {
         let tools_of_agents = AgentTools { ask: delegation::tool, hand_off: handoff::tool };
-        Loaded::new(catalog, tools, config, tools_of_agents)
+        ConfiguredAgents::new(catalog, tools, config, tools_of_agents)
     }
 
     /// Checks the agents, and gives each model the tools by which it asks others.

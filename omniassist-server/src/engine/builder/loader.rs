@@ -1,5 +1,5 @@
 use super::AssistantBuilder;
-use crate::engine::loader::{HistoryLoader, LoaderHook};
+use crate::engine::history_loader::{HistoryLoader, LoaderHook};
 use crate::engine::plan::PlanParameters;
 
 impl AssistantBuilder {

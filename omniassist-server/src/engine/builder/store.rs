@@ -7,7 +7,7 @@ use http::Extensions;
 use super::AssistantBuilder;
 use crate::afs::Afs;
 use crate::engine::hook::{BoxError, RunHook};
-use crate::engine::stored::Stores;
+use crate::engine::stores::Stores;
 use crate::engine::{OnDisconnect, Recovery, WhenBusy};
 use crate::store::{ConversationStore, Retention, RunStore};
 use crate::{Error, Result, RunContext};

@@ -9,7 +9,7 @@ use uuid::Uuid;
 
 use super::tree::{Nodes, Tree};
 use crate::clock::now_ms;
-use crate::engine::stored::{Answer, apply_answers};
+use crate::engine::stores::answers::{Answer, apply_answers};
 use crate::tool::schema::{ArgumentCheck, SchemaLimits};
 
 /// The reason for which a call ends without an answer.

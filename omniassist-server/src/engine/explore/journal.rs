@@ -15,7 +15,9 @@ use super::tree::{Chat, Nodes, Tree};
 use super::unwritten::Unwritten;
 use super::written::{REWRITE, STATE, Written};
 use crate::engine::Assistant;
-use crate::engine::stored::{Answer, Control, TreeEnd, TreeRun};
+use crate::engine::stored::{TreeEnd, TreeRun};
+use crate::engine::stores::Control;
+use crate::engine::stores::answers::Answer;
 use crate::store::{ModelUsage, RunHead};
 
 /// States, what was written, and model calls.

@@ -14,7 +14,6 @@ mod prompts;
 mod query;
 mod rules;
 mod session;
-mod settings;
 mod stream;
 mod tree;
 mod turn;
@@ -23,5 +22,4 @@ mod written;
 
 pub use query::{QueryUser, UserQuery};
 pub use session::{AgentSession, InterventionError};
-pub use settings::Explore;
 pub use stream::AgentStream;

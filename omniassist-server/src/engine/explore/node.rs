@@ -5,7 +5,7 @@ use omniassist_core::Text;
 use omniassist_core::agent_tree::{CoreMessage, NodeState};
 use tokio::sync::oneshot;
 
-use crate::engine::stored::Answer;
+use crate::engine::stores::answers::Answer;
 
 /// The most messages, and bytes of messages, of a state.
 const MESSAGES: (usize, usize) = (20, 64 * 1024);

@@ -11,12 +11,12 @@ use super::calls::{answer_to, not_open};
 use super::journal::read;
 use super::node::REMARKS;
 use super::query::QueryUser;
-use super::settings::Explore;
 use super::stream::{AgentStream, run};
 use super::tree::{Chat, Tree};
 use crate::Principal;
 use crate::clock::now_ms;
 use crate::engine::Assistant;
+use crate::engine::explore_settings::Explore;
 use crate::store::{RunHead, Scope, Which};
 use crate::sync::lock;
 

@@ -5,11 +5,11 @@ use omniassist_core::journal::Content;
 use omniassist_core::{Error, RunEvent, Text};
 use tokio::time::{Instant, sleep};
 
-use super::journal::{self, Position};
-use super::refused;
 use super::stop::{LOOK, head_of};
-use super::stores::Stores;
 use crate::engine::Assistant;
+use crate::engine::stores::Stores;
+use crate::engine::stores::journal::{self, Position};
+use crate::engine::stores::refused;
 use crate::engine::tree::keep_latest;
 use crate::store::{Hint, RunHead, RunState, Signal, SignalKind, StoreError};
 

@@ -3,9 +3,9 @@
 use http::Extensions;
 use omniassist_core::{Error, Text};
 
-use super::answers::Answer;
-use super::refused;
 use crate::engine::Assistant;
+use crate::engine::stores::answers::Answer;
+use crate::engine::stores::refused;
 use crate::store::{Claim, RunHead, RunState, Scope, Signal, SignalKind, Signalled, Which};
 
 /// The fate of an answer.

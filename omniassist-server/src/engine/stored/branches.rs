@@ -6,7 +6,7 @@ use omniassist_core::run::Trigger;
 use omniassist_core::{Error, RunRequest, Text};
 
 use super::message::messages;
-use super::refused;
+use crate::engine::stores::refused;
 use crate::store::{Branch, Conversation, ConversationStore, Scope, Window};
 
 /// A conversation in a store.

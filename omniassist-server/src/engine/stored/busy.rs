@@ -5,14 +5,14 @@ use omniassist_core::message::{Message, Role};
 use omniassist_core::run::Trigger;
 use omniassist_core::{Error, RunRequest};
 
-use super::answers::{self, answered_before};
 use super::branches::{Branches, Loaded};
 use super::message::message_id;
 use super::post;
-use super::refused;
 use super::stored_post::StoredPost;
 use crate::engine::admission::Admission;
 use crate::engine::handoff_lookup::PossibleTools;
+use crate::engine::stores::answers::{self, answered_before};
+use crate::engine::stores::refused;
 use crate::engine::when_busy::AskedWhenBusy;
 use crate::engine::{Assistant, WhenBusy};
 use crate::store::{Branch, Post, RunHead, RunState, Signal, SignalKind, Which};

@@ -10,13 +10,13 @@ use omniassist_core::message::{Message, Role};
 use omniassist_core::{Error, RunEvent, Text};
 use tokio::time::{Instant, sleep};
 
-use super::journal;
 use super::lease::LEASE;
 use super::message::{message_id, messages};
-use super::refused;
-use super::stores::Stores;
 use super::view::View;
 use crate::engine::Assistant;
+use crate::engine::stores::Stores;
+use crate::engine::stores::journal;
+use crate::engine::stores::refused;
 use crate::store::{RunId, RunState, Scope, Which, Window};
 
 /// The time between two looks at a run that no instance drives yet.

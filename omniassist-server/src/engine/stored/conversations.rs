@@ -5,12 +5,12 @@ use std::sync::Arc;
 use omniassist_core::message::{Message, Role};
 use omniassist_core::{Error, Text};
 
-use super::journal;
 use super::message::{message, message_id};
-use super::refused;
-use super::stores::{DELETED, Stores};
 use crate::Principal;
 use crate::engine::Assistant;
+use crate::engine::stores::journal;
+use crate::engine::stores::refused;
+use crate::engine::stores::{DELETED, Stores};
 use crate::store::{
     Branch, Change, ConversationInfo, Delete, Deleted, Hint, Listing, NotSaved, OpenRun, Page, RunHead,
     RunState, Saved, Scope, Signal, SignalKind, StoreError, StoredMessage, Which, Window,

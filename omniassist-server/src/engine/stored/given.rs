@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use super::stores::Stores;
+use crate::engine::stores::Stores;
 use crate::store::{ConversationStore, RunStore};
 use crate::{Error, Result};
 

@@ -9,22 +9,22 @@ use omniassist_core::event::{FinishReason, RunErrorCode, Usage};
 use omniassist_core::{Error, ErrorCode, RunEvent, TrustHistory};
 use tokio::time::{Instant, sleep, timeout};
 
-use super::answers::Posted;
 use super::input::OF_TREE;
-use super::journal::Position;
 use super::last_leg::LastLeg;
 use super::leg::{Leg, Start};
 use super::message::{self, message_id};
-use super::recovery::Recovery;
-use super::refused;
 use super::rest::Rest;
 use super::stop::head_of;
 use super::stored_post::StoredPost;
-use super::stores::Stores;
 use super::view::View;
 use crate::agent_config::RETRY;
 use crate::engine::admission::Admission;
 use crate::engine::handoff_lookup::Verified;
+use crate::engine::recovery::Recovery;
+use crate::engine::stores::Stores;
+use crate::engine::stores::answers::Posted;
+use crate::engine::stores::journal::Position;
+use crate::engine::stores::refused;
 use crate::engine::{Assistant, verification};
 use crate::store::{
     Branch, Claim, Claimed, Ending, RunHead, RunId, RunState, Signal, SignalKind, Signalled, StoreError,

@@ -5,7 +5,7 @@ use std::sync::{Arc, Weak};
 
 use tokio_util::task::AbortOnDropHandle;
 
-use super::stores::Stores;
+use crate::engine::stores::Stores;
 use crate::store::{Appended, Ending, Hint, Settled, TailStream, WakeStream, Woken};
 
 impl Stores {

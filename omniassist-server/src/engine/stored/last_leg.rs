@@ -6,10 +6,10 @@ use omniassist_core::Text;
 use omniassist_core::journal::{Content, Record, of_run};
 use omniassist_core::message::{Message, MessageCollector};
 
-use super::answers::{Answer, answers_of, apply_answers};
 use super::input::Input;
-use super::journal::{self, Position};
 use crate::engine::agent_records::{AgentRecords, WaitingAgents};
+use crate::engine::stores::answers::{Answer, answers_of, apply_answers};
+use crate::engine::stores::journal::{self, Position};
 use crate::store::{Claimed, RunStore, StoreError};
 
 /// The last leg of a run: the part of its journal after the last time that it waited.

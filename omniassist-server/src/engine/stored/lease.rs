@@ -10,12 +10,12 @@ use tokio::runtime::Handle;
 use tokio::sync::Notify;
 use tokio::time::{MissedTickBehavior, interval};
 
-use super::refused;
-use super::stores::Stores;
 use crate::engine::Assistant;
 use crate::engine::end::{RETRY_ELSEWHERE, STOPPED};
 use crate::engine::live::LiveRuns;
 use crate::engine::setup::Setup;
+use crate::engine::stores::Stores;
+use crate::engine::stores::refused;
 use crate::failpoint;
 use crate::store::{Claim, RunId, SignalKind};
 

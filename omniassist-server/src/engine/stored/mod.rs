@@ -1,12 +1,11 @@
 //! Stored runs: a run with a task of its own, a journal, and any number of viewers.
 //!
-//! Data flows one way. A [`task`] drives the run, writes its events to the journal and shows them in its [`tail`]. A
+//! Data flows one way. A [`task`] drives the run, writes its events to the journal and shows them in its tail. A
 //! [`view`] reads the tail, and the journal where it is too slow for the tail. The [`open`] module begins a run for a post,
 //! and [`leg`] continues one that waited or was interrupted.
 
 mod agents;
 mod answer_call;
-mod answers;
 mod branches;
 mod busy;
 mod connect;
@@ -14,57 +13,39 @@ mod conversations;
 mod elsewhere;
 mod enqueue;
 mod export;
-mod flusher;
-mod followed;
 mod given;
 mod go_on;
 mod hints;
 mod input;
-mod journal;
 mod last_leg;
 mod lease;
 mod leg;
 mod message;
 mod notices;
 mod obligations;
-mod on_disconnect;
 mod open;
-mod pieces;
 mod post;
-mod queue;
 mod recorder;
-mod recovery;
-mod refused;
 mod release;
 mod rest;
 mod resume;
-mod shown_leg;
 mod stop;
 mod stored_post;
-mod stores;
 mod sweep;
-mod tail;
 mod task;
 mod tree_run;
 mod usage;
 mod verifier;
 mod view;
-mod watched;
 
 pub(crate) use answer_call::Answered;
-pub(crate) use answers::Answer;
-pub(super) use answers::apply_answers;
 pub(crate) use connect::Connection;
 pub(crate) use conversations::store_failed;
 pub use conversations::{Conversations, LoadedConversation, LoadedMessage};
 pub use export::Export;
 pub(super) use given::GivenStores;
-pub use on_disconnect::OnDisconnect;
 pub(crate) use open::Opened;
-pub use recovery::Recovery;
 pub(crate) use rest::Rest;
-pub(super) use stores::Control;
-pub(crate) use stores::Stores;
 pub(super) use tree_run::{TreeEnd, TreeRun};
 pub use usage::StoredUsage;
 pub(crate) use view::View;

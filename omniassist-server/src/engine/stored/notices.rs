@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use super::stores::Stores;
-use super::tail::Tail;
+use crate::engine::stores::Stores;
+use crate::engine::stores::tail::Tail;
 use crate::store::{Notice, Writer};
 
 /// The notices of one run.

@@ -19,9 +19,9 @@ use omniassist_core::{Error, RunRequest, Text};
 use sha2::{Digest as _, Sha256};
 use uuid::Uuid;
 
-use super::answers::{self, Posted};
 use super::branches::{Branches, read};
 use super::message::{message_id, stored_message};
+use crate::engine::stores::answers::{self, Posted};
 use crate::store::{Branch, Change, ConversationStore, RunId, Scope, StoreError};
 
 /// The characters of a title.

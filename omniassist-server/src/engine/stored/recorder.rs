@@ -5,7 +5,7 @@ use omniassist_core::RunEvent;
 use omniassist_core::journal::{Record, SegmentWriter};
 use omniassist_core::message::{Message, MessageCollector};
 
-use super::journal::Position;
+use crate::engine::stores::journal::Position;
 use crate::store::{Segment, SegmentKind, Writer};
 
 /// Writes the events of a run to segments, and collects its message.

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::stores::Stores;
+use crate::engine::stores::Stores;
 
 impl Stores {
     /// Lets go of the runs of this process, as soon as what they have written is durable.

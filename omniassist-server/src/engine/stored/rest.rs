@@ -6,14 +6,14 @@ use std::sync::Arc;
 use omniassist_core::journal;
 use omniassist_core::{Error, RunEvent, Text};
 
-use super::journal::{self as stored_journal, Position};
-use super::queue::was_stopped_in_queue;
-use super::refused;
-use super::shown_leg::ShownLeg;
-use super::stores::Stores;
-use super::tail::{Shown, Tail, is_withdrawn_with_its_step};
 use super::view::View;
 use crate::engine::Assistant;
+use crate::engine::stores::Stores;
+use crate::engine::stores::journal::{self as stored_journal, Position};
+use crate::engine::stores::queue::was_stopped_in_queue;
+use crate::engine::stores::refused;
+use crate::engine::stores::shown_leg::ShownLeg;
+use crate::engine::stores::tail::{Shown, Tail, is_withdrawn_with_its_step};
 use crate::store::{RunHead, RunId, Scope, Which};
 
 /// The events of one leg of a run. The chunks of each response are counted from the start of a leg, since the response to

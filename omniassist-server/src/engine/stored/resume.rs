@@ -9,16 +9,16 @@ use omniassist_core::journal::{self as format, Content, Record, Replay};
 use omniassist_core::{Error, RunEvent};
 use tokio::time::sleep;
 
-use super::journal::{self, Position};
-use super::queue::was_stopped_in_queue;
-use super::refused;
-use super::shown_leg::ShownLeg;
 use super::stop::head_of;
-use super::stores::Stores;
 use super::view::View;
 use crate::Principal;
 use crate::engine::Assistant;
 use crate::engine::end::RETRY_ELSEWHERE;
+use crate::engine::stores::Stores;
+use crate::engine::stores::journal::{self, Position};
+use crate::engine::stores::queue::was_stopped_in_queue;
+use crate::engine::stores::refused;
+use crate::engine::stores::shown_leg::ShownLeg;
 use crate::store::{Claim, RunHead, RunId, RunState, Scope};
 
 /// The looks at a run that another task of this process may be taking over, and the pause between them.

@@ -10,14 +10,14 @@ use omniassist_core::{Error, RunEvent, Text};
 use tokio::time::{Instant, sleep, timeout};
 
 use super::input::{Input, OF_TREE};
-use super::journal;
 use super::last_leg::LastLeg;
 use super::message::{message, stored_message};
-use super::refused;
-use super::stores::Stores;
 use crate::engine::Assistant;
 use crate::engine::agent_records::AgentRecords;
 use crate::engine::end::SUPERSEDED;
+use crate::engine::stores::Stores;
+use crate::engine::stores::journal;
+use crate::engine::stores::refused;
 use crate::one_line;
 use crate::store::{
     Branch, Change, Claim, Claimed, Ending, Hint, RunHead, RunId, RunState, Scope, Segment, SegmentKind,

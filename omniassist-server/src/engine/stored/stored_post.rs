@@ -2,9 +2,9 @@ use std::sync::Arc;
 
 use omniassist_core::Text;
 
-use super::stores::Stores;
 use crate::Principal;
 use crate::engine::WhenBusy;
+use crate::engine::stores::Stores;
 use crate::store::Scope;
 
 /// A post to a stored conversation.

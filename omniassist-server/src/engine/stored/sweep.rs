@@ -6,7 +6,7 @@ use std::time::Duration;
 use tokio::runtime::Handle;
 use tokio::time::{MissedTickBehavior, interval, sleep};
 
-use super::stores::Stores;
+use crate::engine::stores::Stores;
 use crate::one_line;
 use crate::store::{Retention, RunStore};
 

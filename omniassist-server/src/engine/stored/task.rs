@@ -14,16 +14,16 @@ use omniassist_core::{RunEvent, Text};
 use tokio::task::yield_now;
 use tokio::time::{Instant, Sleep, sleep, sleep_until, timeout};
 
-use super::journal::Position;
 use super::message::stored_message;
 use super::notices::Notices;
 use super::obligations::obligations;
-use super::on_disconnect::OnDisconnect;
 use super::recorder::Recorder;
-use super::stores::Stores;
-use super::tail::Tail;
 use crate::engine::driver::Driver;
 use crate::engine::end::{End, STOPPED};
+use crate::engine::on_disconnect::OnDisconnect;
+use crate::engine::stores::Stores;
+use crate::engine::stores::journal::Position;
+use crate::engine::stores::tail::Tail;
 use crate::engine::{Admission, Run};
 use crate::store::{
     Appended, Change, Durability, Ending, ModelUsage, Notice, RunId, Scope, Segment, SegmentKind, Settled,

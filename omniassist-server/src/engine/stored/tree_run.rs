@@ -11,21 +11,21 @@ use omniassist_core::message::{Message, Role};
 use omniassist_core::{Error, RunEvent, Text};
 use tokio::time::{Instant, timeout};
 
-use super::answers::Answer;
 use super::busy::busy;
 use super::input::OF_TREE;
-use super::journal::{self, Position};
 use super::lease::LEASE;
 use super::message::message_id;
 use super::notices::Notices;
 use super::recorder::Recorder;
-use super::refused;
-use super::shown_leg::ShownLeg;
-use super::stores::{Control, LiveLeg, Stores};
-use super::tail::Tail;
 use super::task::{Lost, append, settle};
 use crate::CancellationToken;
 use crate::engine::end::STOPPED;
+use crate::engine::stores::answers::Answer;
+use crate::engine::stores::journal::{self, Position};
+use crate::engine::stores::refused;
+use crate::engine::stores::shown_leg::ShownLeg;
+use crate::engine::stores::tail::Tail;
+use crate::engine::stores::{Control, LiveLeg, Stores};
 use crate::engine::{Admission, Assistant, WhenBusy};
 use crate::store::{
     Appended, Begun, Durability, Ending, Hint, ModelUsage, NewRun, RunHead, RunId, RunState, Scope, Segment,

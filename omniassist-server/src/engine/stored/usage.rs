@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use omniassist_core::Day;
 
-use super::stores::Stores;
 use crate::Principal;
 use crate::engine::Assistant;
+use crate::engine::stores::Stores;
 use crate::store::{Page, Scope, StoreError, UsageListing, UsageQuery};
 
 impl Assistant {

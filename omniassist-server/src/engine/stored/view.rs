@@ -10,11 +10,11 @@ use std::task::{Context, Poll, ready};
 
 use omniassist_core::RunEvent;
 
-use super::journal::{self, Position};
-use super::stores::Stores;
-use super::tail::{Polled, Tail};
 use crate::engine::Admission;
 use crate::engine::run::EventSink;
+use crate::engine::stores::Stores;
+use crate::engine::stores::journal::{self, Position};
+use crate::engine::stores::tail::{Polled, Tail};
 use crate::one_line;
 use crate::store::{RunId, Scope, StoreError};
 

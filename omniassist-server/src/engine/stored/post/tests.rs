@@ -2,9 +2,10 @@ use omniassist_core::message::{Approval, Decision, ToolPart, ToolState};
 use omniassist_core::{ErrorCode, JsonText, ToolSide};
 use serde_json::json;
 
-use super::super::answers::Answer;
-use super::super::{message, refused};
+use super::super::message;
 use super::*;
+use crate::engine::stores::answers::Answer;
+use crate::engine::stores::refused;
 use crate::store::{Conversation, MemoryStore, Saved, StoredMessage, Window};
 use crate::{Principal, store};
 

@@ -1,5 +1,16 @@
 //! The stores of an assistant, and the stored runs of this process.
 
+pub(super) mod answers;
+mod flusher;
+pub(super) mod followed;
+pub(super) mod journal;
+mod pieces;
+pub(super) mod queue;
+pub(super) mod refused;
+pub(super) mod shown_leg;
+pub(super) mod tail;
+mod watched;
+
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, Once, OnceLock};
 use std::time::Duration;
@@ -9,14 +20,6 @@ use tokio::sync::{Notify, OnceCell, Semaphore};
 use tokio::time::Instant;
 use tokio_util::task::AbortOnDropHandle;
 
-use super::answers::Answer;
-use super::flusher::Flusher;
-use super::followed::Followed;
-use super::queue::Queue;
-use super::refused;
-use super::shown_leg::ShownLeg;
-use super::tail::Tail;
-use super::watched::Watched;
 use crate::CancellationToken;
 use crate::afs::{Afs, AfsHistory};
 use crate::store::{
@@ -24,6 +27,13 @@ use crate::store::{
     Saved, Scope, StoreError, TailCache, TailOf, Wake, Writer,
 };
 use crate::sync::lock;
+use answers::Answer;
+use flusher::Flusher;
+use followed::Followed;
+use queue::Queue;
+use shown_leg::ShownLeg;
+use tail::Tail;
+use watched::Watched;
 
 /// The time between two writes of text, and of text that somebody reads from the journal.
 const FLUSH: (Duration, Duration) = (Duration::from_millis(100), Duration::from_millis(50));
@@ -85,7 +95,7 @@ pub(super) struct LiveLeg {
 }
 
 /// The control of a run from outside.
-pub(in crate::engine) trait Control: Send + Sync {
+pub(super) trait Control: Send + Sync {
     /// Ends the run, with a reason for its client.
     fn abort(&self, reason: Text);
 
@@ -100,7 +110,7 @@ pub(in crate::engine) trait Control: Send + Sync {
 
 impl Stores {
     /// Returns the history of components in the conversations.
-    pub(in crate::engine) fn afs(&self) -> Afs {
+    pub(super) fn afs(&self) -> Afs {
         Afs::new().mount(AfsHistory::new(Arc::clone(&self.conversations)))
     }
 

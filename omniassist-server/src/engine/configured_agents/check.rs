@@ -6,7 +6,7 @@ use futures_util::FutureExt;
 use omniassist_core::Text;
 
 use super::dependencies;
-use super::source::Loaded;
+use super::source::ConfiguredAgents;
 use crate::Principal;
 use crate::agent_config::{AgentConfig, AgentConfigError, AgentFuture, AgentLoader, AgentSummary};
 use crate::engine::agent::NamedAgents;
@@ -30,7 +30,7 @@ impl AgentLoader for Read {
     }
 }
 
-impl Loaded {
+impl ConfiguredAgents {
     /// Logs the errors of the configurations that can be read now.
     pub(in crate::engine) fn check(&self, code: &NamedAgents) {
         let mut read = BTreeMap::new();

@@ -6,18 +6,18 @@ use omniassist_core::{RunEvent, Text};
 use crate::store::{RunId, RunStore, Scope, Segment, StoreError, TailOf};
 
 /// The bytes of a journal that are read at once.
-pub(super) const PIECE: usize = 256 * 1024;
+pub(in crate::engine) const PIECE: usize = 256 * 1024;
 
 /// A position in a journal: the number of segments and events up to it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) struct Position {
-    pub(super) segments: u32,
-    pub(super) events: u64,
+pub(in crate::engine) struct Position {
+    pub(in crate::engine) segments: u32,
+    pub(in crate::engine) events: u64,
 }
 
 impl Position {
     /// Returns the position after a segment.
-    pub(super) fn after(segment: &Segment) -> Self {
+    pub(in crate::engine) fn after(segment: &Segment) -> Self {
         Self { segments: segment.pos, events: u64::from(segment.events) }
     }
 }
@@ -27,7 +27,7 @@ impl Position {
 /// # Errors
 ///
 /// Returns an error if the segment cannot be read.
-pub(super) fn records_of(segment: &Segment) -> Result<Vec<Record>, StoreError> {
+pub(in crate::engine) fn records_of(segment: &Segment) -> Result<Vec<Record>, StoreError> {
     match segment.data.is_empty() {
         // The mark of a claim.
         true => Ok(Vec::new()),
@@ -40,7 +40,7 @@ pub(super) fn records_of(segment: &Segment) -> Result<Vec<Record>, StoreError> {
 /// # Errors
 ///
 /// Returns an error if the journal cannot be read, or is gone.
-pub(super) async fn records_after(
+pub(in crate::engine) async fn records_after(
     runs: &dyn RunStore,
     scope: &Scope,
     run: RunId,
@@ -56,7 +56,7 @@ pub(super) async fn records_after(
 }
 
 /// Passes each segment after a position with its records and the position after it.
-pub(super) async fn for_each_segment(
+pub(in crate::engine) async fn for_each_segment(
     runs: &dyn RunStore,
     scope: &Scope,
     run: RunId,
@@ -82,7 +82,7 @@ pub(super) async fn for_each_segment(
 /// # Errors
 ///
 /// Returns an error if the journal cannot be read, or is gone.
-pub(super) async fn message_of(
+pub(in crate::engine) async fn message_of(
     runs: &dyn RunStore,
     scope: &Scope,
     run: RunId,
@@ -104,7 +104,11 @@ pub(super) async fn message_of(
 /// # Errors
 ///
 /// Returns an error if the journal cannot be read, or is gone.
-pub(super) async fn end_of(runs: &dyn RunStore, scope: &Scope, run: RunId) -> Result<Position, StoreError> {
+pub(in crate::engine) async fn end_of(
+    runs: &dyn RunStore,
+    scope: &Scope,
+    run: RunId,
+) -> Result<Position, StoreError> {
     let mut end = Position::default();
     for_each_segment(runs, scope, run, end, |_, _, at| end = at).await?;
     Ok(end)
@@ -116,7 +120,7 @@ pub(super) async fn end_of(runs: &dyn RunStore, scope: &Scope, run: RunId) -> Re
 /// # Errors
 ///
 /// Returns an error if the journal cannot be read, or is gone.
-pub(super) async fn after(
+pub(in crate::engine) async fn after(
     runs: &dyn RunStore,
     scope: &Scope,
     run: RunId,

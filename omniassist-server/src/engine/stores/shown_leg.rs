@@ -10,12 +10,12 @@ use super::tail::Tail;
 
 /// The tail of a leg, and what came before the leg.
 #[derive(Clone)]
-pub(super) struct ShownLeg {
-    pub(super) tail: Arc<Tail>,
+pub(in crate::engine) struct ShownLeg {
+    pub(in crate::engine) tail: Arc<Tail>,
     /// The message as it was before the leg. `None` if the leg begins it.
-    pub(super) earlier: Option<Arc<Message>>,
+    pub(in crate::engine) earlier: Option<Arc<Message>>,
     /// The client's shared state before the leg. `None` for a leg of another instance.
-    pub(super) state: Option<JsonText>,
+    pub(in crate::engine) state: Option<JsonText>,
     /// The position in the journal before the leg.
-    pub(super) from: Position,
+    pub(in crate::engine) from: Position,
 }

@@ -24,10 +24,10 @@ const ANNOUNCE: Duration = Duration::from_secs(3);
 
 /// The runs of other instances that have viewers here.
 #[derive(Default)]
-pub(super) struct Followed {
+pub(in crate::engine) struct Followed {
     state: Mutex<State>,
     /// Notified when a journal has grown.
-    pub(super) grown: Arc<Notify>,
+    pub(in crate::engine) grown: Arc<Notify>,
 }
 
 #[derive(Default)]
@@ -50,15 +50,15 @@ struct Entry {
 }
 
 /// The next read.
-pub(super) struct Round {
-    pub(super) questions: Vec<TailOf>,
+pub(in crate::engine) struct Round {
+    pub(in crate::engine) questions: Vec<TailOf>,
     /// The runs whose instances learn that they have viewers here.
-    pub(super) announced: Vec<(Scope, RunId)>,
+    pub(in crate::engine) announced: Vec<(Scope, RunId)>,
 }
 
 impl Followed {
     /// Returns the leg of a run, if it is followed in this epoch.
-    pub(super) fn leg(&self, head: &RunHead) -> Option<ShownLeg> {
+    pub(in crate::engine) fn leg(&self, head: &RunHead) -> Option<ShownLeg> {
         let mut state = lock(&self.state);
         let entry = state.runs.get_mut(&head.run)?;
         entry.watched_until = Instant::now() + KEEP;
@@ -67,7 +67,7 @@ impl Followed {
 
     /// Follows a leg whose journal was read up to a position. Returns the leg that is followed, since another task may have
     /// begun to follow the run first, and `true` if a task has to read the journals.
-    pub(super) fn insert(&self, head: &RunHead, leg: ShownLeg, at: Position) -> (ShownLeg, bool) {
+    pub(in crate::engine) fn insert(&self, head: &RunHead, leg: ShownLeg, at: Position) -> (ShownLeg, bool) {
         let now = Instant::now();
         let new = Entry {
             scope: head.scope.clone(),
@@ -93,14 +93,14 @@ impl Followed {
     }
 
     /// Reads the journals now, if this run is followed. `None` stands for any run.
-    pub(super) fn read_now(&self, run: Option<RunId>) {
+    pub(in crate::engine) fn read_now(&self, run: Option<RunId>) {
         if run.is_none_or(|run| lock(&self.state).runs.contains_key(&run)) {
             self.grown.notify_one();
         }
     }
 
     /// Shows pieces of the followed runs. If those before are missing, the journals are read now.
-    pub(super) fn take(&self, pieces: Vec<TailPiece>) {
+    pub(in crate::engine) fn take(&self, pieces: Vec<TailPiece>) {
         let mut is_missing = false;
         {
             let mut state = lock(&self.state);
@@ -118,7 +118,7 @@ impl Followed {
     }
 
     /// Returns the next read, or `None` if nothing is followed, which ends the task.
-    pub(super) fn next(&self) -> Option<Round> {
+    pub(in crate::engine) fn next(&self) -> Option<Round> {
         let now = Instant::now();
         let mut state = lock(&self.state);
         state.runs.retain(|_, entry| {
@@ -144,7 +144,7 @@ impl Followed {
     }
 
     /// Shows what was read of a run. Returns `true` if there is more.
-    pub(super) fn show(&self, run: RunId, tail: Option<Tail>) -> bool {
+    pub(in crate::engine) fn show(&self, run: RunId, tail: Option<Tail>) -> bool {
         let mut state = lock(&self.state);
         let Some(entry) = state.runs.get_mut(&run) else { return false };
         match entry.show(tail) {

@@ -1,3 +1,5 @@
+//! The host's store of conversations, for clients that post the last message only.
+
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;

@@ -3,8 +3,7 @@
 mod assemble;
 mod check;
 mod dependencies;
-mod lookup;
 mod source;
 
 pub(super) use assemble::AgentTools;
-pub(super) use source::Loaded;
+pub(super) use source::ConfiguredAgents;

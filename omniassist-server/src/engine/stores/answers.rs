@@ -37,18 +37,18 @@ pub(crate) enum Answer {
 
 /// The answers of a post whose last message is a stored one.
 #[derive(Debug, PartialEq)]
-pub(super) struct Posted {
+pub(in crate::engine) struct Posted {
     /// The message.
-    pub(super) message: Text,
+    pub(in crate::engine) message: Text,
     /// The answers to its open calls.
-    pub(super) open: Vec<(Text, Answer)>,
+    pub(in crate::engine) open: Vec<(Text, Answer)>,
     /// `true` if the stored message has all answers that the last step of the post has. `None` if the post has none.
-    pub(super) is_known: Option<bool>,
+    pub(in crate::engine) is_known: Option<bool>,
 }
 
 impl Posted {
     /// Compares a posted message with the stored one.
-    pub(super) fn new(stored: &Message, posted: &Message, tools: &dyn ToolCatalog) -> Self {
+    pub(in crate::engine) fn new(stored: &Message, posted: &Message, tools: &dyn ToolCatalog) -> Self {
         let step = posted.parts.get(posted.last_step()..).unwrap_or_default();
         let is_known = |part: &Part| {
             let Part::Tool(part) = part else { return None };
@@ -63,7 +63,11 @@ impl Posted {
 
 /// Returns the posted answers to the open calls of the last step of a stored message. All else of the posted message is
 /// ignored.
-pub(super) fn owed(stored: &Message, posted: &Message, tools: &dyn ToolCatalog) -> Vec<(Text, Answer)> {
+pub(in crate::engine) fn owed(
+    stored: &Message,
+    posted: &Message,
+    tools: &dyn ToolCatalog,
+) -> Vec<(Text, Answer)> {
     let answer = |open: &ToolPart| {
         let posted = posted.tools().find(|part| part.call_id == open.call_id && part.name == open.name)?;
         Some((open.call_id.clone(), Answer::of(&posted.state, side_of(open, tools)?)?))
@@ -79,7 +83,7 @@ pub(super) fn owed(stored: &Message, posted: &Message, tools: &dyn ToolCatalog) 
 
 /// Returns the posted answers to the open calls of a stored message, for a post with a new message after it. No run goes on
 /// with them: a denial is final, an output is checked, and a call that the user has approved fails without running.
-pub(super) fn owed_before(
+pub(in crate::engine) fn owed_before(
     stored: &Message,
     posted: &Message,
     tools: &dyn ToolCatalog,
@@ -105,7 +109,7 @@ pub(super) fn owed_before(
 }
 
 /// Returns the message of a post that answers questions of a waiting run, if a new message of the user follows it.
-pub(super) fn answered_before<'a>(request: &'a RunRequest, head: &RunHead) -> Option<&'a Message> {
+pub(in crate::engine) fn answered_before<'a>(request: &'a RunRequest, head: &RunHead) -> Option<&'a Message> {
     let (last, earlier) = request.messages.split_last()?;
     if head.state != RunState::Waiting || last.role != Role::User {
         return None;
@@ -136,7 +140,7 @@ pub(in crate::engine) fn apply_answers<'a>(
 /// # Errors
 ///
 /// Returns an error if one of them cannot be read.
-pub(super) fn answers_of(signals: &[Received]) -> Result<Vec<(Text, Answer)>, StoreError> {
+pub(in crate::engine) fn answers_of(signals: &[Received]) -> Result<Vec<(Text, Answer)>, StoreError> {
     let answer = |received: &Received| match &received.signal.kind {
         SignalKind::Answer(call) => {
             let answer = serde_json::from_slice(&received.signal.data).map_err(StoreError::corrupt);

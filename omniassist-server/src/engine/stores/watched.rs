@@ -20,7 +20,7 @@ const SEND: Duration = Duration::from_millis(20);
 const MAX_PIECE: usize = 64 * 1024;
 
 /// Sends the text of watched runs to the tail cache.
-pub(super) struct Watched {
+pub(in crate::engine) struct Watched {
     cache: Arc<dyn TailCache>,
     state: Mutex<State>,
     /// `true` if the cache has taken the last pieces.
@@ -35,12 +35,12 @@ struct State {
 }
 
 impl Watched {
-    pub(super) fn new(cache: Arc<dyn TailCache>) -> Self {
+    pub(in crate::engine) fn new(cache: Arc<dyn TailCache>) -> Self {
         Self { cache, state: Mutex::default(), works: AtomicBool::new(true) }
     }
 
     /// Sends what a run shows from now on.
-    pub(super) fn insert(self: &Arc<Self>, writer: Writer, tail: &Arc<Tail>) {
+    pub(in crate::engine) fn insert(self: &Arc<Self>, writer: Writer, tail: &Arc<Tail>) {
         let mut state = lock(&self.state);
         let known = state.runs.get(&writer.run);
         if known.is_some_and(|(_, known)| Arc::ptr_eq(known, tail)) || !tail.begin_to_send() {
@@ -53,14 +53,14 @@ impl Watched {
     }
 
     /// Sends no more of a run.
-    pub(super) fn remove(&self, run: RunId) {
+    pub(in crate::engine) fn remove(&self, run: RunId) {
         if let Some((_, tail)) = lock(&self.state).runs.remove(&run) {
             tail.end_to_send();
         }
     }
 
     /// Returns `true` if other instances get the text of a run from the cache.
-    pub(super) fn sends(&self, run: RunId) -> bool {
+    pub(in crate::engine) fn sends(&self, run: RunId) -> bool {
         self.works.load(Ordering::Relaxed) && lock(&self.state).runs.contains_key(&run)
     }
 

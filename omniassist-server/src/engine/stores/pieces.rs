@@ -12,21 +12,21 @@ const MAX: usize = 64;
 
 /// Pieces in the order of their epochs and events.
 #[derive(Default)]
-pub(super) struct Pieces(BTreeMap<(u32, u32), TailPiece>);
+pub(in crate::engine) struct Pieces(BTreeMap<(u32, u32), TailPiece>);
 
 impl Pieces {
-    pub(super) fn insert(&mut self, piece: TailPiece) {
+    pub(in crate::engine) fn insert(&mut self, piece: TailPiece) {
         if self.0.len() < MAX {
             self.0.insert((piece.epoch, piece.from), piece);
         }
     }
 
-    pub(super) fn is_empty(&self) -> bool {
+    pub(in crate::engine) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
     /// Returns the next piece of an epoch, of which this many events were shown. Drops those that show nothing new.
-    pub(super) fn next(&mut self, epoch: u32, published: u64) -> Option<TailPiece> {
+    pub(in crate::engine) fn next(&mut self, epoch: u32, published: u64) -> Option<TailPiece> {
         self.0.retain(|_, piece| {
             piece.epoch > epoch || (piece.epoch == epoch && u64::from(piece.until) > published)
         });
@@ -37,7 +37,7 @@ impl Pieces {
 }
 
 /// Returns the events of a piece, or `None` if this version cannot read all of them.
-pub(super) fn events_of(piece: &TailPiece) -> Option<Vec<RunEvent>> {
+pub(in crate::engine) fn events_of(piece: &TailPiece) -> Option<Vec<RunEvent>> {
     let events = journal::exact(&journal::read(&piece.data).ok()?);
     let count = usize::try_from(piece.until.checked_sub(piece.from)?).ok()?;
     (events.len() == count).then_some(events)

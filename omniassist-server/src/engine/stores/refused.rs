@@ -8,10 +8,10 @@ use crate::one_line;
 use crate::store::{NotSaved, StoreError};
 
 /// The delay after which a store may be usable again.
-pub(super) const RETRY: Duration = Duration::from_secs(2);
+pub(in crate::engine) const RETRY: Duration = Duration::from_secs(2);
 
 /// Logs the error of a store, and returns the one for the client.
-pub(super) fn by_store(error: &StoreError) -> Error {
+pub(in crate::engine) fn by_store(error: &StoreError) -> Error {
     tracing::error!(error = %one_line::chain(error), "the store of conversations failed");
     if error.is_unavailable() || error.is_full() || error.is_read_only() || error.is_missing_key() {
         return Error::store_unavailable(RETRY);
@@ -20,7 +20,7 @@ pub(super) fn by_store(error: &StoreError) -> Error {
 }
 
 /// Returns the error of a post whose change was not saved.
-pub(super) fn by_conversation(reason: &NotSaved) -> Error {
+pub(in crate::engine) fn by_conversation(reason: &NotSaved) -> Error {
     match reason {
         NotSaved::Deleted => Error::chat_deleted(),
         NotSaved::OtherKey => Error::internal(),

@@ -2,7 +2,8 @@ use http::Extensions;
 use omniassist_core::{Error, RunRequest, Text};
 use tokio::time::timeout;
 
-use crate::engine::{Assistant, Refusal};
+use super::assistant::Assistant;
+use super::plan::Refusal;
 use crate::{Principal, RunContext, one_line};
 
 /// The reason why a conversation was not loaded.

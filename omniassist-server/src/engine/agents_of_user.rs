@@ -6,9 +6,9 @@ use std::sync::Arc;
 use http::Extensions;
 use omniassist_core::{Error, Text};
 
+use super::agent::NamedAgent;
+use super::assistant::Assistant;
 use crate::agent_config::{AgentSummary, RETRY, Unavailable, is_agent_name};
-use crate::engine::Assistant;
-use crate::engine::agent::NamedAgent;
 use crate::{Principal, RunContext};
 
 impl From<Unavailable> for Error {
@@ -38,10 +38,10 @@ impl Assistant {
         if let Some(agent) = self.agent(name) {
             return Ok(Some(agent));
         }
-        let Some(loaded) = self.setup.loaded.as_ref().filter(|_| is_agent_name(name)) else {
+        let Some(configured) = self.setup.configured_agents.as_ref().filter(|_| is_agent_name(name)) else {
             return Ok(None);
         };
-        let team = loaded.team(name, principal, &self.setup.agents).await?;
+        let team = configured.team(name, principal, &self.setup.agents).await?;
         Ok(team.and_then(|team| Self { team: Some(team), ..self.clone() }.member(name)))
     }
 
@@ -69,9 +69,9 @@ impl Assistant {
     /// those of code, and those that it has listed before.
     pub(crate) async fn reachable_agents(&self, extensions: &Extensions) -> Vec<AgentSummary> {
         let mut agents = BTreeMap::new();
-        if let Some(loaded) = &self.setup.loaded {
+        if let Some(configured) = &self.setup.configured_agents {
             let principal = extensions.get::<Principal>().cloned().unwrap_or_default();
-            let listed = loaded.list(&principal, &self.setup.agents).await;
+            let listed = configured.list(&principal, &self.setup.agents).await;
             agents.extend(listed.iter().map(|agent| (agent.id.clone(), agent.clone())));
         }
         for agent in self.visible_agents(extensions) {

@@ -24,7 +24,7 @@ const SHARE_BUFFER: usize = 8;
 /// The events of a run that a viewer can read without the journal: those that are not durable yet, and a few before them.
 ///
 /// There is no queue for each viewer. A viewer is a number in this list.
-pub(super) struct Tail {
+pub(in crate::engine) struct Tail {
     state: Mutex<State>,
     /// Notified when the last viewer leaves.
     unwatched: Notify,
@@ -75,7 +75,7 @@ enum End {
 
 /// The events of a tail at one time.
 #[derive(Default)]
-pub(super) struct Shown {
+pub(in crate::engine) struct Shown {
     /// The number of the first of `events`.
     first: u64,
     events: Vec<RunEvent>,
@@ -83,7 +83,7 @@ pub(super) struct Shown {
 
 impl Shown {
     /// Returns the events from `next` on.
-    pub(super) fn after(mut self, next: u64) -> Vec<RunEvent> {
+    pub(in crate::engine) fn after(mut self, next: u64) -> Vec<RunEvent> {
         let at = usize::try_from(next.saturating_sub(self.first)).unwrap_or(usize::MAX);
         self.events.split_off(at.min(self.events.len()))
     }
@@ -91,7 +91,7 @@ impl Shown {
 
 /// The result of a viewer's read.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Polled {
+pub(in crate::engine) enum Polled {
     Events,
     /// The next event is in the journal only.
     Behind,
@@ -103,7 +103,7 @@ pub(super) enum Polled {
 
 impl Tail {
     /// Creates the tail of a run whose journal has this many events.
-    pub(super) fn new(first: u64, epoch: u32) -> Self {
+    pub(in crate::engine) fn new(first: u64, epoch: u32) -> Self {
         let state = State {
             epoch,
             events: VecDeque::new(),
@@ -121,24 +121,24 @@ impl Tail {
     }
 
     /// Makes this the tail of a run that another instance drives, whose viewers withdraw nothing more.
-    pub(super) fn copied(self) -> Self {
+    pub(in crate::engine) fn copied(self) -> Self {
         lock(&self.state).is_copy = true;
         self.begin();
         self
     }
 
     /// Returns `true` for the tail of a run that another instance drives.
-    pub(super) fn is_copy(&self) -> bool {
+    pub(in crate::engine) fn is_copy(&self) -> bool {
         lock(&self.state).is_copy
     }
 
-    pub(super) fn epoch(&self) -> u32 {
+    pub(in crate::engine) fn epoch(&self) -> u32 {
         lock(&self.state).epoch
     }
 
     /// Begins another epoch: the events that follow are those of another instance. Viewers that count the events of their
     /// epoch come back.
-    pub(super) fn take_over(&self, epoch: u32) {
+    pub(in crate::engine) fn take_over(&self, epoch: u32) {
         self.change(|state| {
             state.is_stale |= epoch > state.epoch && state.published() > state.durable;
             state.epoch = epoch;
@@ -147,7 +147,7 @@ impl Tail {
     }
 
     /// Shows events to all viewers. They are dropped if the tail has ended.
-    pub(super) fn publish(&self, events: &mut Vec<RunEvent>) {
+    pub(in crate::engine) fn publish(&self, events: &mut Vec<RunEvent>) {
         if !events.is_empty() {
             if events.len() < SHARE_BUFFER {
                 events.iter_mut().for_each(copy_text);
@@ -163,7 +163,7 @@ impl Tail {
     }
 
     /// Records that the journal has this many events.
-    pub(super) fn mark_durable(&self, events: u64) {
+    pub(in crate::engine) fn mark_durable(&self, events: u64) {
         let mut state = lock(&self.state);
         state.durable = events;
         state.trim();
@@ -173,7 +173,7 @@ impl Tail {
     /// has `until` events with them.
     ///
     /// Returns `false` if pieces have shown what the journal does not have, and viewers cannot withdraw it.
-    pub(super) fn publish_segment(&self, mut events: Vec<RunEvent>, until: u64) -> bool {
+    pub(in crate::engine) fn publish_segment(&self, mut events: Vec<RunEvent>, until: u64) -> bool {
         if events.len() < SHARE_BUFFER {
             events.iter_mut().for_each(copy_text);
         }
@@ -192,19 +192,19 @@ impl Tail {
     }
 
     /// Shows the events of a piece, whose first event has this number, apart from those that were shown.
-    pub(super) fn publish_piece(&self, from: u64, mut events: Vec<RunEvent>) {
+    pub(in crate::engine) fn publish_piece(&self, from: u64, mut events: Vec<RunEvent>) {
         events.iter_mut().for_each(copy_text);
         self.change(|state| state.extend(from, events));
     }
 
     /// Returns the number of the event that a piece may show next. `None` until the journal has told what a claim withdraws.
-    pub(super) fn next_event(&self) -> Option<u64> {
+    pub(in crate::engine) fn next_event(&self) -> Option<u64> {
         let state = lock(&self.state);
         (!state.is_stale).then(|| state.published())
     }
 
     /// Keeps the events that are not durable yet for the tail cache. Returns `false` if the tail has ended.
-    pub(super) fn begin_to_send(&self) -> bool {
+    pub(in crate::engine) fn begin_to_send(&self) -> bool {
         let mut state = lock(&self.state);
         if state.end.is_none() {
             state.unsent = Some(state.durable);
@@ -213,12 +213,12 @@ impl Tail {
     }
 
     /// Keeps no more events for the tail cache.
-    pub(super) fn end_to_send(&self) {
+    pub(in crate::engine) fn end_to_send(&self) {
         lock(&self.state).unsent = None;
     }
 
     /// Returns the number of the first event that was not sent, the events from it on, and `true` if the tail has ended.
-    pub(super) fn take_unsent(&self) -> (u64, Vec<RunEvent>, bool) {
+    pub(in crate::engine) fn take_unsent(&self) -> (u64, Vec<RunEvent>, bool) {
         let mut state = lock(&self.state);
         let published = state.published();
         let from = state.unsent.replace(published).unwrap_or(published).max(state.first);
@@ -228,12 +228,12 @@ impl Tail {
         (from, events, state.end.is_some())
     }
 
-    pub(super) fn admit(&self, admission: Admission) {
+    pub(in crate::engine) fn admit(&self, admission: Admission) {
         self.change(|state| state.admission = admission);
     }
 
     /// Records that a recovery withdraws nothing more.
-    pub(super) fn begin(&self) {
+    pub(in crate::engine) fn begin(&self) {
         self.begun.cancel();
     }
 
@@ -242,13 +242,13 @@ impl Tail {
     /// has not read.
     ///
     /// It returns none of another instance's run, of which a claim may withdraw events that the journal does not have.
-    pub(super) async fn begun(&self) -> Shown {
+    pub(in crate::engine) async fn begun(&self) -> Shown {
         self.begun.cancelled().await;
         self.shown()
     }
 
     /// Returns the events that the tail has, without those of another instance's run.
-    pub(super) fn shown(&self) -> Shown {
+    pub(in crate::engine) fn shown(&self) -> Shown {
         let state = lock(&self.state);
         if state.is_copy {
             return Shown::default();
@@ -256,23 +256,23 @@ impl Tail {
         Shown { first: state.first, events: state.events.iter().cloned().collect() }
     }
 
-    pub(super) fn admission(&self) -> Admission {
+    pub(in crate::engine) fn admission(&self) -> Admission {
         lock(&self.state).admission.clone()
     }
 
     /// Ends the tail after the terminal event.
-    pub(super) fn complete(&self) {
+    pub(in crate::engine) fn complete(&self) {
         self.change(|state| state.end = Some(End::Complete));
         self.begin();
     }
 
     /// Returns `true` for a tail that ended before its run.
-    pub(super) fn is_broken(&self) -> bool {
+    pub(in crate::engine) fn is_broken(&self) -> bool {
         lock(&self.state).end == Some(End::Broken)
     }
 
     /// Ends the tail, unless it is complete. The run may go on elsewhere, so that viewers have to come back.
-    pub(super) fn break_off(&self) {
+    pub(in crate::engine) fn break_off(&self) {
         self.change(|state| {
             state.end.get_or_insert(End::Broken);
         });
@@ -280,7 +280,7 @@ impl Tail {
     }
 
     /// Opens a tail that was broken off, because its run goes on here. Its viewers have left meanwhile.
-    pub(super) fn mend(&self) {
+    pub(in crate::engine) fn mend(&self) {
         let mut state = lock(&self.state);
         state.end.take_if(|end| *end == End::Broken);
         if state.viewers.is_empty() {
@@ -300,7 +300,7 @@ impl Tail {
     }
 
     /// Adds a viewer that has the events before this number.
-    pub(super) fn join(&self, next: u64) -> u64 {
+    pub(in crate::engine) fn join(&self, next: u64) -> u64 {
         let mut state = lock(&self.state);
         let id = state.next_viewer;
         state.next_viewer += 1;
@@ -317,7 +317,7 @@ impl Tail {
     }
 
     /// Keeps a viewer when another epoch begins.
-    pub(super) fn keep(&self, id: u64) {
+    pub(in crate::engine) fn keep(&self, id: u64) {
         let mut state = lock(&self.state);
         if let Some(viewer) = state.viewers.iter_mut().find(|viewer| viewer.id == id) {
             viewer.is_of_epoch = false;
@@ -326,7 +326,7 @@ impl Tail {
 
     /// Cuts a viewer that counts the events of an epoch which was over when it joined: it has not read what the next one
     /// withdraws.
-    pub(super) fn count_in(&self, id: u64, epoch: u32) {
+    pub(in crate::engine) fn count_in(&self, id: u64, epoch: u32) {
         let mut state = lock(&self.state);
         let is_cut = state.epoch > epoch;
         if let Some(viewer) = state.viewers.iter_mut().find(|viewer| viewer.id == id) {
@@ -335,11 +335,11 @@ impl Tail {
     }
 
     /// Removes a viewer that the run does not wait for.
-    pub(super) fn detach(&self, id: u64) {
+    pub(in crate::engine) fn detach(&self, id: u64) {
         lock(&self.state).viewers.retain(|viewer| viewer.id != id);
     }
 
-    pub(super) fn leave(&self, id: u64) {
+    pub(in crate::engine) fn leave(&self, id: u64) {
         let mut state = lock(&self.state);
         state.viewers.retain(|viewer| viewer.id != id);
         if state.viewers.is_empty() && state.end.is_none() {
@@ -348,17 +348,17 @@ impl Tail {
     }
 
     /// Returns `true` if there is a viewer.
-    pub(super) fn is_watched(&self) -> bool {
+    pub(in crate::engine) fn is_watched(&self) -> bool {
         !lock(&self.state).viewers.is_empty()
     }
 
     /// Waits until the last viewer leaves.
-    pub(super) async fn unwatched(&self) {
+    pub(in crate::engine) async fn unwatched(&self) {
         self.unwatched.notified().await;
     }
 
     /// Appends the events from `next` on to `into`.
-    pub(super) fn poll(
+    pub(in crate::engine) fn poll(
         &self,
         id: u64,
         next: u64,
@@ -413,7 +413,7 @@ fn copy_text(event: &mut RunEvent) {
 
 /// Returns `true` for an event of which a client has nothing after a `StepReset`: text, reasoning, and arguments that are
 /// not complete.
-pub(super) fn is_withdrawn_with_its_step(event: &RunEvent) -> bool {
+pub(in crate::engine) fn is_withdrawn_with_its_step(event: &RunEvent) -> bool {
     matches!(
         event,
         RunEvent::TextStart { .. }

@@ -27,7 +27,7 @@ const LONGEST: Duration = Duration::from_secs(5);
 const KEPT: usize = 1024;
 
 /// The agents of the host's loader.
-pub(in crate::engine) struct Loaded {
+pub(in crate::engine) struct ConfiguredAgents {
     pub(super) loader: Arc<dyn AgentLoader>,
     pub(super) registry: Registry,
     observers: Observers,
@@ -47,7 +47,7 @@ struct Version {
     team: Arc<NamedAgents>,
 }
 
-impl Loaded {
+impl ConfiguredAgents {
     /// Checks a catalog.
     ///
     /// # Errors
@@ -86,7 +86,7 @@ impl Loaded {
     /// # Errors
     ///
     /// Returns an error if the agent cannot be loaded, and was not before.
-    pub(super) async fn team(
+    pub(in crate::engine) async fn team(
         &self,
         name: &str,
         principal: &Principal,
@@ -127,7 +127,11 @@ impl Loaded {
 
     /// Returns the agents that a user may use, and that code does not have. There are none if they cannot be listed, and were
     /// not before.
-    pub(super) async fn list(&self, principal: &Principal, code: &NamedAgents) -> Arc<[AgentSummary]> {
+    pub(in crate::engine) async fn list(
+        &self,
+        principal: &Principal,
+        code: &NamedAgents,
+    ) -> Arc<[AgentSummary]> {
         let load = |_| async move {
             let listed = within(self.loader.list(principal)).await;
             let listed = listed.map_err(|error| self.report(self.key(principal), "", &*error))?;

@@ -11,7 +11,7 @@ use crate::store::{RunHead, RunId, Scope};
 use crate::sync::lock;
 
 #[derive(Default)]
-pub(super) struct Queue(Mutex<HashMap<RunId, Entry>>);
+pub(in crate::engine) struct Queue(Mutex<HashMap<RunId, Entry>>);
 
 struct Entry {
     scope: Scope,
@@ -32,7 +32,7 @@ impl Entry {
 
 impl Queue {
     /// Keeps the extensions of a request, with its admission, until its run begins.
-    pub(super) fn keep(
+    pub(in crate::engine) fn keep(
         &self,
         run: RunId,
         scope: &Scope,
@@ -46,19 +46,19 @@ impl Queue {
     }
 
     /// Returns `true` if this process waits for a run.
-    pub(super) fn has(&self, run: RunId) -> bool {
+    pub(in crate::engine) fn has(&self, run: RunId) -> bool {
         lock(&self.0).contains_key(&run)
     }
 
     /// Returns the runs of a chat.
-    pub(super) fn of_chat(&self, scope: &Scope, chat: &str) -> Vec<RunId> {
+    pub(in crate::engine) fn of_chat(&self, scope: &Scope, chat: &str) -> Vec<RunId> {
         let entries = lock(&self.0);
         let of_chat = entries.iter().filter(|(_, entry)| entry.scope == *scope && entry.chat == *chat);
         of_chat.map(|(run, _)| *run).collect()
     }
 
     /// Returns the token that is cancelled when this process no longer waits for the run, and `true` if it did not wait.
-    pub(super) fn join(&self, head: &RunHead) -> (CancellationToken, bool) {
+    pub(in crate::engine) fn join(&self, head: &RunHead) -> (CancellationToken, bool) {
         let mut entries = lock(&self.0);
         let is_new = !entries.contains_key(&head.run);
         let entry = entries.entry(head.run).or_insert_with(|| Entry::new(&head.scope, &head.chat));
@@ -66,19 +66,19 @@ impl Queue {
     }
 
     /// Takes the extensions of the request of a run that begins.
-    pub(super) fn take(&self, run: RunId) -> Option<Extensions> {
+    pub(in crate::engine) fn take(&self, run: RunId) -> Option<Extensions> {
         lock(&self.0).get_mut(&run)?.kept.take()
     }
 
     /// Records that the client does not wait for the answer.
-    pub(super) fn detach(&self, run: RunId) {
+    pub(in crate::engine) fn detach(&self, run: RunId) {
         if let Some(entry) = lock(&self.0).get_mut(&run) {
             entry.is_detached = true;
         }
     }
 
     /// Ends the wait for a run. Returns `true` if its client does not wait for the answer.
-    pub(super) fn end(&self, run: RunId) -> bool {
+    pub(in crate::engine) fn end(&self, run: RunId) -> bool {
         let Some(entry) = lock(&self.0).remove(&run) else { return false };
         entry.over.cancel();
         entry.is_detached
@@ -86,6 +86,6 @@ impl Queue {
 }
 
 /// Returns `true` if a run ended without having begun.
-pub(super) fn was_stopped_in_queue(head: &RunHead) -> bool {
+pub(in crate::engine) fn was_stopped_in_queue(head: &RunHead) -> bool {
     head.state.is_ended() && head.epoch == 0
 }

@@ -18,7 +18,7 @@ const BYTES: usize = 1024 * 1024;
 type Answer = Result<Appended, Arc<StoreError>>;
 
 /// Appends segments. Those that arrive while a statement is under way share the next one.
-pub(super) struct Flusher(mpsc::UnboundedSender<Job>);
+pub(in crate::engine) struct Flusher(mpsc::UnboundedSender<Job>);
 
 struct Job {
     segment: Segment,
@@ -28,7 +28,7 @@ struct Job {
 
 impl Flusher {
     /// Starts the writer on the current runtime. It ends when the flusher is dropped.
-    pub(super) fn start(
+    pub(in crate::engine) fn start(
         runs: Arc<dyn RunStore>,
         wake: Option<Arc<dyn Wake>>,
         watched: Option<Arc<Watched>>,
@@ -39,7 +39,11 @@ impl Flusher {
     }
 
     /// Appends a segment. The answer is `None` if the runtime shuts down.
-    pub(super) fn append(&self, segment: Segment, durability: Durability) -> oneshot::Receiver<Answer> {
+    pub(in crate::engine) fn append(
+        &self,
+        segment: Segment,
+        durability: Durability,
+    ) -> oneshot::Receiver<Answer> {
         let (done, answer) = oneshot::channel();
         // The receiver reports a writer that has ended.
         let _ = self.0.send(Job { segment, durability, done });
