@@ -5,11 +5,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use http::Extensions;
-use omniassist_core::event::{FinishReason, RunErrorCode, Usage};
-use omniassist_core::{Error, ErrorCode, RunEvent, TrustHistory};
+use omniassist_core::event::{FinishReason, Usage};
+use omniassist_core::{Error, ErrorCode, Message, RunEvent, RunRequest, Text, TrustHistory};
 use tokio::time::{Instant, sleep, timeout};
 
-use super::input::OF_TREE;
+use super::input::{Input, OF_TREE};
 use super::last_leg::LastLeg;
 use super::leg::{Leg, Start};
 use super::message::{self, message_id};
@@ -27,8 +27,8 @@ use crate::engine::stores::journal::Position;
 use crate::engine::stores::refused;
 use crate::engine::{Assistant, verification};
 use crate::store::{
-    Branch, Claim, Claimed, Ending, RunHead, RunId, RunState, Signal, SignalKind, Signalled, StoreError,
-    Which, Window,
+    Branch, Claim, Claimed, Conversation, Ending, RunHead, RunId, RunState, Signal, SignalKind, Signalled,
+    StoreError, Which, Window,
 };
 use crate::{Principal, RunContext, failpoint, panics};
 
@@ -253,76 +253,36 @@ impl Assistant {
         let leg = LastLeg::read(&*stores.runs, &claimed).await?;
         failpoint::hit("go_on.read");
         let Claimed { writer, head, .. } = claimed;
-        let (scope, chat) = (head.scope, head.chat);
-        let principal = Principal::new(scope.owner());
+        let principal = Principal::new(head.scope.owner());
         let agent = self.agent_of_run(leg.input.agent.as_ref(), &principal).await?;
         let agent = agent.ok_or_else(|| StoreError::other("the agent of the run is not registered"))?;
         let is_first = leg.is_first();
-        let written = (!leg.records.is_empty()).then(|| leg.collector().into_message());
-        let LastLeg { input, from, at, records, earlier, waiting } = leg;
-        let has_begun = !records.is_empty() || (is_first && writer.epoch > 1);
+        let has_begun = !leg.records.is_empty() || (is_first && writer.epoch > 1);
         if has_begun && agent.setup.config.recovery == Recovery::Interrupt {
             return Err(Failed::NotResumed);
         }
-        let mut leaf = input.leaf.clone();
-        let is_queued = is_first && input.was_queued();
-        let branch = Branch::Leaf(if is_first { leaf.clone() } else { message_id(writer.run) });
-        let mut window = Window { branch, ..Window::default() };
-        let mut conversation = stores.conversations.load(&scope, &chat, &window).await?;
-        if conversation.is_none() && !is_first {
-            // The run continued a message that an earlier run began.
-            window.branch = Branch::Leaf(leaf.clone());
-            conversation = stores.conversations.load(&scope, &chat, &window).await?;
-        }
+        let conversation = load_conversation(stores, &head, &leg).await?;
         failpoint::hit("go_on.loaded");
-        let mut request;
-        if is_queued {
-            request = input.into_post(chat.clone())?;
-        } else {
-            let conversation =
-                conversation.ok_or_else(|| StoreError::other("the conversation is not in the store"))?;
-            request = input.into_request(chat.clone());
-            request.messages = message::messages(&conversation.messages)?;
-            if let Some(earlier) = earlier {
-                request.messages.pop_if(|last| last.id == earlier.id);
-                request.messages.push(earlier);
-            }
-            request.loaded_messages = request.messages.len();
-        }
+        let written = (!leg.records.is_empty()).then(|| leg.collector().into_message());
+        let RunHead { scope, chat, .. } = head;
+        let LastLeg { input, from, at, records, earlier, waiting } = leg;
+        let (mut leaf, is_queued) = (input.leaf.clone(), is_first && input.was_queued());
+        let mut request = match is_queued {
+            true => input.into_post(chat.clone())?,
+            false => request_of(input, chat.clone(), conversation, earlier)?,
+        };
         extensions.insert(principal.clone());
-        if admission.is_none()
-            && let Some(hook) = &agent.setup.config.recover
-        {
-            let id = format!("run_{}", writer.run.uuid().simple()).into();
-            let run = RunContext::new(id, &request, extensions.clone(), Vec::new());
-            let run = run.with_agent(agent.agent_name());
-            let added = panics::catch_async("the function of `recover_with`", async {
-                timeout(LONGEST_HOOK, hook.call("the function of `recover_with`", &run)).await
-            });
-            let added = added.await.unwrap_or(Ok(Err(RunErrorCode::Internal)));
-            let added = added.unwrap_or_else(|_elapsed| {
-                tracing::error!(run_id = %writer.run, "the function of `recover_with` takes too long");
-                Err(RunErrorCode::Internal)
-            });
-            extensions.extend(added.map_err(|_| Error::internal())?);
-            extensions.insert(principal.clone());
+        if admission.is_none() {
+            agent.recover_extensions(writer.run, &request, &principal, &mut extensions).await?;
         }
         let carried = agent.carried(&request, &principal);
         let verified = if is_queued {
             let verified = agent.take_queued(stores, &scope, &mut request, &extensions, &principal).await;
-            let verified = verified.map_err(|error| match error.is_unavailable() || error.is_internal() {
-                true => Failed::Refused(error),
-                false => Failed::Unfit(error),
-            })?;
+            let verified = verified.map_err(Failed::of_queued)?;
             leaf = request.messages.last().map(|message| message.id.clone()).unwrap_or_default();
             verified
         } else {
-            let agent = agent.of_written(&request.messages, written.as_ref());
-            let tools = agent.tools_for(&request, &extensions)?.for_principal(principal.clone());
-            let keeps_entries = !is_first || !agent.setup.config.on_finish.is_empty();
-            let poster = agent.poster(&principal);
-            let posted = verification::verify(&mut request, poster, &tools, &TrustHistory, keeps_entries)?;
-            Verified { agent, tools, posted }
+            agent.verify_again(&mut request, written.as_ref(), &extensions, &principal, is_first)?
         };
         let Verified { agent, tools, posted } = verified;
         let start = Start { request, extensions, tools, carried, posted, admission, waiting };
@@ -334,6 +294,104 @@ impl Assistant {
         let tail = agent.spawn_leg(stores, built, leg);
         Ok(View::new(stores, scope, writer.run, VecDeque::new(), at, Some(tail)))
     }
+
+    /// Adds what the function of `recover_with` returns to the extensions of a run that the server continues without a request.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the function fails, or takes too long.
+    async fn recover_extensions(
+        &self,
+        run: RunId,
+        request: &RunRequest,
+        principal: &Principal,
+        extensions: &mut Extensions,
+    ) -> Result<(), Error> {
+        const HOOK: &str = "the function of `recover_with`";
+        let Some(hook) = &self.setup.config.recover else { return Ok(()) };
+        let id = format!("run_{}", run.uuid().simple()).into();
+        let context = RunContext::new(id, request, extensions.clone(), Vec::new());
+        let context = context.with_agent(self.agent_name());
+        let call = async { timeout(LONGEST_HOOK, hook.call(HOOK, &context)).await };
+        let added = match panics::catch_async(HOOK, call).await {
+            Some(Ok(added)) => added.map_err(|_| Error::internal())?,
+            Some(Err(_elapsed)) => {
+                tracing::error!(run_id = %run, "the function of `recover_with` takes too long");
+                return Err(Error::internal());
+            }
+            None => return Err(Error::internal()),
+        };
+        extensions.extend(added);
+        extensions.insert(principal.clone());
+        Ok(())
+    }
+
+    /// Verifies the stored messages of a run, which the server trusts.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if a message does not fit the tools of the run.
+    fn verify_again(
+        &self,
+        request: &mut RunRequest,
+        written: Option<&Message>,
+        extensions: &Extensions,
+        principal: &Principal,
+        is_first: bool,
+    ) -> Result<Verified, Error> {
+        let agent = self.of_written(&request.messages, written);
+        let tools = agent.tools_for(request, extensions)?.for_principal(principal.clone());
+        let keeps_entries = !is_first || !agent.setup.config.on_finish.is_empty();
+        let poster = agent.poster(principal);
+        let posted = verification::verify(request, poster, &tools, &TrustHistory, keeps_entries)?;
+        Ok(Verified { agent, tools, posted })
+    }
+}
+
+/// Loads the conversation of a leg, with the message that the leg continues. `None` if the store has none.
+///
+/// # Errors
+///
+/// Returns an error if the store is not available.
+async fn load_conversation(
+    stores: &Stores,
+    head: &RunHead,
+    leg: &LastLeg,
+) -> Result<Option<Conversation>, StoreError> {
+    let mut window = Window::default();
+    if !leg.is_first() {
+        window.branch = Branch::Leaf(message_id(head.run));
+        let conversation = stores.conversations.load(&head.scope, &head.chat, &window).await?;
+        if conversation.is_some() {
+            return Ok(conversation);
+        }
+        // The run continued a message that an earlier run began.
+    }
+    window.branch = Branch::Leaf(leg.input.leaf.clone());
+    stores.conversations.load(&head.scope, &head.chat, &window).await
+}
+
+/// Returns the request of a leg with its stored conversation, and the message that the leg continues.
+///
+/// # Errors
+///
+/// Returns an error if there is no conversation, or its messages cannot be read.
+fn request_of(
+    input: Input,
+    chat: Text,
+    conversation: Option<Conversation>,
+    earlier: Option<Message>,
+) -> Result<RunRequest, StoreError> {
+    let conversation =
+        conversation.ok_or_else(|| StoreError::other("the conversation is not in the store"))?;
+    let mut request = input.into_request(chat);
+    request.messages = message::messages(&conversation.messages)?;
+    if let Some(earlier) = earlier {
+        request.messages.pop_if(|last| last.id == earlier.id);
+        request.messages.push(earlier);
+    }
+    request.loaded_messages = request.messages.len();
+    Ok(request)
 }
 
 /// Returns a viewer of a run that was given up.
@@ -361,6 +419,14 @@ enum Failed {
 }
 
 impl Failed {
+    /// Returns the reason why the post of a queued run was not taken.
+    fn of_queued(error: Error) -> Self {
+        match error.is_unavailable() || error.is_internal() {
+            true => Self::Refused(error),
+            false => Self::Unfit(error),
+        }
+    }
+
     /// Returns `true` if the same claim may continue the run later.
     fn may_pass(&self) -> bool {
         match self {
