@@ -27,7 +27,7 @@ pub fn describe(message: &Message, out: &mut String) {
 
 fn call(out: &mut String, tool: &ToolPart) {
     let Some(input) = tool.state.input() else { return };
-    line(out, "Call", &format!("{}({})", tool.name, cut(input.as_str())));
+    line(out, "Call", &format!("{}({})", tool.name, prefix(input.as_str(), MAX_PART)));
     match &tool.state {
         ToolState::OutputAvailable { output, preliminary: false, .. } => line(out, "Result", output.as_str()),
         ToolState::OutputError { error_text, .. } => line(out, "Error", error_text),

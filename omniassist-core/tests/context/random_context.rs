@@ -125,7 +125,7 @@ const KEYS: [&str; 99] = [
 ];
 
 /// Parts of texts.
-const PARTS: [&str; 85] = [
+const PARTS: [&str; 89] = [
     "a",
     "b",
     "Ann",

@@ -5,7 +5,7 @@ use std::pin::pin;
 
 use bytes::Buf;
 use http::request::Parts;
-use http::{HeaderMap, HeaderValue, Request, Response, StatusCode, header};
+use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode, header};
 use http_body::Body;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::json;
@@ -111,8 +111,21 @@ async fn find<'a>(
     Ok((library, key, info))
 }
 
+/// Answers a request for one file of its principal.
+pub(super) async fn one(
+    assistant: &Assistant,
+    id: &str,
+    parts: &Parts,
+) -> Result<Response<AssistantBody>, Rejection> {
+    let owner = parts.extensions.get::<Principal>().cloned().unwrap_or_default();
+    match parts.method {
+        Method::DELETE => delete(assistant, id, owner).await,
+        _ => serve(assistant, id, owner).await,
+    }
+}
+
 /// Answers `GET /files/{id}`.
-pub(super) async fn serve(
+async fn serve(
     assistant: &Assistant,
     id: &str,
     owner: Principal,
@@ -130,7 +143,7 @@ pub(super) async fn serve(
 }
 
 /// Answers `DELETE /files/{id}`.
-pub(super) async fn delete(
+async fn delete(
     assistant: &Assistant,
     id: &str,
     owner: Principal,

@@ -1,10 +1,10 @@
-use http::{Extensions, Method};
+use http::{Extensions, Method, Response, StatusCode};
 use omniassist_core::{ToolApp, ToolSide};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::route::{CopilotKitRoute, Route};
-use super::{agents, copilotkit};
+use super::{AssistantBody, agents, copilotkit, reply};
 use crate::Assistant;
 use crate::tool::RegisteredTool;
 
@@ -93,9 +93,14 @@ impl<'a> ComponentEntry<'a> {
     }
 }
 
+/// Answers `GET /manifest.json`.
+pub(super) async fn answer(assistant: &Assistant, extensions: &Extensions) -> Response<AssistantBody> {
+    reply::json(StatusCode::OK, &manifest(assistant, extensions).await)
+}
+
 /// Returns the document of `GET /manifest.json`: the tools, components and agents that the caller sees, the dialects with their
 /// routes, and the pages of the application. The document of an agent has its name, and paths below it.
-pub(super) async fn manifest(assistant: &Assistant, extensions: &Extensions) -> Value {
+async fn manifest(assistant: &Assistant, extensions: &Extensions) -> Value {
     let tools = assistant.visible_tools(extensions);
     let components: Vec<_> = tools.registered().filter_map(ComponentEntry::of).collect();
     let tools: Vec<_> = tools.registered().map(ToolEntry::of).collect();

@@ -322,6 +322,7 @@ mod socket;
 mod stored_run;
 mod suggestions;
 mod threads;
+mod types;
 #[cfg(feature = "widget")]
 mod widget;
 

@@ -121,95 +121,120 @@ impl Route {
             return Self::Playground;
         }
         let path = path.trim_end_matches('/');
-        match path {
-            "" => return Self::Run,
-            "/completion" => return Self::Completion,
-            "/object" => return Self::Object(None),
-            "/ag-ui" => return Self::AgUi,
-            "/ag-ui/connect" => return Self::Connect,
-            "/manifest.json" => return Self::Manifest,
-            "/types.d.ts" => return Self::Types,
-            "/files" => return Self::Files,
-            "/threads" => return Self::Threads,
+        let route = Self::of_name(path).or_else(|| Self::of_copilotkit(path));
+        route.or_else(|| Self::of_group(path)).unwrap_or_else(|| Self::of_chat(path))
+    }
+
+    /// Parses a path without parameters.
+    fn of_name(path: &str) -> Option<Self> {
+        Some(match path {
+            "" => Self::Run,
+            "/completion" => Self::Completion,
+            "/object" => Self::Object(None),
+            "/ag-ui" => Self::AgUi,
+            "/ag-ui/connect" => Self::Connect,
+            "/manifest.json" => Self::Manifest,
+            "/types.d.ts" => Self::Types,
+            "/files" => Self::Files,
+            "/threads" => Self::Threads,
             #[cfg(feature = "components")]
-            "/components.js" => return Self::Components,
+            "/components.js" => Self::Components,
             #[cfg(feature = "widget")]
-            "/widget.js" => return Self::Widget,
+            "/widget.js" => Self::Widget,
             #[cfg(feature = "playground")]
-            "/playground/page.js" => return Self::PlaygroundScript,
-            "/agents" => return Self::Agents,
-            "/mcp" => return Self::Mcp,
+            "/playground/page.js" => Self::PlaygroundScript,
+            "/agents" => Self::Agents,
+            "/mcp" => Self::Mcp,
             #[cfg(feature = "ws")]
-            "/ws" => return Self::Socket,
-            _ if path.strip_prefix("/mcp") == Some(METADATA_PATH) => return Self::McpResource,
-            _ => {}
+            "/ws" => Self::Socket,
+            _ if path.strip_prefix("/mcp") == Some(METADATA_PATH) => Self::McpResource,
+            _ => return None,
+        })
+    }
+
+    fn of_copilotkit(path: &str) -> Option<Self> {
+        let rest =
+            path.strip_prefix("/copilotkit").filter(|rest| rest.is_empty() || rest.starts_with('/'))?;
+        if is_chat_route(rest.trim_start_matches('/')) {
+            return None;
         }
-        if let Some(rest) =
-            path.strip_prefix("/copilotkit").filter(|rest| rest.is_empty() || rest.starts_with('/'))
-            && !is_chat_route(rest.trim_start_matches('/'))
-        {
-            return CopilotKitRoute::parse(rest)
-                .map_or(Self::Unknown(ErrorFormat::CopilotKit), Self::CopilotKit);
+        Some(CopilotKitRoute::parse(rest).map_or(Self::Unknown(ErrorFormat::CopilotKit), Self::CopilotKit))
+    }
+
+    /// Parses a path below the name of a group of routes. A chat may have such a name, so its own routes take precedence.
+    fn of_group(path: &str) -> Option<Self> {
+        let (group, rest) = path.strip_prefix('/')?.split_once('/')?;
+        match group {
+            "apps" => Self::of_app(rest),
+            #[cfg(feature = "widget")]
+            "w" => Self::of_widget(rest),
+            _ if is_chat_route(rest) => None,
+            "v1" => Some(Self::of_openai(rest)),
+            "object" => Some(Self::Object(Some(rest.to_owned()))),
+            "files" => Some(Self::File(rest.to_owned())),
+            "threads" => Some(Self::of_threads(rest)),
+            "ui" => Some(Self::of_instance(rest).unwrap_or(Self::Unknown(ErrorFormat::Json))),
+            "runs" => {
+                let route = RunRoute::parse(rest, decoded);
+                Some(route.map_or(Self::Unknown(ErrorFormat::Json), Self::StoredRun))
+            }
+            _ => None,
         }
-        // A chat may be named `v1` or `object`.
-        if let Some(rest) = path.strip_prefix("/v1/").filter(|rest| !is_chat_route(rest)) {
-            return match (rest, rest.strip_prefix("models/")) {
-                ("chat/completions", _) => Self::ChatCompletions,
-                ("models", _) => Self::Models,
-                (_, Some(name)) => Self::Model(decoded(name)),
-                _ => Self::Unknown(ErrorFormat::OpenAi),
-            };
+    }
+
+    /// Parses the path below `/v1/`.
+    fn of_openai(path: &str) -> Self {
+        match (path, path.strip_prefix("models/")) {
+            ("chat/completions", _) => Self::ChatCompletions,
+            ("models", _) => Self::Models,
+            (_, Some(name)) => Self::Model(decoded(name)),
+            _ => Self::Unknown(ErrorFormat::OpenAi),
         }
-        if let Some(name) = path.strip_prefix("/object/").filter(|rest| !is_chat_route(rest)) {
-            return Self::Object(Some(name.to_owned()));
+    }
+
+    /// Parses the path below `/threads/`.
+    fn of_threads(path: &str) -> Self {
+        let (chat, route): (_, fn(String) -> Self) = match path.split_once('/') {
+            None => (Some(path), Self::Thread),
+            Some((chat, "messages")) => (Some(chat), Self::ThreadMessages),
+            Some(_) => (None, Self::Thread),
+        };
+        chat.and_then(decoded).map_or(Self::Unknown(ErrorFormat::Json), route)
+    }
+
+    /// Parses the path below `/apps/`.
+    fn of_app(path: &str) -> Option<Self> {
+        let (source, rest) = path.split_once('/')?;
+        if source.is_empty() || rest.is_empty() {
+            return None;
         }
-        if let Some(id) = path.strip_prefix("/files/").filter(|rest| !is_chat_route(rest)) {
-            return Self::File(id.to_owned());
+        let source = source.to_owned();
+        Some(match rest {
+            "call" => Self::AppCall(source),
+            "read" => Self::AppRead(source),
+            rest => decoded(rest).map_or(Self::Unknown(ErrorFormat::Json), |rest| Self::App(source, rest)),
+        })
+    }
+
+    /// Parses the path below `/w/`. The agents of a chat may be those of one that is named `w`.
+    #[cfg(feature = "widget")]
+    fn of_widget(path: &str) -> Option<Self> {
+        let (folder, name) = path.split_once('/')?;
+        let is_module = folder != "agents" && !name.contains('/');
+        is_module.then(|| Self::WidgetModule(folder.to_owned(), name.to_owned()))
+    }
+
+    /// Parses the path below `/ui/`.
+    fn of_instance(path: &str) -> Option<Self> {
+        let (instance, action) = path.split_once('/')?;
+        let (instance, action) = (decoded(instance)?, decoded(action)?);
+        match &*action {
+            "state" => Some(Self::UiState(instance)),
+            _ => (!action.contains('/')).then_some(Self::UiAction(instance, action)),
         }
-        if let Some(rest) = path.strip_prefix("/threads/").filter(|rest| !is_chat_route(rest)) {
-            let (chat, route): (_, fn(String) -> Self) = match rest.split_once('/') {
-                None => (Some(rest), Self::Thread),
-                Some((chat, "messages")) => (Some(chat), Self::ThreadMessages),
-                Some(_) => (None, Self::Thread),
-            };
-            return chat.and_then(decoded).map_or(Self::Unknown(ErrorFormat::Json), route);
-        }
-        if let Some((source, rest)) = path
-            .strip_prefix("/apps/")
-            .and_then(|rest| rest.split_once('/'))
-            .filter(|(source, rest)| !source.is_empty() && !rest.is_empty())
-        {
-            let source = source.to_owned();
-            return match rest {
-                "call" => Self::AppCall(source),
-                "read" => Self::AppRead(source),
-                rest => {
-                    decoded(rest).map_or(Self::Unknown(ErrorFormat::Json), |rest| Self::App(source, rest))
-                }
-            };
-        }
-        // The agents of a chat may be those of one that is named `w`.
-        #[cfg(feature = "widget")]
-        if let Some((folder, name)) = path
-            .strip_prefix("/w/")
-            .and_then(|rest| rest.split_once('/'))
-            .filter(|(folder, name)| *folder != "agents" && !name.contains('/'))
-        {
-            return Self::WidgetModule(folder.to_owned(), name.to_owned());
-        }
-        if let Some(rest) = path.strip_prefix("/ui/").filter(|rest| !is_chat_route(rest)) {
-            let route = rest.split_once('/').and_then(|(instance, action)| {
-                let (instance, action) = (decoded(instance)?, decoded(action)?);
-                match &*action {
-                    "state" => Some(Self::UiState(instance)),
-                    _ => (!action.contains('/')).then_some(Self::UiAction(instance, action)),
-                }
-            });
-            return route.unwrap_or(Self::Unknown(ErrorFormat::Json));
-        }
-        if let Some(rest) = path.strip_prefix("/runs/").filter(|rest| !is_chat_route(rest)) {
-            return RunRoute::parse(rest, decoded).map_or(Self::Unknown(ErrorFormat::Json), Self::StoredRun);
-        }
+    }
+
+    fn of_chat(path: &str) -> Self {
         let chat = path.strip_prefix('/').and_then(|rest| rest.split_once('/'));
         match chat.filter(|(chat_id, _)| !chat_id.is_empty()) {
             Some((chat_id, "stream")) => Self::Stream(decoded(chat_id)),

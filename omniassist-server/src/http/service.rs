@@ -6,9 +6,10 @@ use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
+use http::request::Parts;
 use http::{Method, Request, Response, StatusCode, header};
 use http_body::Body;
-use omniassist_core::{Error, typescript};
+use omniassist_core::Error;
 use tower_service::Service;
 
 use super::drain_body::DrainBody;
@@ -25,10 +26,8 @@ use super::socket;
 use super::widget;
 use super::{
     AssistantBody, PostedRun, Rejection, ag_ui, agents, apps, chat_agents, completion, connect, copilotkit,
-    instance, manifest, mcp, object, openai, reply, resume, stored_run, threads,
+    instance, manifest, mcp, object, openai, reply, resume, stored_run, threads, types,
 };
-#[cfg(feature = "files")]
-use crate::Principal;
 use crate::access::{PeerAddr, Visitor};
 use crate::{Assistant, panics};
 
@@ -128,36 +127,10 @@ impl AssistantService {
         if route.is_socket() {
             socket::take_bearer(&mut parts);
         }
-        if *route == Route::McpResource && route.methods().contains(&parts.method) {
-            return mcp::describe(&self.assistant);
+        if let Some(answer) = self.public(route, &parts) {
+            return answer;
         }
-        // A script element sends no credentials, and a module is the same for every caller.
-        #[cfg(feature = "components")]
-        if *route == Route::Components && route.methods().contains(&parts.method) {
-            return Ok(script::components(&parts));
-        }
-        #[cfg(feature = "widget")]
-        if let Some(script) = widget::script(route, &parts) {
-            return script;
-        }
-        // A page sends no credentials but cookies, and has nothing of a user.
-        #[cfg(feature = "playground")]
-        if let Some(page) = playground::answer(&self.assistant, route, &parts) {
-            return page;
-        }
-        if let Err(error) = self.assistant.access().identify(&mut parts).await {
-            let is_mcp = *route == Route::Mcp;
-            return Err(if is_mcp { mcp::unauthenticated(&self.assistant, error) } else { error.into() });
-        }
-        // Checked first, so that a request of no route loads no agent.
-        if route.is_unknown() {
-            return Err(Rejection::not_found());
-        }
-        if !route.methods().contains(&parts.method) {
-            return Err(Rejection::method_not_allowed(route.methods()));
-        }
-        #[cfg(feature = "playground")]
-        playground::mark(&self.assistant, &mut parts);
+        self.admit(route, &mut parts).await?;
         let agent;
         let (assistant, route) = match route {
             Route::Agent(name, route) => {
@@ -166,80 +139,111 @@ impl AssistantService {
             }
             route => (&self.assistant, route),
         };
-        let request = Request::from_parts(parts, body);
-        let mut response = match route {
-            Route::Run => PostedRun::read_admitted(request, assistant).await?.respond_opened(assistant).await,
-            Route::Completion => completion::complete(assistant, request).await,
-            Route::Object(name) => object::make(assistant, name.as_deref(), request).await,
-            Route::AgUi => ag_ui::run(assistant, request).await,
-            Route::Connect => connect::answer(assistant, request).await,
-            Route::Stop(chat_id) => stored_run::stop_chat(assistant, chat_id, request).await,
-            Route::ChatAgents(chat_id) => {
-                chat_agents::list(assistant, chat_id, &request.into_parts().0).await
-            }
-            Route::StopAgent(chat_id, agent) => {
-                chat_agents::stop(assistant, chat_id, agent, &request.into_parts().0).await
-            }
-            Route::Stream(chat_id) => {
-                resume::stream(assistant, chat_id.as_deref(), &request.into_parts().0).await
-            }
-            Route::StoredRun(route) => stored_run::answer(assistant, route, request).await,
-            Route::Agents => Ok(agents::list(assistant, &request.into_parts().0.extensions).await),
-            Route::Manifest => {
-                let extensions = request.into_parts().0.extensions;
-                Ok(reply::json(StatusCode::OK, &manifest::manifest(assistant, &extensions).await))
-            }
-            Route::Types => {
-                let tools = assistant.visible_tools(request.extensions());
-                let specs: Vec<_> = tools.registered().map(|tool| Arc::clone(tool.spec())).collect();
-                let components = tools.registered().filter_map(|tool| tool.declaration());
-                let types = typescript::declarations_with(&specs, &components.collect::<Vec<_>>());
-                Ok(reply::text(StatusCode::OK, reply::PLAIN_TEXT, types))
-            }
-            Route::ChatCompletions => openai::complete(assistant, request).await,
-            Route::Models => openai::models(assistant, &request.into_parts().0.extensions).await,
-            Route::Model(name) => {
-                openai::model(assistant, name.as_deref(), &request.into_parts().0.extensions).await
-            }
-            Route::CopilotKit(route) => copilotkit::answer(assistant, route, request).await,
-            Route::Mcp => match assistant.mcp() {
-                Some(endpoint) => mcp::answer(assistant, Arc::clone(endpoint), request).await,
-                None => Err(Rejection::not_found()),
-            },
-            #[cfg(feature = "files")]
-            Route::Files => files::store(assistant, request).await,
-            #[cfg(feature = "files")]
-            Route::File(id) => {
-                let owner = request.extensions().get::<Principal>().cloned().unwrap_or_default();
-                match *request.method() {
-                    Method::DELETE => files::delete(assistant, id, owner).await,
-                    _ => files::serve(assistant, id, owner).await,
-                }
-            }
-            #[cfg(not(feature = "files"))]
-            Route::Files | Route::File(_) => Err(Rejection::not_found()),
-            #[cfg(feature = "ws")]
-            Route::Socket => socket::accept(assistant, request.into_parts().0).await,
-            Route::UiAction(instance, action) => instance::act(assistant, instance, action, request).await,
-            Route::UiState(id) => instance::put_state(assistant, id, request).await,
-            Route::Threads => threads::list(assistant, request).await,
-            Route::Thread(chat) => threads::one(assistant, chat, request).await,
-            Route::ThreadMessages(chat) => threads::messages(assistant, chat, request).await,
-            Route::App(source, resource) => {
-                apps::document(assistant, source, resource, request.extensions()).await
-            }
-            Route::AppCall(source) => apps::call(assistant, source, request).await,
-            Route::AppRead(source) => apps::read(assistant, source, request).await,
-            #[cfg(feature = "components")]
-            Route::Components => Err(Rejection::not_found()),
-            #[cfg(feature = "widget")]
-            Route::Widget | Route::WidgetModule(..) => Err(Rejection::not_found()),
-            #[cfg(feature = "playground")]
-            Route::Playground | Route::PlaygroundScript => Err(Rejection::not_found()),
-            Route::Agent(..) | Route::McpResource | Route::Unknown(_) => Err(Rejection::not_found()),
-        }?;
+        let mut response = dispatch(assistant, route, Request::from_parts(parts, body)).await?;
         response.body_mut().start().await?;
         Ok(response)
+    }
+
+    /// Answers a request that needs no authentication. `None` for others.
+    fn public(&self, route: &Route, parts: &Parts) -> Option<Result<Response<AssistantBody>, Rejection>> {
+        if *route == Route::McpResource && route.methods().contains(&parts.method) {
+            return Some(mcp::describe(&self.assistant));
+        }
+        // A script element sends no credentials, and a module is the same for every caller.
+        #[cfg(feature = "components")]
+        if *route == Route::Components && route.methods().contains(&parts.method) {
+            return Some(Ok(script::components(parts)));
+        }
+        #[cfg(feature = "widget")]
+        if let Some(script) = widget::script(route, parts) {
+            return Some(script);
+        }
+        // A page sends no credentials but cookies, and has nothing of a user.
+        #[cfg(feature = "playground")]
+        if let Some(page) = playground::answer(&self.assistant, route, parts) {
+            return Some(page);
+        }
+        None
+    }
+
+    /// Authenticates a request, and checks that it has a route.
+    async fn admit(&self, route: &Route, parts: &mut Parts) -> Result<(), Rejection> {
+        if let Err(error) = self.assistant.access().identify(parts).await {
+            let is_mcp = *route == Route::Mcp;
+            return Err(if is_mcp { mcp::unauthenticated(&self.assistant, error) } else { error.into() });
+        }
+        // A request of no route loads no agent.
+        if route.is_unknown() {
+            return Err(Rejection::not_found());
+        }
+        if !route.methods().contains(&parts.method) {
+            return Err(Rejection::method_not_allowed(route.methods()));
+        }
+        #[cfg(feature = "playground")]
+        playground::mark(&self.assistant, parts);
+        Ok(())
+    }
+}
+
+/// Answers a request of an assistant, or of one of its agents.
+async fn dispatch<B: Body>(
+    assistant: &Assistant,
+    route: &Route,
+    request: Request<B>,
+) -> Result<Response<AssistantBody>, Rejection> {
+    match route {
+        Route::Run => PostedRun::read_admitted(request, assistant).await?.respond_opened(assistant).await,
+        Route::Completion => completion::complete(assistant, request).await,
+        Route::Object(name) => object::make(assistant, name.as_deref(), request).await,
+        Route::AgUi => ag_ui::run(assistant, request).await,
+        Route::Connect => connect::answer(assistant, request).await,
+        Route::Stop(chat_id) => stored_run::stop_chat(assistant, chat_id, request).await,
+        Route::ChatAgents(chat_id) => chat_agents::list(assistant, chat_id, &request.into_parts().0).await,
+        Route::StopAgent(chat_id, agent) => {
+            chat_agents::stop(assistant, chat_id, agent, &request.into_parts().0).await
+        }
+        Route::Stream(chat_id) => {
+            resume::stream(assistant, chat_id.as_deref(), &request.into_parts().0).await
+        }
+        Route::StoredRun(route) => stored_run::answer(assistant, route, request).await,
+        Route::Agents => Ok(agents::list(assistant, &request.into_parts().0.extensions).await),
+        Route::Manifest => Ok(manifest::answer(assistant, &request.into_parts().0.extensions).await),
+        Route::Types => Ok(types::answer(assistant, request.extensions())),
+        Route::ChatCompletions => openai::complete(assistant, request).await,
+        Route::Models => openai::models(assistant, &request.into_parts().0.extensions).await,
+        Route::Model(name) => {
+            openai::model(assistant, name.as_deref(), &request.into_parts().0.extensions).await
+        }
+        Route::CopilotKit(route) => copilotkit::answer(assistant, route, request).await,
+        Route::Mcp => match assistant.mcp() {
+            Some(endpoint) => mcp::answer(assistant, Arc::clone(endpoint), request).await,
+            None => Err(Rejection::not_found()),
+        },
+        #[cfg(feature = "files")]
+        Route::Files => files::store(assistant, request).await,
+        #[cfg(feature = "files")]
+        Route::File(id) => files::one(assistant, id, &request.into_parts().0).await,
+        #[cfg(not(feature = "files"))]
+        Route::Files | Route::File(_) => Err(Rejection::not_found()),
+        #[cfg(feature = "ws")]
+        Route::Socket => socket::accept(assistant, request.into_parts().0).await,
+        Route::UiAction(instance, action) => instance::act(assistant, instance, action, request).await,
+        Route::UiState(id) => instance::put_state(assistant, id, request).await,
+        Route::Threads => threads::list(assistant, request).await,
+        Route::Thread(chat) => threads::one(assistant, chat, request).await,
+        Route::ThreadMessages(chat) => threads::messages(assistant, chat, request).await,
+        Route::App(source, resource) => {
+            apps::document(assistant, source, resource, request.extensions()).await
+        }
+        Route::AppCall(source) => apps::call(assistant, source, request).await,
+        Route::AppRead(source) => apps::read(assistant, source, request).await,
+        #[cfg(feature = "components")]
+        Route::Components => Err(Rejection::not_found()),
+        #[cfg(feature = "widget")]
+        Route::Widget | Route::WidgetModule(..) => Err(Rejection::not_found()),
+        #[cfg(feature = "playground")]
+        Route::Playground | Route::PlaygroundScript => Err(Rejection::not_found()),
+        Route::Agent(..) | Route::McpResource | Route::Unknown(_) => Err(Rejection::not_found()),
     }
 }
 
