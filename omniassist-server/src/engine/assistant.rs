@@ -1,4 +1,5 @@
 use std::fmt;
+use std::mem;
 use std::sync::Arc;
 
 use http::Extensions;
@@ -11,7 +12,7 @@ use uuid::Uuid;
 use super::agent::{NamedAgent, NamedAgents};
 use super::agent_records::AgentRecords;
 use super::client_queue::ClientQueue;
-use super::driver::Driver;
+use super::driver::{Driver, RunParts};
 use super::history::{Carried, Posted};
 use super::live::{ChatKey, LiveRuns};
 use super::plan::{Call, Planning};
@@ -308,35 +309,16 @@ impl Assistant {
     pub(super) fn driver(
         &self,
         mut request: RunRequest,
-        mut extensions: Extensions,
+        extensions: Extensions,
         tools: ToolSnapshot,
         prepare: Prepare,
         carried: Carried,
-        Origin { id, has_stored_answers, branch, agents, instances, asked_by }: Origin,
+        mut origin: Origin,
     ) -> (Driver, Option<Message>, Text) {
         let setup = Arc::clone(&self.setup);
-        let host = sync::read(&setup.context).clone();
         let queue = ClientQueue::new(self.limits());
-        let id = id.simple();
-        let principal = extensions.get::<Principal>().cloned().unwrap_or_default();
-        let history = request.chat_id.as_ref().and_then(|chat| ChatHistory::of(&setup.afs, &principal, chat));
-        if let Some(history) = history {
-            extensions.insert(history);
-        }
-        let run = RunContext::new(format!("run_{id}").into(), &request, extensions, host)
-            .with_client(queue.sender(), setup.config.limits.max_tool_output_bytes);
-        let run = run.with_agent(self.agent_name());
-        let run = if has_stored_answers { run.answered_by_store() } else { run };
-        let run = match &asked_by {
-            Some(parent) => run.with_state_of(parent),
-            None => run,
-        };
-        // An agent or a call that may not wait has a request without forms.
-        let can_ask = request.abilities.forms && setup.seals.is_some();
-        let run = if can_ask { run.asking_user() } else { run };
-        let run = run.with_instances(instances);
-        #[cfg(feature = "files")]
-        let run = run.with_files(setup.files.clone());
+        let run = self.context_of_run(&request, extensions, &queue, &mut origin);
+        let Origin { id, branch, agents, .. } = origin;
         let continued = request.messages.last().filter(|message| message.role == Role::Assistant).cloned();
         let agents = match &branch {
             Some(branch) => branch.stored_agents().cloned(),
@@ -349,7 +331,7 @@ impl Assistant {
         let handoffs = if branch.is_none() { self.handoffs(&mut request, before.left()) } else { None };
         // A call that hands off would have no effect.
         let tools = if before.left() == 0 { self.without_handoffs(&tools) } else { tools };
-        let new_id = Text::from(format!("msg_{id}"));
+        let new_id = Text::from(format!("msg_{}", id.simple()));
         let message_id = continued.as_ref().map_or_else(|| new_id.clone(), |message| message.id.clone());
         let mut config = RunConfig::with_limits(new_id, &setup.config.limits);
         config.max_steps = self.max_steps();
@@ -362,28 +344,69 @@ impl Assistant {
         let posted =
             setup.config.may_have_window().then(|| Box::new(Posted { tools: tools.clone(), carried }));
         let preparation = prepare(Arc::clone(&setup), self.agent.clone(), run.clone(), due, planning, posted);
-        let (mut branch, mut seed) = (branch, None);
-        if let Some(branch) = &mut branch {
+        let (branch, seed) = if let Some(mut branch) = branch {
             branch.set_client(request.abilities, suspended);
             config.call_id_suffix = branch.call_id_suffix();
-            if branch.is_inner() {
+            if is_inner {
                 config.max_steps = u32::MAX;
             }
+            (Some(branch), None)
         } else {
             let has_tree = self.has_members() || had_agents || setup.config.limits_spending();
-            if has_tree || !tools.is_empty() {
-                let root = Seed::new(Arc::new(self.clone()), agents, request.abilities, suspended);
-                if has_tree {
-                    branch = Some(root.grow(setup.config.tree));
-                } else {
-                    seed = Some(root);
-                }
+            let root = || Seed::new(Arc::new(self.clone()), agents, request.abilities, suspended);
+            match has_tree {
+                true => (Some(root().grow(setup.config.tree)), None),
+                false => (None, (!tools.is_empty()).then(root)),
             }
-        }
-        let mut driver =
-            Driver::new(setup, run, queue, tools, call, request, config, preparation, branch, seed);
-        driver.hand_off_with(handoffs, before.steps);
+        };
+        let steps_before = before.steps;
+        let driver = Driver::new(RunParts {
+            setup,
+            run,
+            queue,
+            tools,
+            call,
+            request,
+            config,
+            preparation,
+            branch,
+            seed,
+            handoffs,
+            steps_before,
+        });
         (driver, continued, message_id)
+    }
+
+    /// Returns the context of a run. It takes the shown instances from the run's origin.
+    fn context_of_run(
+        &self,
+        request: &RunRequest,
+        mut extensions: Extensions,
+        queue: &ClientQueue,
+        origin: &mut Origin,
+    ) -> RunContext {
+        let setup = &self.setup;
+        let host = sync::read(&setup.context).clone();
+        let principal = extensions.get::<Principal>().cloned().unwrap_or_default();
+        let history = request.chat_id.as_ref().and_then(|chat| ChatHistory::of(&setup.afs, &principal, chat));
+        if let Some(history) = history {
+            extensions.insert(history);
+        }
+        let run = RunContext::new(format!("run_{}", origin.id.simple()).into(), request, extensions, host)
+            .with_client(queue.sender(), setup.config.limits.max_tool_output_bytes);
+        let run = run.with_agent(self.agent_name());
+        let run = if origin.has_stored_answers { run.answered_by_store() } else { run };
+        let run = match &origin.asked_by {
+            Some(parent) => run.with_state_of(parent),
+            None => run,
+        };
+        // An agent or a call that may not wait has a request without forms.
+        let can_ask = request.abilities.forms && setup.seals.is_some();
+        let run = if can_ask { run.asking_user() } else { run };
+        let run = run.with_instances(mem::take(&mut origin.instances));
+        #[cfg(feature = "files")]
+        let run = run.with_files(setup.files.clone());
+        run
     }
 
     /// Returns the settings of the model calls for a request, without the system prompt.

@@ -111,20 +111,29 @@ struct Beginning {
     summaries: Option<SummaryCalls>,
 }
 
+/// The parts of a run of which a driver is made.
+pub(super) struct RunParts {
+    pub(super) setup: Arc<Setup>,
+    pub(super) run: RunContext,
+    pub(super) queue: ClientQueue,
+    pub(super) tools: ToolSnapshot,
+    pub(super) call: Call,
+    pub(super) request: RunRequest,
+    pub(super) config: RunConfig,
+    pub(super) preparation: Preparation,
+    /// Set if the tools of the run can ask agents.
+    pub(super) branch: Option<Branch>,
+    /// Set if the tools of the run can make calls.
+    pub(super) seed: Option<Seed>,
+    /// Set if the agent of the run can hand off.
+    pub(super) handoffs: Option<Handoffs>,
+    /// The model calls of agents that had the conversation before. They do not count as those of this one.
+    pub(super) steps_before: u32,
+}
+
 impl Driver {
-    #[expect(clippy::too_many_arguments, reason = "the parts of a run")]
-    pub(super) fn new(
-        setup: Arc<Setup>,
-        run: RunContext,
-        queue: ClientQueue,
-        tools: ToolSnapshot,
-        call: Call,
-        request: RunRequest,
-        config: RunConfig,
-        preparation: Preparation,
-        branch: Option<Branch>,
-        seed: Option<Seed>,
-    ) -> Self {
+    pub(super) fn new(parts: RunParts) -> Self {
+        let RunParts { setup, run, queue, tools, call, request, config, preparation, .. } = parts;
         let summaries = setup.may_summarise().then(SummaryCalls::default);
         let preparation = match &summaries {
             Some(calls) => Box::pin(calls.of(preparation)),
@@ -160,17 +169,11 @@ impl Driver {
             retry_after: None,
             summary: None,
             gate: None,
-            branch: branch.map(Box::new),
-            seed: seed.map(Box::new),
-            handoffs: None,
-            step_limit: 0,
+            branch: parts.branch.map(Box::new),
+            seed: parts.seed.map(Box::new),
+            handoffs: parts.handoffs.map(Box::new),
+            step_limit: parts.steps_before,
         }
-    }
-
-    /// Lets the agent of the run hand the conversation off. The steps of agents before it do not count as its own.
-    pub(super) fn hand_off_with(&mut self, handoffs: Option<Handoffs>, steps_before: u32) {
-        self.handoffs = handoffs.map(Box::new);
-        self.step_limit = steps_before;
     }
 
     /// Delays the preparation of the run until `first` is complete.
