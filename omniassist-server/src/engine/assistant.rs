@@ -13,7 +13,7 @@ use super::agent::{NamedAgent, NamedAgents};
 use super::agent_records::AgentRecords;
 use super::client_queue::ClientQueue;
 use super::driver::{Driver, RunParts};
-use super::history::{Carried, Posted};
+use super::history::{Carried, WindowInput};
 use super::live::{ChatKey, LiveRuns};
 use super::plan::{Call, Planning};
 use super::preparation::{Preparation, prepare, prepare_scripted};
@@ -342,7 +342,7 @@ impl Assistant {
         let is_inner = branch.as_ref().is_some_and(Branch::is_inner);
         let planning = if is_inner { None } else { self.planning(&request, &call, &tools, unasked) };
         let posted =
-            setup.config.may_have_window().then(|| Box::new(Posted { tools: tools.clone(), carried }));
+            setup.config.may_have_window().then(|| Box::new(WindowInput { tools: tools.clone(), carried }));
         let preparation = prepare(Arc::clone(&setup), self.agent.clone(), run.clone(), due, planning, posted);
         let (branch, seed) = if let Some(mut branch) = branch {
             branch.set_client(request.abilities, suspended);
@@ -502,7 +502,7 @@ pub(super) type Prepare = fn(
     RunContext,
     Vec<DueApproval>,
     Option<Box<Planning>>,
-    Option<Box<Posted>>,
+    Option<Box<WindowInput>>,
 ) -> Preparation;
 
 impl fmt::Debug for Assistant {

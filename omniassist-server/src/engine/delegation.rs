@@ -14,7 +14,7 @@ use super::assistant::Origin;
 use super::history::Carried;
 use super::inner_call;
 use super::preparation::prepare;
-use super::tree::{Asked, Begin, Branch, Suspended, Work};
+use super::tree::{AgentQuestion, Begin, Branch, Suspended, Work};
 use crate::RunContext;
 use crate::cost::Price;
 use crate::tool::{Agents, Args, FromToolCall, InnerCall, Json, Tool, ToolContext, ToolError};
@@ -59,7 +59,7 @@ impl Begin for Assistant {
 
     fn begin(
         &self,
-        asked: Asked<'_>,
+        asked: AgentQuestion<'_>,
         parent: &RunContext,
         branch: Branch,
     ) -> Result<Box<dyn Work>, ToolError> {
@@ -107,7 +107,7 @@ impl Begin for Assistant {
 
     fn begin_call(
         &self,
-        asked: Asked<'_>,
+        asked: AgentQuestion<'_>,
         call: &InnerCall,
         parent: &RunContext,
         branch: Branch,

@@ -26,7 +26,7 @@ use super::client_queue::ClientQueue;
 use super::end::{End, RETRY_ELSEWHERE};
 use super::gate::Gate;
 use super::handoff::Handoffs;
-use super::history::Made;
+use super::history::WindowSummary;
 use super::meter::Meter;
 use super::plan::{Call, Refusal, Stepping, Steps};
 use super::preparation::{NotPrepared, Preparation, Prepared};
@@ -40,7 +40,7 @@ use crate::clock::now_ms;
 use crate::provider::LlmStream;
 use crate::seal::Sealer;
 use crate::telemetry::RunTrace;
-use crate::tool::{Loaded, RunningTool, ToolSnapshot};
+use crate::tool::{LoadedTools, RunningTool, ToolSnapshot};
 use crate::wake_flag::WakeFlag;
 use crate::{Cost, RunContext, one_line};
 
@@ -52,7 +52,7 @@ pub(super) struct Driver {
     queue: ClientQueue,
     tools: ToolSnapshot,
     /// Set at the first model call whose tools are deferred.
-    loaded: Option<Box<Loaded>>,
+    loaded: Option<Box<LoadedTools>>,
     call: Call,
     /// Set at the first step of a run whose model calls are prepared.
     steps: Option<Box<Steps>>,
@@ -81,7 +81,7 @@ pub(super) struct Driver {
     summary_usage: Usage,
     retry_after: Option<Duration>,
     /// The summary of the omitted part of a long conversation.
-    summary: Option<Box<Made>>,
+    summary: Option<Box<WindowSummary>>,
     /// Set for a run that is stored.
     gate: Option<Box<Gate>>,
     /// Set for a run whose tools can ask agents.
@@ -348,7 +348,7 @@ impl Driver {
         self.metadata.context(prepared.receipt);
         self.trace.context_prepared(prepared.receipt);
         if let Some(viewed) = prepared.view {
-            self.summary = viewed.made.map(Box::new);
+            self.summary = viewed.summary.map(Box::new);
             config.view = Some(viewed.view);
         }
         self.has_begun = true;

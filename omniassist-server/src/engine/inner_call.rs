@@ -11,14 +11,14 @@ use super::assistant::Origin;
 use super::history::Carried;
 use super::preparation::prepare_scripted;
 use super::script::Script;
-use super::tree::{Asked, Branch, Suspended, Work};
+use super::tree::{AgentQuestion, Branch, Suspended, Work};
 use crate::RunContext;
 use crate::tool::{InnerCall, InnerTool, RegisteredTool, Tool, ToolError, ToolSnapshot};
 
 /// Begins the run of an inner call, or goes on with one that waited for the user.
 pub(super) fn begin(
     assistant: &Assistant,
-    asked: Asked<'_>,
+    asked: AgentQuestion<'_>,
     call: &InnerCall,
     parent: &RunContext,
     branch: Branch,

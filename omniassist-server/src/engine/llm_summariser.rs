@@ -97,7 +97,7 @@ impl LlmSummariser {
         let call = ModelCall::begin(&Span::current(), &payload, &name, self.provider.model(), false);
         let span = call.span().clone();
         let mut stream = span.in_scope(|| self.provider.stream(payload));
-        let mut asked = Asked { call: Some(call), read: text.len(), summary: String::new() };
+        let mut asked = SummaryCall { call: Some(call), read: text.len(), summary: String::new() };
         let error = loop {
             match stream.next().instrument(span.clone()).await {
                 None => break None,
@@ -120,13 +120,13 @@ impl LlmSummariser {
 }
 
 /// A call in progress. Dropping it adds its tokens to those of the run.
-struct Asked {
+struct SummaryCall {
     call: Option<ModelCall>,
     read: usize,
     summary: String,
 }
 
-impl Asked {
+impl SummaryCall {
     fn take(&mut self, event: &LlmEvent) {
         if let Some(call) = &mut self.call {
             call.take(event);
@@ -141,7 +141,7 @@ impl Asked {
     }
 }
 
-impl Drop for Asked {
+impl Drop for SummaryCall {
     fn drop(&mut self) {
         if let Some(CallUsage { model, usage }) = self.call.take().map(ModelCall::cut_off) {
             summary::add(Used { model, usage, read: self.read, written: self.summary.len() });

@@ -75,7 +75,7 @@ pub use plan::{PlanHandler, PlanParameters, Refusal, RunPlan, StepPlan};
 pub use prompt::{IntoSystemPrompt, PromptText, prompt_kind};
 pub use recovery::Recovery;
 pub use run::{Run, RunFailure, RunHandle, RunOutcome};
-pub(crate) use stored::{Answered, Connection, Opened, Rest, View, store_failed};
+pub(crate) use stored::{Answered, Connection, LegEvents, Opened, View, store_failed};
 pub use stored::{Conversations, Export, LoadedConversation, LoadedMessage, StoredUsage};
 pub(crate) use stores::answers::Answer;
 pub use ui_agent::{DEFAULT_UI_INSTRUCTIONS, UiAgent, UiAgentOptions};

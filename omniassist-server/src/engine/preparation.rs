@@ -13,7 +13,7 @@ use omniassist_core::run::{DueApproval, RefusedApproval};
 use serde_json::{Map, Value};
 
 use super::agent::NamedAgent;
-use super::history::{Posted, Viewed};
+use super::history::{Viewed, WindowInput};
 use super::plan::{Planned, Planning, Refusal};
 use super::run_metadata;
 use super::setup::Setup;
@@ -65,7 +65,7 @@ pub(super) fn prepare(
     run: RunContext,
     mut due: Vec<DueApproval>,
     planning: Option<Box<Planning>>,
-    posted: Option<Box<Posted>>,
+    posted: Option<Box<WindowInput>>,
 ) -> Preparation {
     let prepared = panics::catch_async("the preparation of a run", async move {
         let config = &setup.config;
@@ -145,7 +145,7 @@ pub(super) fn prepare_scripted(
     run: RunContext,
     mut due: Vec<DueApproval>,
     planning: Option<Box<Planning>>,
-    _posted: Option<Box<Posted>>,
+    _posted: Option<Box<WindowInput>>,
 ) -> Preparation {
     let prepared = panics::catch_async("the preparation of a run", async move {
         let mut plan = None;

@@ -6,7 +6,7 @@ use omniassist_core::Error;
 use omniassist_core::dialect::ag_ui::timestamp;
 use serde_json::{Map, Value, json};
 
-use super::threads::{Asked, failed, title};
+use super::threads::{ThreadsRequest, failed, title};
 use super::{AssistantBody, Rejection, agents, receive, reply};
 use crate::Assistant;
 use crate::store::ConversationInfo;
@@ -21,7 +21,7 @@ pub(super) async fn list(
     uri: &Uri,
 ) -> Result<Response<AssistantBody>, Rejection> {
     let (mut threads, mut next) = (Vec::new(), None);
-    if let Ok(asked) = Asked::new(assistant, extensions, uri) {
+    if let Ok(asked) = ThreadsRequest::new(assistant, extensions, uri) {
         let listing = asked.page().await?;
         threads.extend(listing.conversations.iter().map(described));
         next = listing.next;
@@ -38,7 +38,7 @@ pub(super) async fn one(
     body: &Bytes,
 ) -> Result<Response<AssistantBody>, Rejection> {
     let nowhere = Uri::default();
-    let asked = Asked::new(assistant, extensions, &nowhere)?;
+    let asked = ThreadsRequest::new(assistant, extensions, &nowhere)?;
     if *method == Method::DELETE {
         return match asked.conversations.delete(&asked.principal, thread).await.map_err(failed)? {
             true => Ok(reply::json(StatusCode::OK, &json!({ "threadId": thread, "deleted": true }))),

@@ -15,7 +15,7 @@ use super::question::is_approval;
 use super::receive::wants_ndjson;
 use super::run_headers::{self, RunName};
 use super::{AssistantBody, Rejection, event_stream, posted, reply};
-use crate::engine::Rest;
+use crate::engine::LegEvents;
 use crate::store::{Obligation, RunHead, RunId, RunState, Scope, Which};
 use crate::{Assistant, Principal, clock};
 
@@ -207,7 +207,7 @@ impl Client {
             return Err(expired());
         }
         loop {
-            let Some(mut rest) = assistant.rest(scope, head.run, epoch).await? else { return Ok(None) };
+            let Some(mut rest) = assistant.leg_events(scope, head.run, epoch).await? else { return Ok(None) };
             let is_old = epoch.is_some_and(|epoch| epoch < rest.epoch);
             let mut version = self.version;
             if epoch.is_none() && matches!(place, Place::Index(_)) {
@@ -249,7 +249,7 @@ impl Client {
 
     /// Withdraws a step of which the client has more than the journal: its text was shown and never written. The reset is
     /// sent in place of the start of the step, so chunks are counted as before.
-    fn withdraw_step(&self, version: ClientVersion, place: Place, rest: &mut Rest) {
+    fn withdraw_step(&self, version: ClientVersion, place: Place, rest: &mut LegEvents) {
         let shown = match place {
             Place::Chunk(chunk) => Some(chunk),
             Place::Index(index) => u64::try_from(index).ok(),
@@ -262,7 +262,7 @@ impl Client {
     }
 
     /// Returns the number of chunks that a client has.
-    fn chunk(&self, version: ClientVersion, place: Place, rest: &Rest, is_old: bool) -> u64 {
+    fn chunk(&self, version: ClientVersion, place: Place, rest: &LegEvents, is_old: bool) -> u64 {
         let total = || self.count(version, &rest.events);
         let chunk = match place {
             Place::Chunk(chunk) => chunk,

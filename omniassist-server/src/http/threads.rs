@@ -28,13 +28,13 @@ const CHANGE: &str = "an object with `title` or `head`, and optionally `version`
 const MAX_TITLE_BYTES: usize = 256;
 
 /// A request for stored conversations.
-pub(super) struct Asked<'a> {
+pub(super) struct ThreadsRequest<'a> {
     pub(super) conversations: Conversations,
     pub(super) principal: Principal,
     uri: &'a Uri,
 }
 
-impl<'a> Asked<'a> {
+impl<'a> ThreadsRequest<'a> {
     /// An anonymous principal has no conversations, so that the routes are unknown to it.
     pub(super) fn new(
         assistant: &Assistant,
@@ -103,7 +103,7 @@ pub(super) async fn list<B>(
     request: Request<B>,
 ) -> Result<Response<AssistantBody>, Rejection> {
     let (parts, _) = request.into_parts();
-    let asked = Asked::new(assistant, &parts.extensions, &parts.uri)?;
+    let asked = ThreadsRequest::new(assistant, &parts.extensions, &parts.uri)?;
     let listing = asked.page().await?;
     let threads = asked.described(&listing.conversations).await?;
     Ok(reply::json(StatusCode::OK, &json!({ "threads": threads, "nextCursor": listing.next })))
@@ -119,7 +119,7 @@ pub(super) async fn one<B: Body>(
     match parts.method {
         Method::PATCH => {
             let body = receive::posted(assistant, &mut parts, body).await?;
-            let asked = Asked::new(assistant, &parts.extensions, &parts.uri)?;
+            let asked = ThreadsRequest::new(assistant, &parts.extensions, &parts.uri)?;
             let change = change(&body.bytes, assistant.limits())?;
             let saved = asked.conversations.change(&asked.principal, chat, change).await.map_err(failed)?;
             match saved {
@@ -138,14 +138,14 @@ pub(super) async fn one<B: Body>(
             asked.one(chat).await
         }
         Method::DELETE => {
-            let asked = Asked::new(assistant, &parts.extensions, &parts.uri)?;
+            let asked = ThreadsRequest::new(assistant, &parts.extensions, &parts.uri)?;
             match asked.conversations.delete(&asked.principal, chat).await.map_err(failed)? {
                 true => Ok(reply::no_content()),
                 false => Err(Rejection::not_found()),
             }
         }
         _ => {
-            let asked = Asked::new(assistant, &parts.extensions, &parts.uri)?;
+            let asked = ThreadsRequest::new(assistant, &parts.extensions, &parts.uri)?;
             asked.one(chat).await
         }
     }
@@ -158,7 +158,7 @@ pub(super) async fn messages<B>(
     request: Request<B>,
 ) -> Result<Response<AssistantBody>, Rejection> {
     let (parts, _) = request.into_parts();
-    let asked = Asked::new(assistant, &parts.extensions, &parts.uri)?;
+    let asked = ThreadsRequest::new(assistant, &parts.extensions, &parts.uri)?;
     let window = Window {
         branch: parameter(asked.uri, "branch")?.map_or(Branch::Head, Branch::Leaf),
         before: parameter(asked.uri, "before")?,

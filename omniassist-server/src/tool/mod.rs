@@ -95,7 +95,7 @@ mod idempotency_key;
 mod inner_call;
 mod json;
 mod label;
-mod loaded;
+mod loaded_tools;
 mod output;
 mod registered;
 mod registry;
@@ -128,7 +128,7 @@ pub use handler::{
 pub use hooks::ToolDecision;
 pub(crate) use hooks::ToolHooks;
 pub use json::Json;
-pub(crate) use loaded::Loaded;
+pub(crate) use loaded_tools::LoadedTools;
 pub(crate) use output::cap_text;
 pub use registered::RegisteredTool;
 pub use registry::{ToolSnapshot, Tools};

@@ -1,6 +1,6 @@
 //! The setting of the playground.
 
-mod asked;
+mod settings;
 mod turn;
 
 use super::AssistantBuilder;
@@ -13,6 +13,6 @@ impl AssistantBuilder {
     /// [`prepare`](Self::prepare) that are added later can change what it sets.
     pub fn playground(mut self, playground: Playground) -> Self {
         self.config.http.playground = Some(playground);
-        self.prepare(asked::prepare).prepare_step(asked::prepare_step)
+        self.prepare(settings::prepare).prepare_step(settings::prepare_step)
     }
 }

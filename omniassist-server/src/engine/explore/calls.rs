@@ -29,7 +29,7 @@ struct Question {
 }
 
 /// A question that a client is shown, and the place of its answer.
-pub(super) struct Asked {
+pub(super) struct ShownQuestion {
     call_id: Text,
     query: OpenQuery,
     reply: oneshot::Receiver<Answer>,
@@ -81,7 +81,7 @@ impl Waiting {
         let asked = tree.open_calls(id, queries.collect());
         let answers = async {
             let mut answers = Vec::new();
-            for Asked { call_id, query, reply } in asked {
+            for ShownQuestion { call_id, query, reply } in asked {
                 let answer = timeout_at(until, reply).await.ok().and_then(Result::ok);
                 answers.push((call_id, answer.unwrap_or_else(|| unanswered(&query))));
             }
@@ -149,14 +149,18 @@ pub(super) fn not_open() -> Error {
 
 impl Tree {
     /// Adds questions about calls, and shows them.
-    fn open_calls(&self, id: &Text, queries: Vec<OpenQuery>) -> Vec<Asked> {
+    fn open_calls(&self, id: &Text, queries: Vec<OpenQuery>) -> Vec<ShownQuestion> {
         let mut nodes = self.nodes();
         let Some(node) = nodes.get_mut(id) else { return Vec::new() };
         let mut asked = Vec::new();
         for query in &queries {
             let (sender, reply) = oneshot::channel();
             node.calls.push((query.query_id.clone(), sender));
-            asked.push(Asked { call_id: query.call.tool_call_id.clone(), query: query.clone(), reply });
+            asked.push(ShownQuestion {
+                call_id: query.call.tool_call_id.clone(),
+                query: query.clone(),
+                reply,
+            });
         }
         node.state.queries.clone_from(&queries);
         nodes.set_status(id, Status::WaitingForUser);

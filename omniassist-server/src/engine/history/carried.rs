@@ -5,7 +5,7 @@ use omniassist_core::message::{OWN_KEY, own_entries};
 use omniassist_core::{RunRequest, Text};
 use serde_json::{Map, Value};
 
-use super::made::Made;
+use super::window_summary::WindowSummary;
 use crate::Principal;
 use crate::seal::{HistoryNote, SealKeys, Sealer};
 
@@ -16,7 +16,7 @@ const KEY: &str = "history";
 #[derive(Debug, Default)]
 pub(in crate::engine) struct Carried {
     pub(super) rate: Option<TokenRate>,
-    pub(super) summary: Option<Made>,
+    pub(super) summary: Option<WindowSummary>,
 }
 
 impl Carried {
@@ -37,7 +37,7 @@ impl Carried {
             }
             carried.rate = carried.rate.or(Some(note.rate));
             if let Some((covers, text)) = note.summary {
-                carried.summary = Some(Made { covers, text: Text::from(text) });
+                carried.summary = Some(WindowSummary { covers, text: Text::from(text) });
                 break;
             }
         }
@@ -59,7 +59,7 @@ fn parse(entry: &str) -> Option<(HistoryNote<'_>, &str)> {
 /// Returns the metadata with which an answer carries these.
 pub(in crate::engine) fn metadata(
     rate: TokenRate,
-    made: Option<&Made>,
+    made: Option<&WindowSummary>,
     sealer: &Sealer,
 ) -> Option<(String, Value)> {
     let note = HistoryNote { rate, summary: made.map(|made| (made.covers, made.text.as_str())) };

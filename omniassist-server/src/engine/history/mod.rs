@@ -1,11 +1,11 @@
 //! The part of a long conversation that is sent to the model.
 
 mod carried;
-mod made;
 mod setting;
 mod summaries;
+mod window_summary;
 
 pub(super) use carried::{Carried, metadata};
-pub(super) use made::{Made, Viewed};
 pub use setting::History;
-pub(super) use setting::Posted;
+pub(super) use setting::WindowInput;
+pub(super) use window_summary::{Viewed, WindowSummary};

@@ -6,8 +6,8 @@ use omniassist_core::message::Part;
 use omniassist_core::{Message, ToolChoice};
 
 use super::carried::Carried;
-use super::made::Viewed;
 use super::summaries::Summaries;
+use super::window_summary::Viewed;
 use crate::provider::LlmProvider;
 use crate::tool::ToolSnapshot;
 
@@ -94,8 +94,8 @@ impl History {
     }
 }
 
-/// The facts of a run that its window needs, beside the conversation.
-pub(in crate::engine) struct Posted {
+/// The values of a run that its window needs, beside the conversation.
+pub(in crate::engine) struct WindowInput {
     pub(in crate::engine) tools: ToolSnapshot,
     pub(in crate::engine) carried: Carried,
 }
@@ -106,7 +106,7 @@ impl History {
         &self,
         messages: &[Message],
         texts: [Option<&str>; 2],
-        posted: Posted,
+        posted: WindowInput,
         provider: &dyn LlmProvider,
     ) -> Viewed {
         let texts: u64 = texts.into_iter().flatten().map(estimate_text).sum();
@@ -121,7 +121,7 @@ impl History {
             Some(summaries) if !view.cuts().is_empty() => {
                 summaries.add_to(view, messages, posted.carried.summary.as_ref()).await
             }
-            _ => Viewed { view, made: None },
+            _ => Viewed { view, summary: None },
         }
     }
 }

@@ -6,7 +6,7 @@ use omniassist_core::history::{View, describe, statements};
 use omniassist_core::{Message, Text};
 use sha2::{Digest as _, Sha256};
 
-use super::made::{Made, Viewed};
+use super::window_summary::{Viewed, WindowSummary};
 use crate::engine::llm_summariser::LlmSummariser;
 use crate::engine::summary::{self, MAX_TIME, Used};
 use crate::provider::LlmProvider;
@@ -26,7 +26,7 @@ const MAX_CALLS: usize = 8;
 pub(super) struct Summaries {
     model: LlmSummariser,
     max_bytes: usize,
-    kept: Mutex<VecDeque<Made>>,
+    kept: Mutex<VecDeque<WindowSummary>>,
 }
 
 impl Summaries {
@@ -36,7 +36,12 @@ impl Summaries {
     }
 
     /// Adds the summary of the omitted messages to a view, if it is known or can be made.
-    pub(super) async fn add_to(&self, view: View, messages: &[Message], known: Option<&Made>) -> Viewed {
+    pub(super) async fn add_to(
+        &self,
+        view: View,
+        messages: &[Message],
+        known: Option<&WindowSummary>,
+    ) -> Viewed {
         let from = view.compacted().unwrap_or(0);
         let digests = digests(messages, from, view.cuts());
         let mut progress = self.newest(&digests, known);
@@ -52,11 +57,11 @@ impl Summaries {
             Some(text) => view.with_summary(&text),
             None => view,
         };
-        Viewed { view, made }
+        Viewed { view, summary: made }
     }
 
     /// Finds the known summary that covers the most messages.
-    fn newest(&self, digests: &[[u8; 32]], known: Option<&Made>) -> Progress {
+    fn newest(&self, digests: &[[u8; 32]], known: Option<&WindowSummary>) -> Progress {
         let kept = lock(&self.kept);
         let summary = digests.iter().enumerate().rev().find_map(|(at, digest)| {
             let found = known.into_iter().chain(&*kept).find(|made| made.covers == *digest);
@@ -105,13 +110,13 @@ impl Summaries {
                 tracing::warn!("the summary of a conversation failed: the model wrote nothing");
                 return;
             }
-            let made = Made { covers: *covers, text: Text::from(text) };
+            let made = WindowSummary { covers: *covers, text: Text::from(text) };
             self.keep(made.clone());
             (progress.done, progress.summary) = (next, Some(made));
         }
     }
 
-    fn keep(&self, made: Made) {
+    fn keep(&self, made: WindowSummary) {
         let mut kept = lock(&self.kept);
         if kept.len() == KEPT {
             kept.pop_front();
@@ -124,7 +129,7 @@ impl Summaries {
 struct Progress {
     /// The number of cuts that it covers.
     done: usize,
-    summary: Option<Made>,
+    summary: Option<WindowSummary>,
 }
 
 /// Returns, for each cut, the digest of the summariser's input: the messages from `from` up to the cut.
@@ -144,7 +149,7 @@ fn digests(messages: &[Message], mut from: usize, cuts: &[usize]) -> Vec<[u8; 32
 }
 
 /// Returns the text that replaces the omitted messages: statements of the user, and the model's summary.
-fn text(said: &[&str], summary: Option<&Made>) -> Option<String> {
+fn text(said: &[&str], summary: Option<&WindowSummary>) -> Option<String> {
     let mut text = String::new();
     if !said.is_empty() {
         text.push_str("What the user said, word for word:\n");

@@ -24,7 +24,7 @@ impl Agents {
     /// Reads on in the journal of a run. Events that are only shown yet count too, if this process drives the run.
     async fn read(&mut self, stores: &Stores, head: &RunHead) -> Result<(), StoreError> {
         // First, since a write in between drops them from the tail.
-        let shown = stores.live_in(head).map(|leg| leg.shown.tail.shown());
+        let shown = stores.live_in(head).map(|leg| leg.shown.tail.events());
         let (runs, from) = (&*stores.runs, self.at);
         journal::for_each_segment(runs, &head.scope, head.run, from, |_, records, at| {
             self.at = at;

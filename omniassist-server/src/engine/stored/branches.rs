@@ -14,15 +14,15 @@ pub(super) struct Branches<'a> {
     conversations: &'a dyn ConversationStore,
     scope: &'a Scope,
     chat: &'a str,
-    loaded: Loaded,
+    loaded: PreloadedBranches,
     version: Option<u32>,
 }
 
 /// Branches that were loaded before they are needed.
 #[derive(Default)]
-pub(super) struct Loaded(Vec<(Branch, Option<Conversation>)>);
+pub(super) struct PreloadedBranches(Vec<(Branch, Option<Conversation>)>);
 
-impl Loaded {
+impl PreloadedBranches {
     pub(super) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -30,11 +30,11 @@ impl Loaded {
 
 impl<'a> Branches<'a> {
     pub(super) fn new(conversations: &'a dyn ConversationStore, scope: &'a Scope, chat: &'a str) -> Self {
-        Self { conversations, scope, chat, loaded: Loaded::default(), version: None }
+        Self { conversations, scope, chat, loaded: PreloadedBranches::default(), version: None }
     }
 
     /// Takes branches from those that were loaded before.
-    pub(super) fn with(self, loaded: Loaded) -> Self {
+    pub(super) fn with(self, loaded: PreloadedBranches) -> Self {
         Self { loaded, ..self }
     }
 
@@ -49,12 +49,16 @@ impl<'a> Branches<'a> {
     /// # Errors
     ///
     /// Returns an error if the store cannot be used.
-    pub(super) async fn load_all(&self, wanted: Vec<Branch>) -> Result<Loaded, Error> {
+    pub(super) async fn load_all(&self, wanted: Vec<Branch>) -> Result<PreloadedBranches, Error> {
         let load = async |branch: Branch| Ok::<_, Error>((branch.clone(), self.find(branch).await?));
         let loaded = future::try_join_all(wanted.into_iter().map(load)).await?;
         let mut versions = loaded.iter().map(|(_, found)| version(found.as_ref()));
         let first = versions.next();
-        Ok(if versions.all(|other| Some(other) == first) { Loaded(loaded) } else { Loaded::default() })
+        Ok(if versions.all(|other| Some(other) == first) {
+            PreloadedBranches(loaded)
+        } else {
+            PreloadedBranches::default()
+        })
     }
 
     /// Loads a part of the conversation; `None` if there is no conversation of this name.

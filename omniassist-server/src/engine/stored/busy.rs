@@ -5,7 +5,7 @@ use omniassist_core::message::{Message, Role};
 use omniassist_core::run::Trigger;
 use omniassist_core::{Error, RunRequest};
 
-use super::branches::{Branches, Loaded};
+use super::branches::{Branches, PreloadedBranches};
 use super::message::message_id;
 use super::post;
 use super::stored_post::StoredPost;
@@ -20,7 +20,7 @@ use crate::store::{Branch, Post, RunHead, RunState, Signal, SignalKind, Which};
 /// The place of a post in its chat.
 pub(super) enum Turn {
     /// The run can begin. These branches were loaded while the store looked for an earlier run.
-    Now(Loaded),
+    Now(PreloadedBranches),
     /// The run waits until this one and those in the queue have ended.
     After(Box<RunHead>),
     /// The post began this run before.
@@ -90,7 +90,7 @@ impl Assistant {
         }
         if when_busy == WhenBusy::Enqueue {
             // The chat may have become busy. The run is then refused when it is inserted.
-            return Ok(Turn::Now(Loaded::default()));
+            return Ok(Turn::Now(PreloadedBranches::default()));
         }
         self.end_earlier(post, key, admission, request, wanted).await
     }
@@ -122,7 +122,7 @@ impl Assistant {
             return Ok(Turn::Repeats(Box::new(head)));
         }
         self.supersede(post.stores, &head).await?;
-        Ok(Turn::Now(Loaded::default()))
+        Ok(Turn::Now(PreloadedBranches::default()))
     }
 
     /// Returns `true` if the message of a post is not the question that a run answers. Generated ids do not count. The question

@@ -67,7 +67,7 @@ impl Assistant {
         let last = messages.pop_if(|last| last.role == Role::Assistant);
         let mut events = last.as_ref().map(message_events).unwrap_or_default();
         let rest = match waiting {
-            Some(head) => self.rest(scope, head.run, None).await?,
+            Some(head) => self.leg_events(scope, head.run, None).await?,
             None => None,
         };
         match rest {

@@ -11,9 +11,9 @@ use uuid::Uuid;
 
 use super::branches::Branches;
 use super::input::Input;
+use super::leg_events::LegEvents;
 use super::message::message_id;
 use super::post;
-use super::rest::Rest;
 use super::stored_post::StoredPost;
 use super::verifier::Stored;
 use super::view::View;
@@ -72,7 +72,7 @@ impl Assistant {
         let mut checked = request.clone();
         if !request.awaits_history {
             let branches = Branches::new(&*stores.conversations, scope, chat);
-            post::take(branches, &mut checked, &tools).await?;
+            post::merge(branches, &mut checked, &tools).await?;
         }
         let verifier = Stored(&*self.setup.verifier);
         self.verified(&mut checked, &extensions, principal, &verifier, false, Some(&tools))?;
@@ -169,8 +169,8 @@ impl Assistant {
         if was_stopped_in_queue(&head) {
             return Ok(Some(stopped_view(stores, scope, run)));
         }
-        let rest = self.rest(scope, run, Some(1)).await?;
-        Ok(rest.filter(|rest| rest.epoch == 1).map(Rest::into_view))
+        let rest = self.leg_events(scope, run, Some(1)).await?;
+        Ok(rest.filter(|rest| rest.epoch == 1).map(LegEvents::into_view))
     }
 
     fn spawn_wait(&self, scope: Scope, run: RunId) {
@@ -237,7 +237,7 @@ impl Assistant {
         let chat = request.chat_id.clone().unwrap_or_default();
         let branches = Branches::new(&*stores.conversations, scope, &chat);
         let tools = self.possible_tools(request, extensions)?;
-        let taken = post::take(branches, request, &tools).await?;
+        let taken = post::merge(branches, request, &tools).await?;
         let keeps_seals = !self.setup.config.on_finish.is_empty();
         let verifier = Stored(&*self.setup.verifier);
         let verified = self.verified(request, extensions, principal, &verifier, keeps_seals, Some(&tools))?;

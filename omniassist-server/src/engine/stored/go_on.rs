@@ -12,8 +12,8 @@ use tokio::time::{Instant, sleep, timeout};
 use super::input::{Input, OF_TREE};
 use super::last_leg::LastLeg;
 use super::leg::{Leg, Start};
+use super::leg_events::LegEvents;
 use super::message::{self, message_id};
-use super::rest::Rest;
 use super::stop::head_of;
 use super::stored_post::StoredPost;
 use super::view::View;
@@ -22,7 +22,7 @@ use crate::engine::admission::Admission;
 use crate::engine::handoff_lookup::Verified;
 use crate::engine::recovery::Recovery;
 use crate::engine::stores::Stores;
-use crate::engine::stores::answers::Posted;
+use crate::engine::stores::answers::PostedAnswers;
 use crate::engine::stores::journal::Position;
 use crate::engine::stores::refused;
 use crate::engine::{Assistant, verification};
@@ -52,7 +52,7 @@ impl Assistant {
     pub(super) async fn answer(
         &self,
         post: &StoredPost<'_>,
-        answers: Posted,
+        answers: PostedAnswers,
         extensions: Extensions,
         admission: Admission,
     ) -> Result<View, Error> {
@@ -87,8 +87,8 @@ impl Assistant {
         }
         let head = self.find_run(scope, Which::Run(head.run)).await?.ok_or_else(Error::not_waiting)?;
         if head.state != RunState::Waiting {
-            let rest = self.rest(scope, head.run, Some(head.epoch)).await?;
-            return rest.map(Rest::into_view).ok_or_else(Error::already_answered);
+            let rest = self.leg_events(scope, head.run, Some(head.epoch)).await?;
+            return rest.map(LegEvents::into_view).ok_or_else(Error::already_answered);
         }
         // The run still waits for other answers.
         let queue = VecDeque::from([
@@ -99,11 +99,16 @@ impl Assistant {
     }
 
     /// Returns a viewer of what followed answers that a run had before it ended.
-    async fn answered(&self, post: &StoredPost<'_>, answers: &Posted, head: &RunHead) -> Result<View, Error> {
+    async fn answered(
+        &self,
+        post: &StoredPost<'_>,
+        answers: &PostedAnswers,
+        head: &RunHead,
+    ) -> Result<View, Error> {
         match answers.is_known {
             Some(true) if message_id(head.run) == answers.message && head.head > 0 => {
-                let rest = self.rest(&post.scope, head.run, Some(head.epoch)).await?;
-                rest.map(Rest::into_view).ok_or_else(Error::already_answered)
+                let rest = self.leg_events(&post.scope, head.run, Some(head.epoch)).await?;
+                rest.map(LegEvents::into_view).ok_or_else(Error::already_answered)
             }
             Some(_) if answers.open.is_empty() => Err(Error::already_answered()),
             _ => Err(Error::not_waiting()),

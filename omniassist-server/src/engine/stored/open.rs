@@ -10,13 +10,13 @@ use omniassist_core::run::Trigger;
 use omniassist_core::{Error, ErrorCode, RunRequest, Text};
 use tokio::time::{Instant, sleep};
 
-use super::branches::{self, Branches, Loaded};
+use super::branches::{self, Branches, PreloadedBranches};
 use super::busy::{Turn, busy};
 use super::enqueue::stopped_view;
 use super::input::Input;
 use super::leg::{Built, Leg, Start};
-use super::post::{self, Taken, What};
-use super::rest::Rest;
+use super::leg_events::LegEvents;
+use super::post::{self, NewPart, PostKind};
 use super::stored_post::StoredPost;
 use super::verifier::Stored;
 use super::view::View;
@@ -135,7 +135,7 @@ impl Assistant {
         };
         let digest = || Post::digest(post_digest(&request, self.agent_name()).to_le_bytes().to_vec());
         let identity = key.cloned().unwrap_or_else(digest);
-        let mut loaded = Loaded::default();
+        let mut loaded = PreloadedBranches::default();
         if !posts_answers(&request) {
             let wanted = if is_ahead { branches::of_question(&request) } else { Vec::new() };
             match self.take_turn(post, key, &mut admission, &mut request, wanted).await? {
@@ -147,8 +147,8 @@ impl Assistant {
             }
         }
         let tools = self.possible_tools(&request, &extensions)?;
-        let taken = take(post, loaded, &mut request, &tools).await?;
-        if let What::Answers(answers) = taken.what {
+        let taken = merge_post(post, loaded, &mut request, &tools).await?;
+        if let PostKind::Answers(answers) = taken.kind {
             return self.answer(post, answers, extensions, admission).await;
         }
         failpoint::hit("open.taken");
@@ -178,9 +178,9 @@ impl Assistant {
         }
         let rest = match head.head {
             0 => None,
-            _ => self.rest(&post.scope, head.run, Some(1)).await?,
+            _ => self.leg_events(&post.scope, head.run, Some(1)).await?,
         };
-        rest.map(Rest::into_view).ok_or_else(Error::duplicate_run)
+        rest.map(LegEvents::into_view).ok_or_else(Error::duplicate_run)
     }
 
     /// Adds the run of the chat to the error that it is busy.
@@ -197,7 +197,7 @@ impl Assistant {
     async fn begin_stored(
         &self,
         post: &StoredPost<'_>,
-        taken: &Taken,
+        taken: &NewPart,
         identity: Post,
         admitted: Admitted,
         is_ahead: bool,
@@ -219,7 +219,7 @@ impl Assistant {
         new.post = Some(identity);
         let input = Input::new(&request, leaf.clone(), self.agent_name()).and_then(|input| input.to_bytes());
         new.input = input.map_err(|error| refused::by_store(&error))?;
-        let has_stored_answers = taken.what != What::Import;
+        let has_stored_answers = taken.kind != PostKind::Import;
         failpoint::hit("open.described");
         let admission = Some(admission);
         let start =
@@ -281,23 +281,23 @@ struct NewLeg {
     when_busy: WhenBusy,
 }
 
-/// Takes what is new from a post, with branches that were loaded before. A run whose answer the post has may have ended since,
+/// Merges a post with its stored conversation, with branches that were loaded before. A run whose answer the post has may have ended since,
 /// so an unknown answer is looked for again.
-async fn take(
+async fn merge_post(
     post: &StoredPost<'_>,
-    loaded: Loaded,
+    loaded: PreloadedBranches,
     request: &mut RunRequest,
     tools: &PossibleTools,
-) -> Result<Taken, Error> {
+) -> Result<NewPart, Error> {
     let branches = || Branches::new(&*post.stores.conversations, &post.scope, &post.chat);
     if loaded.is_empty() {
-        return post::take(branches(), request, tools).await;
+        return post::merge(branches(), request, tools).await;
     }
     let posted = request.clone();
-    match post::take(branches().with(loaded), request, tools).await {
+    match post::merge(branches().with(loaded), request, tools).await {
         Err(error) if error.code() == ErrorCode::UnknownParent => {
             *request = posted;
-            post::take(branches(), request, tools).await
+            post::merge(branches(), request, tools).await
         }
         taken => taken,
     }

@@ -21,7 +21,7 @@ use uuid::Uuid;
 
 use super::branches::{Branches, read};
 use super::message::{message_id, stored_message};
-use crate::engine::stores::answers::{self, Posted};
+use crate::engine::stores::answers::{self, PostedAnswers};
 use crate::store::{Branch, Change, ConversationStore, RunId, Scope, StoreError};
 
 /// The characters of a title.
@@ -29,8 +29,8 @@ const TITLE_CHARS: usize = 80;
 
 /// The new part of a post.
 #[derive(Debug)]
-pub(super) struct Taken {
-    pub(super) what: What,
+pub(super) struct NewPart {
+    pub(super) kind: PostKind,
     /// The version of the conversation that the post was compared with; 0 if there was none.
     pub(super) version: u32,
     /// The index of the first message of the request that the store does not have.
@@ -42,16 +42,16 @@ pub(super) struct Taken {
 
 /// The kind of a post.
 #[derive(Debug, PartialEq)]
-pub(super) enum What {
+pub(super) enum PostKind {
     /// New messages of the user, or none: an answer is made again.
     New,
     /// A conversation that the store does not have. It is verified like one that no store keeps.
     Import,
     /// Answers to calls of a stored message.
-    Answers(Posted),
+    Answers(PostedAnswers),
 }
 
-/// Takes what is new from a post. Afterwards the request has the stored branch and the new messages after it, and
+/// Merges a post with the stored conversation. Afterwards the request has the stored branch and the new messages after it, and
 /// [`loaded_messages`](RunRequest::loaded_messages) is the number of those from the store. Answers are written into the
 /// last message.
 ///
@@ -62,11 +62,11 @@ pub(super) enum What {
 ///
 /// Returns an error if the store does not have the message before the posted one, or cannot be used. The request must not
 /// be used then.
-pub(super) async fn take(
+pub(super) async fn merge(
     mut store: Branches<'_>,
     request: &mut RunRequest,
     tools: &(dyn ToolCatalog + Sync),
-) -> Result<Taken, Error> {
+) -> Result<NewPart, Error> {
     let is_last_only = mem::take(&mut request.awaits_history);
     let mut posted = VecDeque::from(mem::take(&mut request.messages));
     let Some(mut last) = posted.pop_back() else { return ask_again(store, request).await };
@@ -79,10 +79,16 @@ pub(super) async fn take(
         if is_last_only && last.role == Role::Assistant {
             return Err(Error::unknown_parent());
         }
-        let what = if posted.is_empty() { What::New } else { What::Import };
+        let kind = if posted.is_empty() { PostKind::New } else { PostKind::Import };
         posted.push_back(last);
         request.messages = posted.into();
-        return Ok(Taken { what, version: store.version(), first_new: 0, answered: None, has_title: false });
+        return Ok(NewPart {
+            kind,
+            version: store.version(),
+            first_new: 0,
+            answered: None,
+            has_title: false,
+        });
     };
     let has_title = found.info.title.is_some();
     let mut branch = read(&found)?;
@@ -95,12 +101,12 @@ pub(super) async fn take(
             ));
         }
         if last.role == Role::Assistant && request.trigger == Trigger::Submit {
-            let answers = Posted::new(known, &last, tools);
+            let answers = PostedAnswers::new(known, &last, tools);
             if let Some(message) = branch.last_mut() {
                 answers::apply_answers(message, &answers.open);
             }
-            let what = What::Answers(answers);
-            return Ok(finish(&store, request, what, branch, Vec::new(), has_title));
+            let kind = PostKind::Answers(answers);
+            return Ok(finish(&store, request, kind, branch, Vec::new(), has_title));
         }
         if last.role == Role::Assistant {
             branch.pop();
@@ -109,43 +115,43 @@ pub(super) async fn take(
             let edited = store.branch(Branch::Leaf(last.id.clone())).await?;
             if edited.is_empty() {
                 branch.pop();
-                return Ok(finish(&store, request, What::New, branch, vec![last], has_title));
+                return Ok(finish(&store, request, PostKind::New, branch, vec![last], has_title));
             }
             branch = edited;
         }
-        return Ok(finish(&store, request, What::New, branch, Vec::new(), has_title));
+        return Ok(finish(&store, request, PostKind::New, branch, Vec::new(), has_title));
     }
     if last.role == Role::Assistant {
         return Err(Error::unknown_parent());
     }
     let (branch, new) = if !is_last_only {
         let parent = parent(&mut store, posted, last, tools).await?;
-        let taken = finish(&store, request, What::New, parent.branch, parent.new, has_title);
-        return Ok(Taken { answered: parent.answered, ..taken });
+        let taken = finish(&store, request, PostKind::New, parent.branch, parent.new, has_title);
+        return Ok(NewPart { answered: parent.answered, ..taken });
     } else if request.trigger == Trigger::Regenerate && request.message_id.is_some() {
         (store.question(request.message_id.as_ref()).await?, vec![last])
     } else {
         (store.branch(Branch::Head).await?, vec![last])
     };
-    Ok(finish(&store, request, What::New, branch, new, has_title))
+    Ok(finish(&store, request, PostKind::New, branch, new, has_title))
 }
 
 fn finish(
     store: &Branches<'_>,
     request: &mut RunRequest,
-    what: What,
+    kind: PostKind,
     branch: Vec<Message>,
     new: Vec<Message>,
     has_title: bool,
-) -> Taken {
+) -> NewPart {
     let first_new = branch.len();
     request.loaded_messages = first_new;
     request.messages = branch;
     request.messages.extend(new);
-    Taken { what, version: store.version(), first_new, answered: None, has_title }
+    NewPart { kind, version: store.version(), first_new, answered: None, has_title }
 }
 
-impl Taken {
+impl NewPart {
     /// Returns the change that the post makes. `verified` are the messages of the request after their verification.
     ///
     /// # Errors
@@ -153,7 +159,7 @@ impl Taken {
     /// Returns an error if a message has no JSON form.
     pub(super) fn change(&self, verified: &[Message]) -> Result<Change, StoreError> {
         let mut change = Change::default();
-        if let What::Answers(answers) = &self.what {
+        if let PostKind::Answers(answers) = &self.kind {
             if let Some(message) = verified.last().filter(|_| !answers.open.is_empty()) {
                 let before = verified.len().checked_sub(2).and_then(|at| verified.get(at));
                 let parent = before.map(|before| before.id.clone());
@@ -249,12 +255,12 @@ pub(super) fn is_version(posted: &Message, stored: &Message) -> bool {
 }
 
 /// Takes a post without messages: the answer to a stored question is made again.
-async fn ask_again(mut store: Branches<'_>, request: &mut RunRequest) -> Result<Taken, Error> {
+async fn ask_again(mut store: Branches<'_>, request: &mut RunRequest) -> Result<NewPart, Error> {
     let branch = store.question(request.message_id.as_ref()).await?;
     if branch.is_empty() {
         return Err(Error::invalid_field("messageId", "the id of a message of the chat", "another id"));
     }
-    Ok(finish(&store, request, What::New, branch, Vec::new(), true))
+    Ok(finish(&store, request, PostKind::New, branch, Vec::new(), true))
 }
 
 /// The place of new messages in a conversation.

@@ -37,7 +37,7 @@ pub(crate) enum Answer {
 
 /// The answers of a post whose last message is a stored one.
 #[derive(Debug, PartialEq)]
-pub(in crate::engine) struct Posted {
+pub(in crate::engine) struct PostedAnswers {
     /// The message.
     pub(in crate::engine) message: Text,
     /// The answers to its open calls.
@@ -46,7 +46,7 @@ pub(in crate::engine) struct Posted {
     pub(in crate::engine) is_known: Option<bool>,
 }
 
-impl Posted {
+impl PostedAnswers {
     /// Compares a posted message with the stored one.
     pub(in crate::engine) fn new(stored: &Message, posted: &Message, tools: &dyn ToolCatalog) -> Self {
         let step = posted.parts.get(posted.last_step()..).unwrap_or_default();

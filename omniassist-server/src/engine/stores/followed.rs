@@ -148,9 +148,9 @@ impl Followed {
         let mut state = lock(&self.state);
         let Some(entry) = state.runs.get_mut(&run) else { return false };
         match entry.show(tail) {
-            Ok(Shown::All) => false,
-            Ok(Shown::Part) => true,
-            Ok(Shown::End) => {
+            Ok(ReadProgress::All) => false,
+            Ok(ReadProgress::Part) => true,
+            Ok(ReadProgress::End) => {
                 state.runs.remove(&run);
                 false
             }
@@ -165,7 +165,7 @@ impl Followed {
     }
 }
 
-enum Shown {
+enum ReadProgress {
     All,
     /// The store has more segments.
     Part,
@@ -174,11 +174,11 @@ enum Shown {
 }
 
 impl Entry {
-    fn show(&mut self, tail: Option<Tail>) -> Result<Shown, StoreError> {
+    fn show(&mut self, tail: Option<Tail>) -> Result<ReadProgress, StoreError> {
         let shown = &self.leg.tail;
         let Some(tail) = tail else {
             shown.break_off();
-            return Ok(Shown::End);
+            return Ok(ReadProgress::End);
         };
         let mut has_ended = false;
         for segment in &tail.segments {
@@ -191,22 +191,22 @@ impl Entry {
             self.at = Position::after(segment);
             if !shown.publish_segment(events, self.at.events) {
                 shown.break_off();
-                return Ok(Shown::End);
+                return Ok(ReadProgress::End);
             }
         }
         if has_ended {
             shown.complete();
-            return Ok(Shown::End);
+            return Ok(ReadProgress::End);
         }
         if self.at.segments < tail.head {
-            return Ok(Shown::Part);
+            return Ok(ReadProgress::Part);
         }
         if tail.state != RunState::Running {
             shown.break_off();
-            return Ok(Shown::End);
+            return Ok(ReadProgress::End);
         }
         self.show_pieces();
-        Ok(Shown::All)
+        Ok(ReadProgress::All)
     }
 
     /// Shows the pieces that follow what the tail has.

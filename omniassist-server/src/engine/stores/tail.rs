@@ -75,13 +75,13 @@ enum End {
 
 /// The events of a tail at one time.
 #[derive(Default)]
-pub(in crate::engine) struct Shown {
+pub(in crate::engine) struct TailEvents {
     /// The number of the first of `events`.
     first: u64,
     events: Vec<RunEvent>,
 }
 
-impl Shown {
+impl TailEvents {
     /// Returns the events from `next` on.
     pub(in crate::engine) fn after(mut self, next: u64) -> Vec<RunEvent> {
         let at = usize::try_from(next.saturating_sub(self.first)).unwrap_or(usize::MAX);
@@ -242,18 +242,18 @@ impl Tail {
     /// has not read.
     ///
     /// It returns none of another instance's run, of which a claim may withdraw events that the journal does not have.
-    pub(in crate::engine) async fn begun(&self) -> Shown {
+    pub(in crate::engine) async fn begun(&self) -> TailEvents {
         self.begun.cancelled().await;
-        self.shown()
+        self.events()
     }
 
     /// Returns the events that the tail has, without those of another instance's run.
-    pub(in crate::engine) fn shown(&self) -> Shown {
+    pub(in crate::engine) fn events(&self) -> TailEvents {
         let state = lock(&self.state);
         if state.is_copy {
-            return Shown::default();
+            return TailEvents::default();
         }
-        Shown { first: state.first, events: state.events.iter().cloned().collect() }
+        TailEvents { first: state.first, events: state.events.iter().cloned().collect() }
     }
 
     pub(in crate::engine) fn admission(&self) -> Admission {

@@ -51,7 +51,7 @@ pub(in crate::engine) trait Begin: Send + Sync {
     /// Returns an error for the model if the run cannot begin.
     fn begin(
         &self,
-        asked: Asked<'_>,
+        asked: AgentQuestion<'_>,
         parent: &RunContext,
         branch: Branch,
     ) -> Result<Box<dyn Work>, ToolError>;
@@ -63,7 +63,7 @@ pub(in crate::engine) trait Begin: Send + Sync {
     /// Returns an error for the model if the call cannot be made.
     fn begin_call(
         &self,
-        asked: Asked<'_>,
+        asked: AgentQuestion<'_>,
         call: &InnerCall,
         parent: &RunContext,
         branch: Branch,
@@ -71,7 +71,7 @@ pub(in crate::engine) trait Begin: Send + Sync {
 }
 
 /// The question to an agent.
-pub(in crate::engine) struct Asked<'a> {
+pub(in crate::engine) struct AgentQuestion<'a> {
     pub(in crate::engine) agent: &'a str,
     pub(in crate::engine) task: &'a Text,
     /// The abilities of the client, if the agent may wait for it.

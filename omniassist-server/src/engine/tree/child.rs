@@ -13,7 +13,7 @@ use tokio::time::{Sleep, sleep};
 
 use super::asking::Asking;
 use super::recorded::Recorded;
-use super::shown::Shown;
+use super::shown::ShownAgent;
 use crate::engine::meter::Meter;
 use crate::panics;
 use crate::store::ModelUsage;
@@ -77,7 +77,7 @@ pub(super) struct Child {
     /// `None` for the call of a tool.
     pub(super) node: Option<NodeId>,
     pub(super) work: Box<dyn Work>,
-    pub(super) shown: Shown,
+    pub(super) shown: ShownAgent,
     reply: oneshot::Sender<Result<Answered, ToolError>>,
     deadline: Pin<Box<Sleep>>,
     /// Set by the deadline, and by the end of the asking tool.
@@ -117,7 +117,7 @@ impl Child {
     pub(super) fn new(
         node: Option<NodeId>,
         work: Box<dyn Work>,
-        shown: Shown,
+        shown: ShownAgent,
         reply: oneshot::Sender<Result<Answered, ToolError>>,
         longest: Duration,
         waker: Waker,

@@ -15,7 +15,7 @@ mod shown;
 mod spending;
 
 pub(super) use asking::Suspended;
-pub(super) use branch::{Asked, Begin, Branch};
+pub(super) use branch::{AgentQuestion, Begin, Branch};
 pub(super) use child::Work;
 pub(super) use ledger_node::LedgerNode;
 pub(super) use ready::MOST;

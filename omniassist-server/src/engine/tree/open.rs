@@ -9,11 +9,11 @@ use omniassist_core::tree::{Limit, NodeId};
 use omniassist_core::{RunEvent, Text};
 
 use super::asking::{Asking, Suspended};
-use super::branch::{Asked, Branch};
+use super::branch::{AgentQuestion, Branch};
 use super::child::{Child, Work};
 use super::inner::state_event;
 use super::ready::bit;
-use super::shown::Shown;
+use super::shown::ShownAgent;
 use crate::RunContext;
 use crate::seal::Sealer;
 use crate::sync::lock;
@@ -33,7 +33,7 @@ const DEEPEST_CALL: u32 = 16;
 struct Opened {
     node: Option<NodeId>,
     work: Box<dyn Work>,
-    shown: Shown,
+    shown: ShownAgent,
     longest: Duration,
     asking: Option<Box<Asking>>,
     journal: Option<Vec<Record>>,
@@ -102,7 +102,7 @@ impl Branch {
         let id = id.or_else(|| suspended.as_ref().map(|suspended| suspended.agent_id.clone()));
         let journal = agents.as_ref().map(|agents| id.as_ref().map(|id| agents.of(id)).unwrap_or_default());
         let depth = self.depth + u32::from(inner.is_none());
-        let shown = Shown::new(ask, id, self.shown_id(), depth);
+        let shown = ShownAgent::new(ask, id, self.shown_id(), depth);
         let (tree, id) = (Arc::clone(&self.tree), shown.agent_id().clone());
         let mut branch = Self::new(tree, node.unwrap_or(self.node), Some(id), depth);
         branch.calls_above = self.calls_above + u32::from(inner.is_some());
@@ -122,8 +122,16 @@ impl Branch {
         });
         let abilities = if sealer.is_some() { self.abilities } else { ClientAbilities::none() };
         let id = shown.run_id();
-        let asked =
-            Asked { agent, task, abilities, sealer, suspended, asked_by, id, journal: journal.clone() };
+        let asked = AgentQuestion {
+            agent,
+            task,
+            abilities,
+            sealer,
+            suspended,
+            asked_by,
+            id,
+            journal: journal.clone(),
+        };
         let begin = &self.tree.begin;
         let work = match inner {
             Some(call) => begin.begin_call(asked, call, run, branch),

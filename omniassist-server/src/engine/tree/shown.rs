@@ -14,12 +14,12 @@ const SHOWN: usize = 4 * 1024;
 
 /// An agent at work, as its client sees it. The client does not see the call of a tool that another tool makes, except for
 /// what it sends the client.
-pub(super) struct Shown {
+pub(super) struct ShownAgent {
     state: Box<AgentState>,
     is_inner: bool,
 }
 
-impl Shown {
+impl ShownAgent {
     /// Creates an agent that begins, or goes on with its earlier id.
     pub(super) fn new(ask: &AgentAsk, id: Option<Text>, parent_id: Option<Text>, depth: u32) -> Self {
         let id = id.unwrap_or_else(new_id);

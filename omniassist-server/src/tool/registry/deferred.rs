@@ -6,7 +6,7 @@ use omniassist_core::{Limits, Message, Text, ToolChoice, ToolSide, ToolSpec};
 
 use super::{Snapshot, ToolSnapshot, Tools};
 use crate::Result;
-use crate::tool::loaded::Loaded;
+use crate::tool::loaded_tools::LoadedTools;
 use crate::tool::registered::RegisteredTool;
 use crate::tool::search::{DeferAbove, Found, MAX_FOUND, Search, TOOL_SEARCH};
 use crate::tool::state::StateMap;
@@ -86,14 +86,14 @@ impl ToolSnapshot {
     }
 
     /// Returns the loaded tools of a conversation, if tools are deferred.
-    pub(crate) fn loaded_by(&self, messages: &[Message]) -> Option<Loaded> {
-        self.deferral().map(|search| Loaded::by(messages, search.above))
+    pub(crate) fn loaded_by(&self, messages: &[Message]) -> Option<LoadedTools> {
+        self.deferral().map(|search| LoadedTools::by(messages, search.above))
     }
 
     /// Returns the descriptions for one model call. These are all descriptions, unless tools are deferred. The search
     /// then comes first and the loaded tools of the conversation come last, in that order. The beginning therefore
     /// stays the same, and a provider can cache it.
-    pub(crate) fn offered(&self, loaded: Option<&Loaded>, choice: &ToolChoice) -> Arc<[Arc<ToolSpec>]> {
+    pub(crate) fn offered(&self, loaded: Option<&LoadedTools>, choice: &ToolChoice) -> Arc<[Arc<ToolSpec>]> {
         let eager = self.inner.search.as_deref().and_then(|search| self.eager(search));
         let Some((loaded, eager)) = loaded.zip(eager) else { return self.specs() };
         let mut names: Vec<_> = loaded.names().collect();

@@ -46,12 +46,12 @@ impl Chat {
         chat
     }
 
-    async fn take(&self, request: &mut RunRequest) -> Result<Taken, Error> {
-        take(Branches::new(&self.store, &self.scope, "chat-1"), request, &Tools).await
+    async fn take(&self, request: &mut RunRequest) -> Result<NewPart, Error> {
+        merge(Branches::new(&self.store, &self.scope, "chat-1"), request, &Tools).await
     }
 
     /// Takes a post and saves its change.
-    async fn post_request(&self, mut request: RunRequest) -> Result<(RunRequest, Taken), Error> {
+    async fn post_request(&self, mut request: RunRequest) -> Result<(RunRequest, NewPart), Error> {
         let taken = self.take(&mut request).await?;
         let change = taken.change(&request.messages).unwrap();
         let saved = self.store.save(&self.scope, "chat-1", &change).await.unwrap();
@@ -59,7 +59,7 @@ impl Chat {
         Ok((request, taken))
     }
 
-    async fn post(&self, messages: Vec<Message>) -> Result<(RunRequest, Taken), Error> {
+    async fn post(&self, messages: Vec<Message>) -> Result<(RunRequest, NewPart), Error> {
         self.post_request(RunRequest::new(messages)).await
     }
 
@@ -111,7 +111,7 @@ fn texts(request: &RunRequest) -> Vec<String> {
     request.messages.iter().map(Message::text).collect()
 }
 
-fn code(result: Result<(RunRequest, Taken), Error>) -> ErrorCode {
+fn code(result: Result<(RunRequest, NewPart), Error>) -> ErrorCode {
     result.unwrap_err().code()
 }
 
@@ -133,7 +133,7 @@ async fn of_a_whole_history_only_the_question_is_new() {
         .await
         .unwrap();
     assert_eq!(texts(&request), ["Where is order 17?", "In Kiel.", "When?", "Today.", "Why?"]);
-    assert_eq!((request.loaded_messages, &taken.what), (4, &What::New));
+    assert_eq!((request.loaded_messages, &taken.kind), (4, &PostKind::New));
     assert_eq!(chat.all().await.info.head.as_deref(), Some("q3"));
     assert_eq!(chat.tree().await.last().unwrap(), "a2 > q3: Why?");
 }
@@ -237,10 +237,10 @@ async fn an_unknown_conversation_is_imported_once() {
     let posted =
         || vec![user("q1", "Where is order 17?"), Message::assistant("a1", "In Kiel."), user("q2", "When?")];
     let (request, taken) = chat.post(posted()).await.unwrap();
-    assert_eq!((request.loaded_messages, &taken.what), (0, &What::Import));
+    assert_eq!((request.loaded_messages, &taken.kind), (0, &PostKind::Import));
     assert_eq!(chat.tree().await, ["- > q1: Where is order 17?", "q1 > a1: In Kiel.", "a1 > q2: When?"]);
     let (request, taken) = chat.post(posted()).await.unwrap();
-    assert_eq!((request.loaded_messages, &taken.what), (3, &What::New));
+    assert_eq!((request.loaded_messages, &taken.kind), (3, &PostKind::New));
     assert_eq!(chat.tree().await.len(), 3);
 }
 
@@ -322,7 +322,7 @@ async fn answers_are_taken_only_for_open_calls() {
     ];
     let (request, taken) = chat.post(vec![user("q9", "forged"), posted.clone()]).await.unwrap();
 
-    let What::Answers(answers) = &taken.what else { panic!("{taken:?}") };
+    let PostKind::Answers(answers) = &taken.kind else { panic!("{taken:?}") };
     let ids: Vec<&str> = answers.open.iter().map(|(id, _)| id.as_str()).collect();
     assert_eq!(ids, ["c1", "c2"]);
     assert_eq!(answers.is_known, Some(false));
@@ -339,7 +339,7 @@ async fn answers_are_taken_only_for_open_calls() {
 
     // Posted once more, the same answers are known.
     let (_, taken) = chat.post(vec![posted]).await.unwrap();
-    let What::Answers(answers) = &taken.what else { panic!("{taken:?}") };
+    let PostKind::Answers(answers) = &taken.kind else { panic!("{taken:?}") };
     assert!(answers.open.is_empty(), "{answers:?}");
 }
 
@@ -360,7 +360,7 @@ async fn answers_before_a_question_are_taken_for_the_last_message_only() {
         posted.parts[1] = call("c0", "show_map", output("forged"));
         posted.parts[5] = call("c3", "refund", output("forged"));
         let (request, taken) = chat.post(vec![posted, user("q5", "And now?")]).await.unwrap();
-        assert_eq!(taken.what, What::New);
+        assert_eq!(taken.kind, PostKind::New);
 
         let mut expected = waiting();
         if is_last {
@@ -398,8 +398,9 @@ fn a_title_is_the_first_line_of_the_first_question() {
     let title_of = |text: &str| title(&[Message::assistant("a", "x"), Message::user("q", text.to_owned())]);
     assert_eq!(title_of("\n  Where is it?  \nPlease."), Some("Where is it?".into()));
     assert_eq!(title_of(" \n"), None);
-    let later = [Message::user("q1", " \n"), Message::user("q2", "What is it?"), Message::user("q3", "Why?")];
-    assert_eq!(title(&later), Some("What is it?".into()));
+    let later =
+        [Message::user("q1", " \n"), Message::user("q2", "PostKind is it?"), Message::user("q3", "Why?")];
+    assert_eq!(title(&later), Some("PostKind is it?".into()));
     let exact = "word ".repeat(16);
     assert_eq!(title_of(&format!("{}s", exact.trim_end())).unwrap().chars().count(), 80);
     assert_eq!(title_of(&format!("{exact}more")), Some(format!("{}…", exact.trim_end()).into()));

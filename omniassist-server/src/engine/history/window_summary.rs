@@ -3,7 +3,7 @@ use omniassist_core::history::View;
 
 /// A summary, and the digest of the messages that it covers.
 #[derive(Debug, Clone)]
-pub(in crate::engine) struct Made {
+pub(in crate::engine) struct WindowSummary {
     pub(in crate::engine) covers: [u8; 32],
     pub(in crate::engine) text: Text,
 }
@@ -12,5 +12,5 @@ pub(in crate::engine) struct Made {
 pub(in crate::engine) struct Viewed {
     pub(in crate::engine) view: View,
     /// The summary that was made for the run.
-    pub(in crate::engine) made: Option<Made>,
+    pub(in crate::engine) summary: Option<WindowSummary>,
 }

@@ -16,7 +16,7 @@ const MIN_LOADED: usize = 20;
 /// derives the same list. At most `max` tools are loaded. When one more is loaded, only the `max / 2` most recently
 /// used tools stay. The definitions therefore do not change with each further tool, and a provider can cache them.
 #[derive(Debug)]
-pub(crate) struct Loaded {
+pub(crate) struct LoadedTools {
     max: usize,
     tools: Vec<Use>,
     /// The calls that were read.
@@ -30,7 +30,7 @@ struct Use {
     last: usize,
 }
 
-impl Loaded {
+impl LoadedTools {
     /// Reads the posted messages of a run.
     pub(super) fn by(messages: &[Message], max: usize) -> Self {
         let (read, tools) = (HashSet::new(), Vec::new());

@@ -13,12 +13,12 @@ use crate::engine::stores::journal::{self as stored_journal, Position};
 use crate::engine::stores::queue::was_stopped_in_queue;
 use crate::engine::stores::refused;
 use crate::engine::stores::shown_leg::ShownLeg;
-use crate::engine::stores::tail::{Shown, Tail, is_withdrawn_with_its_step};
+use crate::engine::stores::tail::{Tail, TailEvents, is_withdrawn_with_its_step};
 use crate::store::{RunHead, RunId, Scope, Which};
 
 /// The events of one leg of a run. The chunks of each response are counted from the start of a leg, since the response to
 /// an answer begins there.
-pub(crate) struct Rest {
+pub(crate) struct LegEvents {
     /// The events of the leg, as they were shown. Without an epoch, the parts of the message before the leg come first: the
     /// client has nothing of it.
     pub(crate) events: Vec<RunEvent>,
@@ -61,12 +61,12 @@ impl Assistant {
     /// # Errors
     ///
     /// Returns an error if the store is not available, or the journal cannot be read.
-    pub(crate) async fn rest(
+    pub(crate) async fn leg_events(
         &self,
         scope: &Scope,
         run: RunId,
         epoch: Option<u32>,
-    ) -> Result<Option<Rest>, Error> {
+    ) -> Result<Option<LegEvents>, Error> {
         let Some(stores) = self.stores() else { return Ok(None) };
         let Some((head, leg)) = self.revived(stores, scope, run).await? else { return Ok(None) };
         if epoch.is_some_and(|epoch| epoch == 0 || epoch > head.epoch) {
@@ -74,9 +74,9 @@ impl Assistant {
         }
         let shown = match &leg {
             Some(leg) => leg.tail.begun().await,
-            None => Shown::default(),
+            None => TailEvents::default(),
         };
-        let mut rest = Rest {
+        let mut rest = LegEvents {
             events: Vec::new(),
             kept: 0,
             epoch: 1,
@@ -135,7 +135,7 @@ impl Assistant {
     }
 }
 
-impl Rest {
+impl LegEvents {
     /// Replaces the start of a step by its reset, for a client that has more of the step than the journal: the step that
     /// begins anew, or the last one of a run that was given up. It does nothing if the journal has a reset there, or if the
     /// client has calls of the step.

@@ -12,7 +12,7 @@ const MEMBER: &str = "playground";
 /// The settings of a developer for one run.
 #[derive(Default, Deserialize)]
 #[serde(default, rename_all = "camelCase", deny_unknown_fields)]
-struct Asked {
+struct PlaygroundSettings {
     model: Option<Text>,
     system: Option<Text>,
     tool_choice: Option<Choice>,
@@ -39,7 +39,7 @@ struct Options {
     extra: Map<String, Value>,
 }
 
-impl Asked {
+impl PlaygroundSettings {
     /// Reads the member of an admitted request. `None` for any other one.
     fn read(run: &RunContext) -> Result<Option<Self>, Refusal> {
         let is_admitted = run.extensions().get::<Admitted>().is_some();
@@ -56,7 +56,9 @@ impl Asked {
 
 /// Sets the model and its options as a developer asks.
 pub(super) async fn prepare(plan: &mut RunPlan, run: RunContext) -> Result<(), Refusal> {
-    let Some(Asked { model, system, tool_choice, options: asked, turns: _ }) = Asked::read(&run)? else {
+    let Some(PlaygroundSettings { model, system, tool_choice, options: asked, turns: _ }) =
+        PlaygroundSettings::read(&run)?
+    else {
         return Ok(());
     };
     if let Some(model) = model {
@@ -86,7 +88,7 @@ pub(super) async fn prepare(plan: &mut RunPlan, run: RunContext) -> Result<(), R
 
 /// Plays a turn instead of a model call.
 pub(super) async fn prepare_step(step: &mut StepPlan, run: RunContext) -> Result<(), Refusal> {
-    let Some(mut asked) = Asked::read(&run)? else { return Ok(()) };
+    let Some(mut asked) = PlaygroundSettings::read(&run)? else { return Ok(()) };
     let at = usize::try_from(step.number()).unwrap_or(usize::MAX).saturating_sub(1);
     if at < asked.turns.len() {
         step.provider(played(asked.turns.swap_remove(at)));
