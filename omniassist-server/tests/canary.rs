@@ -293,19 +293,16 @@ async fn responses_do_not_contain_the_system_prompt() {
         ),
         ("unknown".to_owned(), b"data: {\"type\":\"response.new\",\"response\":{}}\n\n".to_vec()),
     ];
-    match std::env::var_os("OMNIASSIST_FIXTURES").map(std::path::PathBuf::from) {
-        Some(root) => {
-            let expected = std::fs::read_to_string(root.join("EXPECTED.jsonl")).unwrap();
-            for line in expected.lines() {
-                let line: serde_json::Value = serde_json::from_str(line).unwrap();
-                let path = line["path"].as_str().unwrap();
-                if path.starts_with("responses/") {
-                    streams.push((path.to_owned(), std::fs::read(root.join(path)).unwrap()));
-                }
+    if let Some(root) = crate::recordings::root() {
+        let expected = std::fs::read_to_string(root.join("EXPECTED.jsonl")).unwrap();
+        for line in expected.lines() {
+            let line: serde_json::Value = serde_json::from_str(line).unwrap();
+            let path = line["path"].as_str().unwrap();
+            if path.starts_with("responses/") {
+                streams.push((path.to_owned(), std::fs::read(root.join(path)).unwrap()));
             }
-            assert!(streams.len() > 60, "only {} streams", streams.len());
         }
-        None => eprintln!("OMNIASSIST_FIXTURES is not set: recorded streams are not checked"),
+        assert!(streams.len() > 60, "only {} streams", streams.len());
     }
     let (mut echoed, mut echoes) = (0, 0);
     let count = streams.len();

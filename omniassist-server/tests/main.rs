@@ -22,16 +22,13 @@ mod bridge;
 mod budget;
 mod budget_suite;
 mod bursts;
-mod calm;
 #[cfg(feature = "openai")]
 mod canary;
-mod caps;
 mod cassette;
 mod components;
+mod concurrent_runs;
 mod context;
 mod copilotkit;
-mod cost;
-mod costs;
 mod counted;
 mod dialects;
 mod drain;
@@ -47,6 +44,7 @@ mod forgery;
 mod gemini;
 mod guards;
 mod history;
+mod host_process;
 mod http;
 mod loader;
 #[cfg(feature = "openai")]
@@ -68,6 +66,8 @@ mod rate;
 mod recorded;
 #[cfg(feature = "__transport")]
 mod recordings;
+mod request_cpu_time;
+mod run_cost;
 mod shared_guard;
 mod spans;
 mod store_limits;

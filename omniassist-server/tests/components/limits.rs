@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use super::{Cart, Pay, Ticked, Totals, action_body, builder, chunks, keys, post_to, shows_cart, state_in};
 use crate::approvals::post;
-use crate::costs::{bound, cost};
+use crate::request_cpu_time::{bound, cost};
 
 /// Returns a part of a state that has this many bytes of JSON.
 fn ticked(bytes: usize) -> Value {

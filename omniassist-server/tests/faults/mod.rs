@@ -16,10 +16,10 @@
 //! | 10 | unknown words, nulls | `framing` | `openai::decode_chat` |
 //! | 11 | `[DONE]` missing, twice, early | `framing` | `openai::decode_chat` |
 //! | 12 | last event without a blank line | `framing` | core `sse::framing` |
-//! | 13 | endless line, endless event | `cost` (3) | core `sse::limits`, `transport::answers` |
-//! | 14 | 100,000 one-character deltas | `cost` | |
+//! | 13 | endless line, endless event | `resources` (3) | core `sse::limits`, `transport::answers` |
+//! | 14 | 100,000 one-character deltas | `resources` | |
 //! | 15 | invalid UTF-8 | `framing` | core `sse::framing` |
-//! | 16 | gzip, truncated gzip, bomb | `framing`, `cost` | `transport::gzip` |
+//! | 16 | gzip, truncated gzip, bomb | `framing`, `resources` | `transport::gzip` |
 //! | 17 | page under 200 | `framing` | `transport::answers` |
 //! | 18 | JSON error under 200 | `framing` | `transport::answers` |
 //! | 19 | error as the first event | `framing` | `transport::repeats` |
@@ -77,11 +77,11 @@
 )]
 
 mod ask;
-mod cost;
 mod framing;
 mod meaning;
 mod overflow;
 mod recorded_errors;
+mod resources;
 mod tls;
 mod transport;
 

@@ -1,7 +1,6 @@
 //! Tests of the recorded error replies of providers: the class of each, and the text that a browser receives.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 
 use bytes::Bytes;
 use http::{Request, header};
@@ -15,6 +14,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::ask::{Api, limits, provider};
+use crate::recordings::root;
 
 #[derive(Deserialize)]
 struct Recorded {
@@ -25,11 +25,7 @@ struct Recorded {
 }
 
 fn recorded() -> Option<Vec<Recorded>> {
-    let Some(root) = std::env::var_os("OMNIASSIST_FIXTURES").map(PathBuf::from) else {
-        eprintln!("OMNIASSIST_FIXTURES is not set: recorded error replies are not checked");
-        return None;
-    };
-    let lines = std::fs::read_to_string(root.join("http_errors.jsonl")).unwrap();
+    let lines = std::fs::read_to_string(root()?.join("http_errors.jsonl")).unwrap();
     Some(lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect())
 }
 

@@ -4,8 +4,6 @@
 mod compaction;
 #[cfg(all(feature = "anthropic", feature = "gemini", feature = "openai"))]
 mod legal;
-#[cfg(feature = "openai")]
-mod measured;
 mod summary;
 mod window;
 

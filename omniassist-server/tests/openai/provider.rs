@@ -1,7 +1,5 @@
 //! Tests of the OpenAI providers over a real socket.
 
-use std::path::PathBuf;
-
 use futures_util::StreamExt;
 use omniassist_server::core::transcript::ToolResult;
 use omniassist_server::core::{FinishReason, JsonText, Limits, LlmEvent, LlmPayload, TranscriptItem};
@@ -11,7 +9,7 @@ use omniassist_server::{LlmProvider, OpenAiChatProvider, OpenAiProvider, Provide
 use serde_json::{Value, json};
 
 use super::streams::{chat_interleaved, reasoning_and_calls};
-use crate::recordings::fold;
+use crate::recordings::{self, fold};
 
 fn hello() -> LlmPayload {
     LlmPayload::new([TranscriptItem::user("Hello")])
@@ -148,10 +146,7 @@ fn a_key_is_required_except_for_loopback() {
 /// Checks that each recorded error body of a provider has a message and that only status 500 is retryable.
 #[test]
 fn recorded_error_bodies() {
-    let Some(root) = std::env::var_os("OMNIASSIST_FIXTURES").map(PathBuf::from) else {
-        eprintln!("OMNIASSIST_FIXTURES is not set, so recorded error bodies are not checked");
-        return;
-    };
+    let Some(root) = recordings::root() else { return };
     let recorded = std::fs::read_to_string(root.join("http_errors.jsonl")).unwrap();
     for line in recorded.lines() {
         let recorded: Value = serde_json::from_str(line).unwrap();

@@ -1,11 +1,9 @@
 //! The recordings, read from `OMNIASSIST_FIXTURES`.
 
-use std::path::PathBuf;
-
 use serde_json::Value;
 
 use super::apis::{APIS, Api};
-use crate::recordings::correct;
+use crate::recordings::{correct, root};
 
 /// A recorded stream and the view of it that a correct client must have.
 pub(crate) struct Recording {
@@ -41,10 +39,7 @@ impl Recording {
 /// Returns all recordings of APIs with a decoder, and the number of other recordings. Returns `None` if the recordings
 /// are missing. `OMNIASSIST_RECORDINGS` selects the recordings whose path contains this text.
 pub(crate) fn recordings() -> Option<(Vec<Recording>, usize)> {
-    let Some(root) = std::env::var_os("OMNIASSIST_FIXTURES").map(PathBuf::from) else {
-        eprintln!("OMNIASSIST_FIXTURES is not set: recorded streams are not checked");
-        return None;
-    };
+    let root = root()?;
     let expected = std::fs::read_to_string(root.join("EXPECTED.jsonl")).unwrap();
     let wanted = std::env::var("OMNIASSIST_RECORDINGS").unwrap_or_default();
     let mut recordings = Vec::new();

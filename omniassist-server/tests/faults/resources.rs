@@ -40,7 +40,7 @@ fn in_a_process_of_its_own(name: &str, work: impl FnOnce() -> Vec<Cost>) -> Opti
         return None;
     }
     let child = Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", &format!("faults::cost::{name}"), "--nocapture", "--test-threads=1"])
+        .args(["--exact", &format!("faults::resources::{name}"), "--nocapture", "--test-threads=1"])
         .env(CHILD, "1")
         .output()
         .unwrap();
