@@ -8,6 +8,8 @@ use tokio::runtime::{Builder, Runtime};
 use tokio::sync::Notify;
 
 use omniassist_server::audit::AuditLog;
+use omniassist_server::core::{FinishReason, RunEvent, journal};
+use omniassist_server::store::TailOf;
 use omniassist_server::tool::ToolContext;
 
 use super::*;
@@ -138,4 +140,25 @@ fn an_idempotent_tool_runs_again_with_the_same_key() {
     assert_eq!(keys.len(), 2);
     assert_eq!(keys[0], keys[1]);
     assert!(stored(&store).contains("refunded"));
+}
+
+/// A server that stopped between the end in the journal and the state of the run would leave an answer to which the next one
+/// appends another.
+#[tokio::test(start_paused = true)]
+async fn the_end_of_a_run_is_written_with_its_state() {
+    for count in 50..80 {
+        let store = MemoryStore::new();
+        let words = Turn::text_chunks((0..count).map(|number| format!("{number} ")));
+        let model = ScriptedProvider::new().turn(words.then(Turn::finish(FinishReason::Stop)));
+        let assistant = Assistant::builder(model).store(store.clone()).build().unwrap();
+        post(&assistant, &ask("m1", "Count")).await;
+        assert_eq!(settled(&store).await, RunState::Finished);
+
+        let run = store.find(&scope(), Which::Chat("c")).await.unwrap().unwrap().run;
+        let question = [TailOf::new(scope(), run, 0)];
+        let tail = store.read(&question, usize::MAX).await.unwrap().remove(0).unwrap();
+        let settled = journal::read(&tail.segments.last().unwrap().data).unwrap_or_default();
+        let has_end = journal::exact(&settled).last().is_some_and(RunEvent::is_terminal);
+        assert!(has_end, "{count} words: {:?}", tail.segments);
+    }
 }

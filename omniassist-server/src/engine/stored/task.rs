@@ -199,7 +199,8 @@ impl Task {
                 }
             }
         }
-        if polled.is_ready() {
+        // The last event that is taken at once may be the terminal one.
+        if polled.is_ready() || self.recorder.terminal().is_some() {
             if let Some((records, _)) = self.run.take_records() {
                 self.recorder.take_records(&records);
             }
