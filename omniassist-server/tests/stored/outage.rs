@@ -4,12 +4,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 
+use omniassist_server::core::FinishReason;
 use omniassist_server::store::{
     Appended, Beat, Begun, Change, Claim, Claimed, Conversation, Delete, Deleted, Durability, InstanceId,
     Listing, NewRun, OpenRun, Page, Retention, RunHead, RunId, Saved, Segment, Settled, Signal, Signalled,
     StoreError, StoreFuture, Swept, Tail, TailCache, TailOf, UsageListing, UsageQuery,
 };
-use tokio::time::sleep;
+use tokio::time::{sleep, timeout};
 
 use super::elsewhere::{get, read};
 use super::*;
@@ -262,6 +263,32 @@ async fn text_goes_on_and_the_end_waits_for_the_store() {
     assert!(answer.contains(r#""type":"finish""#) && !answer.contains("error"), "{answer}");
     assert_eq!(settled(&store.store).await, RunState::Finished);
     assert_eq!(messages(&store.store).await.last().unwrap().text(), "Half and half");
+}
+
+/// The outage begins before the text is written, and lasts longer than viewers wait.
+#[tokio::test(start_paused = true)]
+async fn viewers_are_cut_if_the_text_before_the_end_cannot_be_written() {
+    for end in [Turn::finish(FinishReason::Stop), call("clock", json!({}))] {
+        let store = Unsteady::default();
+        let down = store.clone();
+        let turn = move |_: &_| {
+            down.goes_down();
+            down.comes_back_after(Duration::from_secs(20));
+            Turn::text("Half").then(Turn::delay(Duration::from_secs(1))).then(end)
+        };
+        let model = ScriptedProvider::new().turn_with(turn).turn(text(" and half"));
+        let clock = Tool::new("clock", "Reads the clock", async || Ok::<_, ToolError>("12:00"));
+        let assistant = Assistant::builder(model).tool(clock).store(store.clone()).build().unwrap();
+
+        let answer = open(&assistant, &ask("m1", "Go")).await.collect();
+        let answer = timeout(Duration::from_secs(7), answer).await.expect("the viewer is cut");
+        assert!(answer.is_err(), "{:?}", answer.map(|answer| answer.to_bytes()));
+        assert_eq!(get(&assistant, "/c/stream").await.status(), StatusCode::SERVICE_UNAVAILABLE);
+        sleep(Duration::from_secs(20)).await;
+        assert_eq!(settled(&store.store).await, RunState::Finished);
+        let back = read(get(&assistant, "/c/stream").await).await;
+        assert!(back.contains("Half") && back.contains(r#""type":"finish""#), "{back}");
+    }
 }
 
 #[tokio::test(start_paused = true)]

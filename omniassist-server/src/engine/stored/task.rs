@@ -111,6 +111,7 @@ impl Task {
         let mut leave_at: Option<Instant> = None;
         let mut flush_at: Option<Instant> = None;
         let released = self.stores.released.clone();
+        let (stores, tail, writer) = (Arc::clone(&self.stores), Arc::clone(&self.tail), self.writer);
         loop {
             if flight.is_none() && self.recorder.is_dirty() {
                 flush_at.get_or_insert_with(|| {
@@ -118,7 +119,6 @@ impl Task {
                     self.stores.next_flush(is_read)
                 });
             }
-            let tail = Arc::clone(&self.tail);
             let step = tokio::select! {
                 biased;
                 written = in_flight(&mut flight) => {
@@ -156,13 +156,19 @@ impl Task {
                 }
                 Step::Commit(records, opens) => {
                     flush_at = None;
-                    self.finish_write(&mut flight).await?;
-                    self.recorder.take_records(&records);
-                    self.commit(opens).await?;
+                    let writes = async {
+                        self.finish_write(&mut flight).await?;
+                        self.recorder.take_records(&records);
+                        self.commit(opens).await
+                    };
+                    complete(writes, &stores, writer, &tail).await?;
                 }
                 Step::Ended => {
-                    self.finish_write(&mut flight).await?;
-                    return self.settle().await;
+                    let writes = async {
+                        self.finish_write(&mut flight).await?;
+                        self.settle().await
+                    };
+                    return complete(writes, &stores, writer, &tail).await;
                 }
                 Step::Released => {
                     self.run.leave_answer();
@@ -248,16 +254,8 @@ impl Task {
             let (mut segment, next) = self.recorder.segment(self.writer, self.at, SegmentKind::Consequence);
             segment.used = self.used();
             failpoint::hit("task.commit.cut");
-            let mut write = append(Arc::clone(&self.stores), segment, next, Durability::Hard);
-            let written = match timeout(STORE_TIMEOUT, &mut write).await {
-                Ok(written) => written?,
-                Err(_) => {
-                    self.fail();
-                    let written = write.await?;
-                    self.tail.mend();
-                    written
-                }
-            };
+            let written = append(Arc::clone(&self.stores), segment, next, Durability::Hard).await?;
+            self.tail.mend();
             self.written(written);
         }
         failpoint::hit("task.commit.written");
@@ -278,13 +276,6 @@ impl Task {
             first.runs = u64::from(!std::mem::replace(&mut self.is_counted, true));
         }
         used
-    }
-
-    /// Cuts the viewers, because the store does not answer. They come back for what the journal gets: another instance may
-    /// reach the store, and go on with the run.
-    fn fail(&self) {
-        self.stores.send_if_watched(self.writer, &self.tail, Notice::default());
-        self.tail.break_off();
     }
 
     /// Writes what is left, and leaves the run to another process. Its viewers are cut, so that they come back.
@@ -337,19 +328,7 @@ impl Task {
             }
         }
         failpoint::hit("task.settle.cut");
-        let has_failed = sleep(STORE_TIMEOUT);
-        tokio::pin!(has_failed);
-        let settled = settle(&self.stores, &self.scope, &self.chat, end);
-        tokio::pin!(settled);
-        let appended = tokio::select! {
-            biased;
-            appended = &mut settled => appended,
-            () = &mut has_failed => {
-                self.fail();
-                settled.await
-            }
-        };
-        match appended {
+        match settle(&self.stores, &self.scope, &self.chat, end).await {
             Appended::Taken(_) => {
                 failpoint::hit("task.settle.written");
                 self.recorder.release();
@@ -387,6 +366,23 @@ async fn in_flight(flight: &mut Option<Flight>) -> Result<(Notice, Position), Lo
         Some(flight) => flight.await,
         None => pending().await,
     }
+}
+
+/// Completes the writes for which viewers wait. The viewers are cut if the store does not answer. They come back for what the
+/// journal gets: another instance may reach the store, and go on with the run.
+async fn complete(
+    writes: impl Future<Output = Result<(), Lost>>,
+    stores: &Stores,
+    writer: Writer,
+    tail: &Arc<Tail>,
+) -> Result<(), Lost> {
+    tokio::pin!(writes);
+    if let Ok(written) = timeout(STORE_TIMEOUT, &mut writes).await {
+        return written;
+    }
+    stores.send_if_watched(writer, tail, Notice::default());
+    tail.break_off();
+    writes.await
 }
 
 /// Appends a segment. A store that fails is tried again.

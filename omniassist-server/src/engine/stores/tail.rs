@@ -279,11 +279,11 @@ impl Tail {
         self.begin();
     }
 
-    /// Opens a tail that was broken off, because its run goes on here. Its viewers have left meanwhile.
+    /// Opens a tail if it was broken off, because its run goes on here. Its viewers have left meanwhile.
     pub(in crate::engine) fn mend(&self) {
         let mut state = lock(&self.state);
-        state.end.take_if(|end| *end == End::Broken);
-        if state.viewers.is_empty() {
+        let was_broken = state.end.take_if(|end| *end == End::Broken).is_some();
+        if was_broken && state.viewers.is_empty() {
             self.unwatched.notify_one();
         }
     }
