@@ -416,4 +416,11 @@ impl RunHandle {
     pub fn stop_agent(&self, agent_id: &str) -> bool {
         self.0.upgrade().is_some_and(|run| run.stop_agent(agent_id))
     }
+
+    /// Leaves the answer of the model to the process that goes on with the run.
+    pub(super) fn leave_answer(&self) {
+        if let Some(run) = self.0.upgrade() {
+            run.with(|driver| driver.leave_answer());
+        }
+    }
 }

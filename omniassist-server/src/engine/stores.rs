@@ -22,9 +22,10 @@ use tokio_util::task::AbortOnDropHandle;
 
 use crate::CancellationToken;
 use crate::afs::{Afs, AfsHistory};
+use crate::engine::end::STOPPED;
 use crate::store::{
-    Begun, Change, Claim, Claimed, ConversationStore, InstanceId, NewRun, Notice, RunHead, RunId, RunStore,
-    Saved, Scope, StoreError, TailCache, TailOf, Wake, Writer,
+    Begun, Change, Claim, Claimed, ConversationStore, InstanceId, NewRun, Notice, RunHead, RunId, RunState,
+    RunStore, Saved, Scope, StoreError, TailCache, TailOf, Wake, Writer,
 };
 use crate::sync::lock;
 use answers::Answer;
@@ -101,6 +102,9 @@ pub(super) trait Control: Send + Sync {
 
     /// Stops an agent that works for the run. Returns `false` if there is none with this id.
     fn stop_agent(&self, agent_id: &str) -> bool;
+
+    /// Leaves the answer of the model to the process that goes on with the run.
+    fn leave_answer(&self) {}
 
     /// Gives an open question of a tree its answer. Returns `false` if there is none with this id, as in all other runs.
     fn answer(&self, _query_id: &str, _answer: Answer) -> bool {
@@ -220,20 +224,28 @@ impl Stores {
         }
     }
 
-    /// Aborts the runs of this process that were deleted through another one. A run that writes learns of it by its write; a
-    /// silent provider or a slow tool would go on.
+    /// Aborts the runs of this process that were deleted, ended or taken over through another one. A run that writes learns of
+    /// it by its write; a silent provider or a slow tool would go on.
     ///
     /// # Errors
     ///
     /// Returns an error if the runs cannot be read.
-    pub(super) async fn abort_deleted(&self) -> Result<(), StoreError> {
-        let questions: Vec<_> = lock(&self.live)
-            .iter()
-            .map(|(run, leg)| TailOf::new(leg.scope.clone(), *run, AFTER_ALL))
-            .collect();
+    pub(super) async fn abort_lost(&self) -> Result<(), StoreError> {
+        let legs: Vec<_> = lock(&self.live).iter().map(|(run, leg)| (*run, leg.clone())).collect();
+        let questions: Vec<_> =
+            legs.iter().map(|(run, leg)| TailOf::new(leg.scope.clone(), *run, AFTER_ALL)).collect();
         let tails = self.runs.read(&questions, 0).await?;
-        for (question, _) in questions.iter().zip(tails).filter(|(_, tail)| tail.is_none()) {
-            self.abort(question.run, DELETED);
+        for ((_, leg), tail) in legs.iter().zip(tails) {
+            match tail {
+                None => leg.control.abort(DELETED),
+                Some(tail) if tail.epoch > leg.shown.tail.epoch() => {
+                    if tail.state == RunState::Running {
+                        leg.control.leave_answer();
+                    }
+                    leg.control.abort(Text::from_static(STOPPED));
+                }
+                Some(_) => {}
+            }
         }
         Ok(())
     }

@@ -9,6 +9,7 @@ use http::Response;
 use omniassist_server::core::{FinishReason, Limits};
 use omniassist_server::{AssistantBuilder, Refusal, RunContext, StepPlan};
 use tokio::runtime::{Builder, Runtime};
+use tokio::sync::Notify;
 use tokio::time::{Instant, sleep, timeout};
 
 use super::outage::Unsteady;
@@ -222,6 +223,44 @@ async fn a_stop_reaches_a_silent_run_at_once() {
     assert!(read(send(&other, "/c/stop", &json!({})).await).await.contains("true"));
     assert!(asked.elapsed() <= Duration::from_millis(60), "{:?}", asked.elapsed());
     assert_eq!(messages(&store).await.last().unwrap().text(), "Half");
+}
+
+/// The other instance forces the end of the run before the instance of the run looks at its signals.
+#[tokio::test(start_paused = true)]
+async fn a_silent_tool_is_cancelled_soon_after_a_stop_without_hints() {
+    struct Cancelled(Arc<Notify>);
+    impl Drop for Cancelled {
+        fn drop(&mut self) {
+            self.0.notify_one();
+        }
+    }
+    let store = Unsteady::default();
+    assert!(store.hints().is_none());
+    let (begun, cancelled) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
+    let wait = || {
+        let (begun, cancelled) = (Arc::clone(&begun), Arc::clone(&cancelled));
+        let wait = move || {
+            let cancelled = Cancelled(Arc::clone(&cancelled));
+            begun.notify_one();
+            async move {
+                let _cancelled = cancelled;
+                std::future::pending::<Result<&str, ToolError>>().await
+            }
+        };
+        Some(Tool::new("wait", "Waits", wait))
+    };
+    let model = ScriptedProvider::new().turn(call("wait", json!({})));
+    let (first, other) = two_on(&store, model, wait);
+    let body = open(&first, &ask("m1", "Wait")).await;
+    begun.notified().await;
+    // What is under way is written.
+    sleep(Duration::from_millis(300)).await;
+    let stopped = read(send(&other, "/c/stop", &json!({})).await).await;
+    assert_eq!(stopped, r#"{"state":"stopped","stopped":true}"#);
+    // The next beat is up to 2 s later, and a tool that is cancelled has 2 s to end.
+    timeout(Duration::from_secs(5), cancelled.notified()).await.expect("the tool is cancelled");
+    assert_eq!(state(&store.store).await, RunState::Stopped);
+    drop(body);
 }
 
 /// The instances need no request to hand a run over.

@@ -60,7 +60,7 @@ impl Assistant {
         }
     }
 
-    /// Extends the lease, passes signals on, ends deleted runs, and takes over runs.
+    /// Extends the lease, passes signals on, ends lost runs, and takes over runs.
     async fn beat(&self, stores: &Arc<Stores>) {
         let room = if self.is_draining() { 0 } else { stores.takeovers.available_permits() };
         let beat = match stores.runs.beat(stores.instance, LEASE, room).await {
@@ -91,7 +91,7 @@ impl Assistant {
             let stores = Arc::clone(stores);
             // The next beat does not wait for it.
             tokio::spawn(async move {
-                if let Err(error) = stores.abort_deleted().await {
+                if let Err(error) = stores.abort_lost().await {
                     tracing::warn!(error = %crate::one_line::chain(&error), "the runs of this process were not looked at");
                 }
             });

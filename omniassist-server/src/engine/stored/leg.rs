@@ -177,4 +177,8 @@ impl Control for RunHandle {
     fn stop_agent(&self, agent_id: &str) -> bool {
         self.stop_agent(agent_id)
     }
+
+    fn leave_answer(&self) {
+        self.leave_answer();
+    }
 }
