@@ -243,23 +243,45 @@ fn an_answer_that_begins_a_message_is_saved_once() {
     assert_eq!(world.said(), ["Where is order 17?", "Sixth"]);
 }
 
+/// Returns the post of a page whose chat the store does not have, with the answer of its front-end tool.
+fn imported() -> Value {
+    let call = json!({"type": "tool-pick", "toolCallId": "call_1", "state": "output-available", "input": {}, "output": "blue"});
+    json!({"id": "c", "messages": [
+        ask("m1", "Which colour?")["message"],
+        {"id": "a1", "role": "assistant", "parts": [{"type": "step-start"}, {"type": "text", "text": "Choose. "}, call]},
+    ]})
+}
+
+fn with_pick(builder: AssistantBuilder) -> AssistantBuilder {
+    builder.tool(Tool::front_end_with_schema("pick", "Picks a colour", json!({"type": "object"})))
+}
+
 #[test]
 fn an_imported_message_is_continued_once() {
     let world = World::default();
-    let call = json!({"type": "tool-pick", "toolCallId": "call_1", "state": "output-available", "input": {}, "output": "blue"});
-    let page = json!({"id": "c", "messages": [
-        ask("m1", "Which colour?")["message"],
-        {"id": "a1", "role": "assistant", "parts": [{"type": "step-start"}, {"type": "text", "text": "Choose. "}, call]},
-    ]});
-    let pick = |builder: AssistantBuilder| {
-        builder.tool(Tool::front_end_with_schema("pick", "Picks a colour", json!({"type": "object"})))
-    };
-    world.stop_with(pick(world.server(&world.last_turn("First"))), &page);
+    world.stop_with(with_pick(world.server(&world.last_turn("First"))), &imported());
     assert_eq!(world.said(), ["Which colour?", "Choose. First end"]);
     let (second, asked) = model("Second");
-    assert_eq!(world.restart(pick(world.server(&second))), RunState::Finished);
+    assert_eq!(world.restart(with_pick(world.server(&second))), RunState::Finished);
     assert_eq!(world.said(), ["Which colour?", "Choose. Second"]);
     assert!(!asked.lock().unwrap()[0].contains("First"));
+}
+
+#[test]
+fn an_imported_message_keeps_its_conversation_after_an_approval() {
+    let world = World::default();
+    let asks = ScriptedProvider::new().turn(Turn::text("A moment. ").then(call("refund", json!({}))));
+    let (second, asked) = model("Refunded.");
+    runtime().block_on(async {
+        post(&with_pick(world.server(&asks)).build().unwrap(), &imported()).await;
+        assert_eq!(settled(&world.runs).await, RunState::Waiting);
+        let approve = approval(messages(&world.own.store).await.last().unwrap());
+        post(&with_pick(world.server(&second)).build().unwrap(), &approve).await;
+        assert_eq!(settled(&world.runs).await, RunState::Finished);
+    });
+    assert_eq!(world.said(), ["Which colour?", "Choose. A moment. Refunded."]);
+    let asked = asked.lock().unwrap();
+    assert!(asked[0].contains("Which colour?") && asked[0].contains("refund 1"), "{asked:?}");
 }
 
 #[test]

@@ -367,7 +367,7 @@ async fn load_conversation(
     if !leg.is_first() {
         window.branch = Branch::Leaf(message_id(head.run));
         let conversation = stores.conversations.load(&head.scope, &head.chat, &window).await?;
-        if conversation.is_some() {
+        if conversation.as_ref().is_some_and(|found| !found.messages.is_empty()) {
             return Ok(conversation);
         }
         // The run continued a message that an earlier run began.
