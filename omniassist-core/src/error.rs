@@ -57,6 +57,8 @@ pub enum ErrorCode {
     IdempotencyKeyReused,
     /// The chat was deleted.
     ChatDeleted,
+    /// The events of the run are no longer kept.
+    EventsExpired,
     /// The store of conversations cannot be used at present.
     StoreUnavailable,
     /// A part was posted as the server's own without proof; [`Error::path`] is its path.
@@ -101,6 +103,7 @@ impl ErrorCode {
             Self::NotWaiting => "not_waiting",
             Self::IdempotencyKeyReused => "idempotency_key_reused",
             Self::ChatDeleted => "chat_deleted",
+            Self::EventsExpired => "events_expired",
             Self::StoreUnavailable => "store_unavailable",
             Self::SealInvalid => "seal_invalid",
             Self::TooManyRuns => "too_many_runs",
@@ -236,6 +239,12 @@ impl Error {
         Self::new(ErrorCode::ChatDeleted)
     }
 
+    /// Creates the error of a run whose events are no longer kept.
+    #[must_use]
+    pub fn events_expired() -> Self {
+        Self::new(ErrorCode::EventsExpired)
+    }
+
     /// Creates the error of a store that cannot be used at present. It may be usable after `retry_after`.
     #[must_use]
     pub fn store_unavailable(retry_after: Duration) -> Self {
@@ -329,10 +338,10 @@ impl Error {
         )
     }
 
-    /// Returns `true` if the chat was deleted (HTTP 410).
+    /// Returns `true` if the chat was deleted, or the events of its run are no longer kept (HTTP 410).
     #[must_use]
     pub fn is_gone(&self) -> bool {
-        self.inner.code == ErrorCode::ChatDeleted
+        matches!(self.inner.code, ErrorCode::ChatDeleted | ErrorCode::EventsExpired)
     }
 
     /// Returns `true` if something failed inside the host (HTTP 500).

@@ -30,6 +30,11 @@ impl fmt::Display for Error {
                 f.write_str("the key belongs to another message; use a new key for each message")?;
             }
             ErrorCode::ChatDeleted => f.write_str("the chat was deleted")?,
+            ErrorCode::EventsExpired => {
+                f.write_str(
+                    "the events of this run are no longer kept; load the messages of the chat instead",
+                )?;
+            }
             ErrorCode::StoreUnavailable => {
                 f.write_str("the conversation cannot be stored now; send the request again later")?;
             }

@@ -2,9 +2,10 @@
 
 use http::request::Parts;
 use http::{Response, StatusCode};
+use omniassist_core::Error;
 use serde_json::json;
 
-use super::resume::{expired, scope_of};
+use super::resume::scope_of;
 use super::stored_run::refuse_forms;
 use super::{AssistantBody, Rejection, reply};
 use crate::store::Which;
@@ -20,7 +21,7 @@ pub(super) async fn list(
     let head = assistant.find_run(&scope, Which::Chat(chat)).await?.ok_or_else(Rejection::not_found)?;
     // A run that has not begun has no events either.
     if head.head == 0 && head.epoch > 0 {
-        return Err(expired());
+        return Err(Error::events_expired().into());
     }
     let agents = assistant.agents_of(&head).await?;
     Ok(reply::json(StatusCode::OK, &json!({ "agents": agents })))

@@ -162,8 +162,9 @@
 //!   questions of a run that waits are in its `RUN_FINISHED`.
 //! - **A background run** is one whose post has `Prefer: respond-async`: the answer is 202 with the run's URL in `Location`.
 //! - **A post with an `Idempotency-Key`** that is repeated gets the response of the run that it began, also if the client
-//!   has made other ids for the same message, and while the first post is still under way. Another message with the key is
-//!   refused with 422. It is not compared with a message whose run waits in a queue, or has stored nothing.
+//!   has made other ids for the same message, and while the first post is still under way. After the journal of the run is
+//!   deleted, the answer is 410 `events_expired`. Another message with the key is refused with 422. It is not compared with a
+//!   message whose run waits in a queue, or has stored nothing.
 //! - **An answer to an approval, a form or a front-end tool** that is posted again gets what followed it, also after the end
 //!   of the run, as long as its events are kept. Another answer to the same question is refused.
 //! - **A post to a chat that is busy** is treated as [`WhenBusy`](crate::WhenBusy) says. A client can choose in

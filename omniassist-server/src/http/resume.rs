@@ -4,11 +4,11 @@
 //! A client that counts chunks gets the rest only. A stream that ends before its run is broken off, so that the client
 //! comes back.
 
+use http::Response;
 use http::request::Parts;
-use http::{Response, StatusCode};
-use omniassist_core::RunEvent;
 use omniassist_core::dialect::ai_sdk::{ClientVersion, Encoder, Framing};
 use omniassist_core::dialect::{Cursor, DialectEncoder as _, Numbered};
+use omniassist_core::{Error, RunEvent};
 
 use super::position::{Position, not_a_cursor};
 use super::question::is_approval;
@@ -204,7 +204,7 @@ impl Client {
         mut place: Place,
     ) -> Result<Option<Response<AssistantBody>>, Rejection> {
         if head.head == 0 {
-            return Err(expired());
+            return Err(Error::events_expired().into());
         }
         loop {
             let Some(mut rest) = assistant.leg_events(scope, head.run, epoch).await? else { return Ok(None) };
@@ -314,9 +314,4 @@ async fn is_shown(assistant: &Assistant, scope: &Scope, head: &RunHead) -> Resul
 
 fn is_open_approval(asked: &Obligation) -> bool {
     asked.answer.is_none() && is_approval(asked)
-}
-
-pub(super) fn expired() -> Rejection {
-    let message = "The events of this run are no longer kept. Load the messages of the chat instead.";
-    Rejection::new(StatusCode::GONE, "events_expired", message)
 }

@@ -176,10 +176,10 @@ impl Assistant {
         if was_stopped_in_queue(head) {
             return Ok(stopped_view(post.stores, &post.scope, head.run));
         }
-        let rest = match head.head {
-            0 => None,
-            _ => self.leg_events(&post.scope, head.run, Some(1)).await?,
-        };
+        if head.head == 0 {
+            return Err(Error::events_expired());
+        }
+        let rest = self.leg_events(&post.scope, head.run, Some(1)).await?;
         rest.map(LegEvents::into_view).ok_or_else(Error::duplicate_run)
     }
 

@@ -2,6 +2,9 @@
 
 use std::sync::atomic::Ordering;
 
+use omniassist_server::store::Retention;
+use tokio::time::Instant;
+
 use super::*;
 use crate::stored::outage::Unsteady;
 
@@ -142,4 +145,25 @@ async fn a_key_is_not_taken_for_another_message() {
     assert_eq!(run_of(&say(&assistant, "u1", "Hello").await), run);
     assert_eq!(said(&store).await, ["Hello", "Answer 1 done", "Next", "Answer 2 done"]);
     assert_eq!(model.payloads().len(), 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_post_whose_answer_is_no_longer_kept_is_refused_at_once() {
+    let store = Unsteady::default();
+    let model = ScriptedProvider::new().otherwise(|_| slow("Answer"));
+    let assistant = Assistant::builder(model.clone()).store(store.clone()).build().unwrap();
+    read(post(&assistant, "u1").await).await;
+    settled(&store.store).await;
+    let mut retention = Retention::default();
+    retention.journals = Duration::ZERO;
+    assert_eq!(store.store.sweep(&retention, 10).await.unwrap().journals, 1);
+
+    let (asked, since) = (store.asked.load(Ordering::SeqCst), Instant::now());
+    let refused = post(&assistant, "u1").await;
+    assert_eq!(refused.status(), StatusCode::GONE);
+    assert_eq!(json_of(refused).await["error"]["code"], "events_expired");
+    assert_eq!(since.elapsed(), Duration::ZERO);
+    let asked = store.asked.load(Ordering::SeqCst) - asked;
+    assert!(asked <= 3, "{asked} questions");
+    assert_eq!(model.payloads().len(), 1);
 }
