@@ -1,6 +1,6 @@
 //! One writer for the segments of all runs of an assistant.
 
-use std::collections::VecDeque;
+use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
 
 use tokio::sync::{mpsc, oneshot};
@@ -95,15 +95,18 @@ async fn write(
     }
 }
 
-/// Divides jobs into batches of a limited size.
+/// Divides jobs into batches of a limited size, with at most one segment of each run. A task that has lost its run may still
+/// write to it while the next one does.
 fn cut(jobs: impl Iterator<Item = Job>) -> VecDeque<Vec<Job>> {
-    let (mut batches, mut bytes) = (VecDeque::<Vec<Job>>::new(), 0);
+    let (mut batches, mut bytes, mut runs) = (VecDeque::<Vec<Job>>::new(), 0, HashSet::new());
     for job in jobs {
         bytes += job.segment.data.len();
+        let is_new = runs.insert(job.segment.writer.run);
         match batches.back_mut() {
-            Some(batch) if bytes <= BYTES => batch.push(job),
+            Some(batch) if is_new && bytes <= BYTES => batch.push(job),
             _ => {
                 bytes = job.segment.data.len();
+                runs = HashSet::from([job.segment.writer.run]);
                 batches.push_back(vec![job]);
             }
         }
@@ -138,20 +141,32 @@ mod tests {
     use super::*;
     use crate::store::{InstanceId, RunId, Writer};
 
+    fn job(run: RunId, epoch: u32, bytes: usize) -> Job {
+        let writer = Writer { run, epoch, instance: InstanceId::random() };
+        let segment = Segment::new(writer, 2, SegmentKind::Text, 1, vec![0; bytes]);
+        Job { segment, durability: Durability::Soft, done: oneshot::channel().0 }
+    }
+
     #[test]
     fn statements_have_a_limited_size() {
-        let job = |bytes| {
-            let writer = Writer { run: RunId::random(), epoch: 1, instance: InstanceId::random() };
-            let segment = Segment::new(writer, 2, SegmentKind::Text, 1, vec![0; bytes]);
-            Job { segment, durability: Durability::Soft, done: oneshot::channel().0 }
-        };
         let sizes = |jobs: &[usize]| -> Vec<Vec<usize>> {
-            let batches = cut(jobs.iter().copied().map(job));
+            let batches = cut(jobs.iter().map(|bytes| job(RunId::random(), 1, *bytes)));
             batches.iter().map(|batch| batch.iter().map(|job| job.segment.data.len()).collect()).collect()
         };
         const HALF: usize = BYTES / 2;
         assert_eq!(sizes(&[1, 2, 3]), [vec![1, 2, 3]]);
         assert_eq!(sizes(&[HALF, HALF, HALF, 1]), [vec![HALF, HALF], vec![HALF, 1]]);
         assert_eq!(sizes(&[1, 3 * BYTES, 2, 3]), [vec![1], vec![3 * BYTES], vec![2, 3]]);
+    }
+
+    /// A store judges the segments of a statement by their runs.
+    #[test]
+    fn a_statement_has_one_segment_of_a_run() {
+        let (a, b) = (RunId::random(), RunId::random());
+        let jobs = [(a, 1), (b, 1), (a, 2), (a, 3), (b, 2)];
+        let batches = cut(jobs.iter().map(|(run, epoch)| job(*run, *epoch, 1)));
+        let writer = |job: &Job| (job.segment.writer.run, job.segment.writer.epoch);
+        let cut: Vec<Vec<_>> = batches.iter().map(|batch| batch.iter().map(writer).collect()).collect();
+        assert_eq!(cut, [vec![(a, 1), (b, 1)], vec![(a, 2)], vec![(a, 3), (b, 2)]]);
     }
 }
