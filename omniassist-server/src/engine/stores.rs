@@ -80,6 +80,8 @@ pub(crate) struct Stores {
     /// Runs that may name this process although nothing here drives them, since an answer of the store was lost or a claimed run
     /// could not be continued.
     left: Mutex<HashSet<RunId>>,
+    /// Free runs that this process failed to claim, such as those whose key it does not have.
+    refused: Mutex<HashSet<RunId>>,
     /// The places for runs that are taken over at the same time.
     pub(super) takeovers: Arc<Semaphore>,
     started: Instant,
@@ -175,6 +177,7 @@ impl Stores {
             beat_now: Arc::default(),
             listeners: OnceLock::new(),
             left: Mutex::default(),
+            refused: Mutex::default(),
             takeovers: Arc::new(Semaphore::new(ROOM)),
             started: Instant::now(),
         }
@@ -279,7 +282,29 @@ impl Stores {
     ///
     /// Returns an error if the claim cannot be stored.
     pub(super) async fn claim(&self, run: RunId, condition: Claim) -> Result<Option<Claimed>, StoreError> {
-        self.runs.claim(run, self.instance, condition).await.inspect_err(|_| self.remember_left(run))
+        self.runs.claim(run, self.instance, condition).await.inspect_err(|error| {
+            lock(&self.refused).insert(run);
+            // Nothing is written without the key.
+            if !error.is_missing_key() {
+                self.remember_left(run);
+            }
+        })
+    }
+
+    /// Returns the number of free runs for which a beat asks in addition to those for which there is room, so that runs which
+    /// this process cannot claim do not hide the others.
+    pub(super) fn refused(&self) -> usize {
+        lock(&self.refused).len()
+    }
+
+    /// Returns at most this many of the free runs. Those that this process failed to claim come last.
+    pub(super) fn choose(&self, free: Vec<RunId>, at_most: usize) -> Vec<RunId> {
+        let mut refused = lock(&self.refused);
+        let (last, mut chosen): (Vec<_>, Vec<_>) = free.into_iter().partition(|run| refused.contains(run));
+        *refused = last.iter().copied().collect();
+        chosen.extend(last);
+        chosen.truncate(at_most);
+        chosen
     }
 
     /// Remembers a run that may name this process although nothing here drives it. A later beat claims it again, which the

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use http::Extensions;
 use omniassist_server::RunContext;
+use omniassist_server::encryption::{Encrypted, EncryptionKeys};
 use tokio::time::sleep;
 
 use super::elsewhere::{read, send};
@@ -194,4 +195,38 @@ async fn the_function_of_a_recovery_has_thirty_seconds() {
         look(&second).await;
         assert_eq!(settled(&store).await, end, "{seconds} s");
     }
+}
+
+/// More runs than a server takes over at once are under a key that it does not have.
+#[tokio::test(start_paused = true)]
+async fn runs_that_cannot_be_claimed_do_not_hide_another() {
+    const HIDDEN: usize = 33;
+    let store = MemoryStore::new();
+    let server = |key: &str, model: ScriptedProvider| {
+        let keys = EncryptionKeys::new(key, format!("at least thirty-two bytes of key {key}")).unwrap();
+        let mut limits = Limits::default();
+        limits.max_runs_per_principal = HIDDEN;
+        let builder = Assistant::builder(model).store(Encrypted::new(store.clone(), keys));
+        builder.limits(limits).build().unwrap()
+    };
+    let stuck = || ScriptedProvider::new().otherwise(|_| Turn::text("Half").then(Turn::pending()));
+    let (strange, first) = (server("old", stuck()), server("new", stuck()));
+    let post_to = async |assistant: &Assistant, chat: String| {
+        let body = json!({"id": chat, "message": ask("m1", "Go")["message"]});
+        drop(open(assistant, &body).await);
+    };
+    for number in 0..HIDDEN {
+        post_to(&strange, format!("hidden{number}")).await;
+    }
+    post_to(&first, "c".to_owned()).await;
+    sleep(Duration::from_secs(1)).await;
+    assert_eq!(strange.drain(Duration::ZERO).await.released, HIDDEN);
+    first.shutdown().await;
+
+    let second = server("new", ScriptedProvider::new().otherwise(|_| text("The whole")));
+    look(&second).await;
+    sleep(Duration::from_secs(10)).await;
+    assert_eq!(state(&store).await, RunState::Finished);
+    let hidden = store.find(&scope(), Which::Chat("hidden0")).await.unwrap().unwrap();
+    assert_eq!((hidden.state, hidden.epoch), (RunState::Running, 1), "nothing was written for it");
 }

@@ -63,7 +63,8 @@ impl Assistant {
     /// Extends the lease, passes signals on, ends lost runs, and takes over runs.
     async fn beat(&self, stores: &Arc<Stores>) {
         let room = if self.is_draining() { 0 } else { stores.takeovers.available_permits() };
-        let beat = match stores.runs.beat(stores.instance, LEASE, room).await {
+        let asked = room.saturating_add(stores.refused());
+        let beat = match stores.runs.beat(stores.instance, LEASE, asked).await {
             Ok(beat) => beat,
             Err(error) => {
                 tracing::warn!(error = %crate::one_line::chain(&error), "the lease of this process was not extended");
@@ -96,10 +97,11 @@ impl Assistant {
                 }
             });
         }
-        let is_full = beat.free.len() >= room;
+        let is_full = beat.free.len() >= asked;
         let left = stores.take_left(room).into_iter().map(|run| (run, Claim::Again));
         // A run whose viewers wait here is started by the task that lets them know.
-        let free = beat.free.into_iter().filter(|run| !stores.queue.has(*run));
+        let free = beat.free.into_iter().filter(|run| !stores.queue.has(*run)).collect();
+        let free = stores.choose(free, room).into_iter();
         let runs: Vec<_> = left.chain(free.map(|run| (run, Claim::IfFree))).collect();
         if !runs.is_empty() {
             // A take-over waits for the store and for the application. The next beat must not.
