@@ -4,11 +4,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 
+use futures_util::stream;
 use omniassist_server::core::FinishReason;
 use omniassist_server::store::{
-    Appended, Beat, Begun, Change, Claim, Claimed, Conversation, Delete, Deleted, Durability, InstanceId,
-    Listing, NewRun, OpenRun, Page, Retention, RunHead, RunId, Saved, Segment, Settled, Signal, Signalled,
-    StoreError, StoreFuture, Swept, Tail, TailCache, TailOf, UsageListing, UsageQuery,
+    Appended, Beat, Begun, Change, Claim, Claimed, Conversation, Delete, Deleted, Durability, Hint,
+    InstanceId, Listing, NewRun, OpenRun, Page, Retention, RunHead, RunId, Saved, Segment, Settled, Signal,
+    Signalled, StoreError, StoreFuture, Swept, Tail, TailCache, TailOf, UsageListing, UsageQuery, Wake,
+    WakeStream, Woken,
 };
 use tokio::time::{sleep, timeout};
 
@@ -44,6 +46,10 @@ pub(crate) struct Unsteady {
     pub(super) read_ms: Arc<AtomicU64>,
     /// The milliseconds after which the next run begins.
     pub(super) begin_ms: Arc<AtomicU64>,
+    /// The hints, if there are any.
+    pub(super) wake: Option<Arc<dyn Wake>>,
+    /// The number of beats.
+    pub(super) beats: Arc<AtomicUsize>,
 }
 
 impl Unsteady {
@@ -146,6 +152,7 @@ impl RunStore for Unsteady {
     }
 
     fn beat(&self, me: InstanceId, lease: Duration, room: usize) -> StoreFuture<'_, Beat> {
+        self.beats.fetch_add(1, Ordering::SeqCst);
         self.write(self.store.beat(me, lease, room))
     }
 
@@ -166,6 +173,10 @@ impl RunStore for Unsteady {
             return Box::pin(async { Err(StoreError::unavailable("it did not answer within 3s")) });
         }
         self.write(self.store.sweep(policy, at_most))
+    }
+
+    fn hints(&self) -> Option<Arc<dyn Wake>> {
+        self.wake.clone()
     }
 
     fn tail_cache(&self) -> Option<Arc<dyn TailCache>> {
@@ -209,6 +220,32 @@ async fn the_model_is_not_called_without_a_store() {
     let body = response.into_body().collect().await.unwrap().to_bytes();
     assert!(str::from_utf8(&body).unwrap().contains("store_unavailable"), "{body:?}");
     assert!(model.payloads().is_empty());
+}
+
+/// A way for hints that does not work, and reports it ten times a second.
+struct Broken;
+
+impl Wake for Broken {
+    fn wake(&self, _: &[Hint]) {}
+
+    fn listen(&self) -> WakeStream {
+        Box::pin(stream::unfold((), |()| async {
+            sleep(Duration::from_millis(100)).await;
+            Some((Woken::Missed, ()))
+        }))
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_server_without_its_hints_looks_at_the_store_once_a_second() {
+    let store = Unsteady { wake: Some(Arc::new(Broken)), ..Unsteady::default() };
+    let model = ScriptedProvider::new().otherwise(|_| text("Hello"));
+    let assistant = Assistant::builder(model).store(store.clone()).build().unwrap();
+    post(&assistant, &ask("m1", "Hi")).await;
+    let before = store.beats.load(Ordering::SeqCst);
+    sleep(Duration::from_secs(10)).await;
+    let beats = store.beats.load(Ordering::SeqCst) - before;
+    assert!((9..=16).contains(&beats), "{beats} beats in 10 s");
 }
 
 /// A page of the list of chats costs the same number of questions, whatever its length is.

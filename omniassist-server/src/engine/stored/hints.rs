@@ -2,11 +2,16 @@
 
 use std::future::poll_fn;
 use std::sync::{Arc, Weak};
+use std::time::Duration;
 
+use tokio::time::Instant;
 use tokio_util::task::AbortOnDropHandle;
 
 use crate::engine::stores::Stores;
 use crate::store::{Appended, Ending, Hint, Settled, TailStream, WakeStream, Woken};
+
+/// The shortest time between two beats because hints were missed.
+const BEAT_AFTER_MISSED: Duration = Duration::from_secs(1);
 
 impl Stores {
     /// Sends a hint to the other instances, if the store has a way.
@@ -47,13 +52,18 @@ impl Stores {
 }
 
 async fn listen(stores: Weak<Stores>, mut hints: WakeStream) {
+    let mut beaten: Option<Instant> = None;
     while let Some(woken) = poll_fn(|cx| hints.as_mut().poll_next(cx)).await {
         let Some(stores) = stores.upgrade() else { return };
         match woken {
             Woken::Hints(hints) => hints.into_iter().for_each(|hint| stores.take_hint(hint)),
             Woken::Missed => {
                 stores.followed.read_now(None);
-                stores.beat_now.notify_one();
+                // A connection that does not work loses hints again and again.
+                if beaten.is_none_or(|at| at.elapsed() >= BEAT_AFTER_MISSED) {
+                    beaten = Some(Instant::now());
+                    stores.beat_now.notify_one();
+                }
             }
         }
     }
