@@ -50,11 +50,12 @@ const BUDGETS: &str = "with spent as (
 /// Rates that are as if they had not been used, and approvals that no longer count.
 const THROTTLES: &str = "with rates as (
        delete from omniassist.rate where key in (
-         select key from omniassist.rate where full_at <= now() limit $1 for update skip locked)),
+         select key from omniassist.rate where full_at <= now() limit $1 for update skip locked) returning 1),
      approvals as (
        delete from omniassist.used_approval where key in (
-         select key from omniassist.used_approval where expires_at <= now() limit $1 for update skip locked))
-     select 1";
+         select key from omniassist.used_approval where expires_at <= now() limit $1 for update skip locked)
+       returning 1)
+     select (select count(*) from rates) + (select count(*) from approvals)";
 
 const TOMBSTONES: &str = "with swept as (
        delete from omniassist.conversation where id in (
@@ -70,7 +71,7 @@ pub(crate) async fn sweep(
 ) -> Result<Swept, Failure> {
     let at_most = limit(at_most);
     let age = |age: Duration| values![time::seconds(age), at_most];
-    let ((), journals, usage, budgets, _, tombstones, ()) = try_join!(
+    let ((), journals, usage, budgets, throttles, tombstones, ()) = try_join!(
         transaction.begin(Durability::Hard),
         transaction.query_one(JOURNALS, age(policy.journals)),
         transaction.query_one(USAGE, age(policy.usage)),
@@ -82,7 +83,7 @@ pub(crate) async fn sweep(
     transaction.end();
     let mut swept = Swept::default();
     swept.journals = count(&journals)?;
-    swept.usage = count(&usage)?.saturating_add(count(&budgets)?);
+    swept.usage = count(&usage)?.saturating_add(count(&budgets)?).saturating_add(count(&throttles)?);
     swept.tombstones = count(&tombstones)?;
     Ok(swept)
 }

@@ -7,9 +7,10 @@ use http::Extensions;
 use omniassist_postgres::{PostgresRateLimit, PostgresStore};
 use omniassist_server::Principal;
 use omniassist_server::core::RunRequest;
+use omniassist_server::store::{Retention, RunStore};
 use omniassist_server::throttle::{Attempt, RateDecision, RateLimit};
 
-use crate::database::{connect, new_schema};
+use crate::database::{connect, execute, new_schema};
 
 async fn check(limit: &PostgresRateLimit, user: &str) -> RateDecision {
     let (user, request) = (Principal::new(user), RunRequest::prompt("Hello"));
@@ -79,4 +80,22 @@ async fn each_principal_and_each_limit_counts_alone() {
     for none in [store.rate_limit("none", 0, minute), store.rate_limit("none", 5, minute).burst(0)] {
         assert_eq!(check(&none, "ada").await, RateDecision::Wait(minute));
     }
+}
+
+/// A sweep goes on while it deletes anything, in transactions of a limited size.
+#[tokio::test]
+async fn all_rates_and_approvals_that_no_longer_count_are_swept() {
+    let schema = new_schema();
+    let store = connect(&schema).await;
+    execute(
+        &schema,
+        "insert into rate select n::text, now() - interval '1 s' from generate_series(1, 50) n;
+         insert into used_approval select n::text, now() - interval '1 s' from generate_series(1, 50) n;
+         insert into rate values ('kept', now() + interval '1 day');
+         insert into used_approval values ('kept', now() + interval '1 day')",
+    );
+    while !store.sweep(&Retention::default(), 20).await.unwrap().is_empty() {}
+    let left =
+        "select string_agg(key, ' ') from (select key from rate union all select key from used_approval) t";
+    assert_eq!(execute(&schema, left), "kept kept");
 }

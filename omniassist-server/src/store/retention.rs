@@ -39,7 +39,7 @@ pub struct Swept {
     pub journals: usize,
     /// The tombstones.
     pub tombstones: usize,
-    /// The entries of usage, and of budgets of earlier days.
+    /// The entries of usage, of budgets of earlier days, and of rates and approvals that no longer count.
     pub usage: usize,
 }
 
