@@ -228,17 +228,22 @@ impl Stores {
     }
 
     /// Aborts the runs of this process that were deleted, ended or taken over through another one. A run that writes learns of
-    /// it by its write; a silent provider or a slow tool would go on.
+    /// it by its write; a silent provider or a slow tool would go on. Looks at queued runs that wait no more, too.
     ///
     /// # Errors
     ///
     /// Returns an error if the runs cannot be read.
-    pub(super) async fn abort_lost(&self) -> Result<(), StoreError> {
+    pub(super) async fn look_at_own(&self) -> Result<(), StoreError> {
         let legs: Vec<_> = lock(&self.live).iter().map(|(run, leg)| (*run, leg.clone())).collect();
+        let queued = self.queue.runs();
+        let live = legs.iter().map(|(run, leg)| (leg.scope.clone(), *run));
         let questions: Vec<_> =
-            legs.iter().map(|(run, leg)| TailOf::new(leg.scope.clone(), *run, AFTER_ALL)).collect();
-        let tails = self.runs.read(&questions, 0).await?;
-        for ((_, leg), tail) in legs.iter().zip(tails) {
+            live.chain(queued).map(|(scope, run)| TailOf::new(scope, run, AFTER_ALL)).collect();
+        if questions.is_empty() {
+            return Ok(());
+        }
+        let mut tails = self.runs.read(&questions, 0).await?.into_iter();
+        for ((_, leg), tail) in legs.iter().zip(&mut tails) {
             match tail {
                 None => leg.control.abort(DELETED),
                 Some(tail) if tail.epoch > leg.shown.tail.epoch() => {
@@ -248,6 +253,11 @@ impl Stores {
                     leg.control.abort(Text::from_static(STOPPED));
                 }
                 Some(_) => {}
+            }
+        }
+        for (question, tail) in questions.iter().skip(legs.len()).zip(tails) {
+            if tail.is_none_or(|tail| tail.state != RunState::Queued) {
+                self.queue.look_at(question.run);
             }
         }
         Ok(())

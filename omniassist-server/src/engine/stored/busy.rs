@@ -110,6 +110,7 @@ impl Assistant {
             let stop = Signal::new(SignalKind::Stop, post.scope.owner());
             let stopped = post.stores.runs.signal(&post.scope, run, &stop).await;
             stopped.map_err(|error| refused::by_store(&error))?;
+            post.stores.queue.look_at(run);
         }
         self.live.make_way(&mut admission.run, self.limits()).await?;
         let branches = Branches::new(&*post.stores.conversations, &post.scope, &post.chat);

@@ -23,7 +23,7 @@ use crate::engine::end::STOPPED;
 use crate::engine::handoff_lookup::Verified;
 use crate::engine::live::LiveRuns;
 use crate::engine::setup::Setup;
-use crate::engine::stores::Stores;
+use crate::engine::stores::{LiveLeg, Stores};
 use crate::engine::stores::answers::answered_before;
 use crate::engine::stores::journal::Position;
 use crate::engine::stores::queue::was_stopped_in_queue;
@@ -37,6 +37,9 @@ const MOST_QUEUED: u32 = 8;
 
 /// The shortest and the longest time between two looks at a queue.
 const LOOK: (Duration, Duration) = (Duration::from_millis(20), Duration::from_secs(1));
+
+/// The longest time between two looks at a queue whose first run waits for an answer. Each beat looks for runs that may begin.
+const LOOK_AT_OWED: Duration = Duration::from_secs(30);
 
 /// The time in which the viewers of a run that begins join it.
 const JOIN: Duration = Duration::from_secs(1);
@@ -192,7 +195,7 @@ impl Assistant {
             // Errors were logged. The next beat tries again.
             if let Ok(Some(next)) = assistant.find_run(&scope, Which::Chat(&chat)).await
                 && next.state == RunState::Queued
-                && !stores.queue.has(next.run)
+                && !stores.queue.look_at(next.run)
             {
                 assistant.take_over(stores, next.run, Claim::IfFree, Extensions::new(), None).await.ok();
             }
@@ -217,7 +220,8 @@ impl Assistant {
             let view = self.take_over(stores, run, Claim::IfFree, Extensions::new(), None).await?;
             return Ok(view.map_or(Look::Waits(None), Look::Begun));
         };
-        Ok(Look::Waits(Some(first.run)))
+        let leg = stores.live(first.run);
+        Ok(if first.state == RunState::Waiting && leg.is_none() { Look::Owed } else { Look::Waits(leg) })
     }
 
     /// Completes the request of a run that was queued with the conversation as it is now, and stores its new messages, as for
@@ -255,8 +259,10 @@ enum Look {
     Over,
     /// The run begins here.
     Begun(View),
-    /// Another run comes first, or somebody begins this one.
-    Waits(Option<RunId>),
+    /// Another run comes first, perhaps in this process, or somebody begins this one.
+    Waits(Option<LiveLeg>),
+    /// The run that comes first waits for an answer.
+    Owed,
 }
 
 /// Begins a queued run when the earlier ones have ended, and lets its viewers know.
@@ -285,11 +291,15 @@ async fn wait(setup: Weak<Setup>, live: Weak<LiveRuns>, scope: Scope, run: RunId
                 stores.queue.end(run);
                 return;
             }
-            Ok(Look::Waits(first)) => first.and_then(|first| stores.live(first)),
+            Ok(Look::Waits(leg)) => leg,
+            Ok(Look::Owed) => {
+                delay = LOOK_AT_OWED;
+                None
+            }
             // It was logged.
             Err(_) => None,
         };
-        let released = stores.released.clone();
+        let (changed, closing) = (stores.queue.changed(run), assistant.live.closing.clone());
         drop((assistant, stores));
         let ended = async {
             match &leg {
@@ -299,7 +309,8 @@ async fn wait(setup: Weak<Setup>, live: Weak<LiveRuns>, scope: Scope, run: RunId
         };
         tokio::select! {
             () = ended => delay = LOOK.0,
-            () = released.cancelled() => {}
+            () = changed.notified() => delay = delay.min(LOOK.1),
+            () = closing.cancelled() => {}
             () = sleep(delay) => delay = (delay * 2).min(LOOK.1),
         }
     }

@@ -45,7 +45,10 @@ impl Stores {
     fn take_hint(&self, hint: Hint) {
         match hint {
             Hint::Grown(run) => self.followed.read_now(Some(run)),
-            Hint::Signalled(run) if self.live(run).is_none() => {}
+            Hint::Signalled(run) if self.live(run).is_none() => {
+                // It may be in a queue.
+                self.queue.look_at(run);
+            }
             Hint::Signalled(_) | Hint::Free(_) => self.beat_now.notify_one(),
         }
     }

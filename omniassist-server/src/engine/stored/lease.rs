@@ -88,19 +88,17 @@ impl Assistant {
                 _ => {}
             }
         }
-        if stores.any_live().is_some() {
-            let stores = Arc::clone(stores);
-            // The next beat does not wait for it.
-            tokio::spawn(async move {
-                if let Err(error) = stores.abort_lost().await {
-                    tracing::warn!(error = %crate::one_line::chain(&error), "the runs of this process were not looked at");
-                }
-            });
-        }
+        let own = Arc::clone(stores);
+        // The next beat does not wait for it.
+        tokio::spawn(async move {
+            if let Err(error) = own.look_at_own().await {
+                tracing::warn!(error = %crate::one_line::chain(&error), "the runs of this process were not looked at");
+            }
+        });
         let is_full = beat.free.len() >= asked;
         let left = stores.take_left(room).into_iter().map(|run| (run, Claim::Again));
         // A run whose viewers wait here is started by the task that lets them know.
-        let free = beat.free.into_iter().filter(|run| !stores.queue.has(*run)).collect();
+        let free = beat.free.into_iter().filter(|run| !stores.queue.look_at(*run)).collect();
         let free = stores.choose(free, room).into_iter();
         let runs: Vec<_> = left.chain(free.map(|run| (run, Claim::IfFree))).collect();
         if !runs.is_empty() {

@@ -84,6 +84,7 @@ impl Assistant {
         } else if matches!(head.state, RunState::Queued | RunState::Running) {
             let signal = Signal::new(SignalKind::Stop, head.scope.owner());
             stores.runs.signal(&head.scope, head.run, &signal).await?;
+            stores.queue.look_at(head.run);
             stores.hint(Hint::Signalled(head.run));
             let until = Instant::now() + grace;
             while Instant::now() < until && self.is_running(stores, head).await? {

@@ -1,10 +1,11 @@
 //! The runs in queues for which this process waits: their clients are connected to it, or it has their requests.
 
 use std::collections::HashMap;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 use http::Extensions;
 use omniassist_core::Text;
+use tokio::sync::Notify;
 
 use crate::CancellationToken;
 use crate::store::{RunHead, RunId, Scope};
@@ -19,14 +20,16 @@ struct Entry {
     /// The part of the request that is not stored. A run that begins in another process does without it.
     kept: Option<Extensions>,
     over: CancellationToken,
+    /// Notified when the run may begin, or has ended.
+    changed: Arc<Notify>,
     /// `true` if the client does not wait for the answer.
     is_detached: bool,
 }
 
 impl Entry {
     fn new(scope: &Scope, chat: &Text) -> Self {
-        let (scope, chat) = (scope.clone(), chat.clone());
-        Self { scope, chat, kept: None, over: CancellationToken::new(), is_detached: false }
+        let (scope, chat, over) = (scope.clone(), chat.clone(), CancellationToken::new());
+        Self { scope, chat, kept: None, over, changed: Arc::default(), is_detached: false }
     }
 }
 
@@ -45,9 +48,21 @@ impl Queue {
         over
     }
 
-    /// Returns `true` if this process waits for a run.
-    pub(in crate::engine) fn has(&self, run: RunId) -> bool {
-        lock(&self.0).contains_key(&run)
+    /// Makes the task that waits for a run look at it now. Returns `true` if this process waits for the run.
+    pub(in crate::engine) fn look_at(&self, run: RunId) -> bool {
+        let entries = lock(&self.0);
+        let entry = entries.get(&run);
+        entry.inspect(|entry| entry.changed.notify_one()).is_some()
+    }
+
+    /// Returns what is notified when a run may begin, or has ended.
+    pub(in crate::engine) fn changed(&self, run: RunId) -> Arc<Notify> {
+        lock(&self.0).get(&run).map(|entry| Arc::clone(&entry.changed)).unwrap_or_default()
+    }
+
+    /// Returns all runs, with their owners.
+    pub(in crate::engine) fn runs(&self) -> Vec<(Scope, RunId)> {
+        lock(&self.0).iter().map(|(run, entry)| (entry.scope.clone(), *run)).collect()
     }
 
     /// Returns the runs of a chat.

@@ -1,8 +1,12 @@
 //! Runs that wait for their turn.
 
+use std::sync::atomic::Ordering;
+
 use omniassist_server::store::{Ending, InstanceId, NewRun, Segment, SegmentKind, Settled};
+use tokio::time::Instant;
 
 use super::*;
+use crate::stored::outage::Unsteady;
 
 #[tokio::test(start_paused = true)]
 async fn a_queued_run_begins_after_the_one_before() {
@@ -114,32 +118,87 @@ async fn a_stop_of_the_chat_ends_the_run_in_progress_and_the_next_begins() {
     assert_eq!(said(&store).await, ["One", "Answer 1 ", "Two", "Answer 2 done"]);
 }
 
+/// A server whose model asks for an approval first, and a post that waits behind the question for an hour.
+struct Owed {
+    store: Unsteady,
+    assistant: Assistant,
+    model: ScriptedProvider,
+    queued: Response<AssistantBody>,
+}
+
+impl Owed {
+    async fn begin() -> Self {
+        let store = Unsteady::default();
+        assert!(store.hints().is_none());
+        let model = ScriptedProvider::new()
+            .turn(call("refund", json!({})))
+            .turn(text("Refunded."))
+            .otherwise(|_| text("You are welcome."));
+        let assistant = Self::server(&store, &model);
+        read(send(&assistant, &ask("u1", "Refund it"), None).await).await;
+        assert_eq!(settled(&store.store).await, RunState::Waiting);
+        let queued = send(&assistant, &ask("u2", "Thanks"), None).await;
+        sleep(Duration::from_secs(3_600)).await;
+        assert_eq!(head(&store.store, run_of(&queued)).await.state, RunState::Queued);
+        assert_eq!(model.payloads().len(), 1);
+        Self { store, assistant, model, queued }
+    }
+
+    fn server(store: &Unsteady, model: &ScriptedProvider) -> Assistant {
+        let refund = Tool::new("refund", "Refunds an order", || async { Ok::<_, ToolError>("refunded") })
+            .requires_approval(Approval::always());
+        let assistant = Assistant::builder(model.clone()).tool(refund).store(store.clone());
+        assistant.when_busy(WhenBusy::Enqueue).build().unwrap()
+    }
+
+    /// Approves at a server.
+    async fn approve(&self, assistant: &Assistant) {
+        let waiting = self.store.find(&scope(), Which::Chat("c")).await.unwrap().unwrap();
+        let uri = format!("/runs/{}/obligations/{}", waiting.run, waiting.obligations[0].call);
+        stop(assistant, &uri, &json!({"approved": true})).await;
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_queued_run_waits_while_something_is_owed() {
-    let store = MemoryStore::new();
-    let model = ScriptedProvider::new()
-        .turn(call("refund", json!({})))
-        .turn(text("Refunded."))
-        .turn(text("You are welcome."));
-    let refund = Tool::new("refund", "Refunds an order", || async { Ok::<_, ToolError>("refunded") })
-        .requires_approval(Approval::always());
-    let assistant = Assistant::builder(model.clone()).tool(refund).store(store.clone());
-    let assistant = assistant.when_busy(WhenBusy::Enqueue).build().unwrap();
-    read(send(&assistant, &ask("u1", "Refund it"), None).await).await;
-    assert_eq!(settled(&store).await, RunState::Waiting);
-    let thanks = send(&assistant, &ask("u2", "Thanks"), None).await;
-    let thanks_run = run_of(&thanks);
-    sleep(Duration::from_secs(3_600)).await;
-    assert_eq!(head(&store, thanks_run).await.state, RunState::Queued);
-    assert_eq!(model.payloads().len(), 1);
-
-    let waiting = store.find(&scope(), Which::Chat("c")).await.unwrap().unwrap();
-    let call = &waiting.obligations[0].call;
-    let uri = format!("/runs/{}/obligations/{call}", waiting.run);
-    stop(&assistant, &uri, &json!({"approved": true})).await;
-    assert!(read(thanks).await.contains("You are welcome."));
-    let said = said(&store).await;
+    let owed = Owed::begin().await;
+    let asked = owed.store.asked.load(Ordering::SeqCst);
+    assert!(asked < 300, "{asked} questions in an hour");
+    let since = Instant::now();
+    owed.approve(&owed.assistant).await;
+    assert!(read(owed.queued).await.contains("You are welcome."));
+    assert!(since.elapsed() < Duration::from_millis(100), "{:?}", since.elapsed());
+    let said = said(&owed.store.store).await;
     assert_eq!(said[1..], ["Refunded.", "Thanks", "You are welcome."]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_queued_run_begins_soon_after_an_answer_to_another_server() {
+    let owed = Owed::begin().await;
+    let other = Owed::server(&owed.store, &owed.model);
+    let since = Instant::now();
+    owed.approve(&other).await;
+    read(owed.queued).await;
+    assert!(since.elapsed() < Duration::from_secs(4), "{:?}", since.elapsed());
+    assert_eq!(said(&owed.store.store).await[1..], ["Refunded.", "Thanks", "You are welcome."]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_stop_ends_a_queued_run_while_something_is_owed() {
+    for is_elsewhere in [false, true] {
+        let owed = Owed::begin().await;
+        let other = Owed::server(&owed.store, &owed.model);
+        let run = run_of(&owed.queued);
+        let at = if is_elsewhere { &other } else { &owed.assistant };
+        let since = Instant::now();
+        let stopped = stop(at, &format!("/runs/{run}/stop"), &json!({})).await;
+        assert_eq!(stopped, json!({"stopped": true, "state": "stopped"}));
+        assert!(read(owed.queued).await.contains("\"abort\""));
+        // Without hints, the other server learns of it with its next beat.
+        let soon = if is_elsewhere { 2_100 } else { 100 };
+        assert!(since.elapsed() < Duration::from_millis(soon), "{:?}", since.elapsed());
+        assert_eq!(state(&owed.store.store).await, RunState::Waiting);
+    }
 }
 
 /// A page posts all of its messages, with the part of the answer that it has.
