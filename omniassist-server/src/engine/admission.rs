@@ -1,6 +1,7 @@
 //! The limits that a client's run must pass before it begins.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 use http::Extensions;
@@ -29,6 +30,10 @@ struct Early {
     admission: Arc<Mutex<Option<Admission>>>,
 }
 
+/// The record in the extensions of a post that may be opened again: the rate limits count it once.
+#[derive(Clone, Default)]
+pub(super) struct CountedOnce(Arc<AtomicBool>);
+
 impl Assistant {
     /// Admits a client's run, unless its extensions have an admission. `key` is the idempotency key of a stored run. Posts with
     /// one key are the same, so that none ends the run of another.
@@ -47,9 +52,11 @@ impl Assistant {
     ) -> Result<Admission, Error> {
         let config = &self.setup.config;
         let wanted = self.wanted(request, principal, when_busy, key);
+        let counted: CountedOnce = extensions.remove().unwrap_or_default();
         if let Some(early) = self.early_admission(extensions)
             && early.run.is_of(principal)
         {
+            counted.0.store(true, Ordering::Relaxed);
             // The host may have changed the request since.
             return Ok(Admission { run: early.run.now_for(wanted), ..early });
         }
@@ -58,7 +65,10 @@ impl Assistant {
         }
         let run = self.live.admit(wanted, &config.limits)?;
         let attempt = Attempt::new(principal, request, extensions);
-        throttle::check(&config.rate_limits, &attempt).await?;
+        if !counted.0.load(Ordering::Relaxed) {
+            throttle::check(&config.rate_limits, &attempt).await?;
+            counted.0.store(true, Ordering::Relaxed);
+        }
         let meter = match &config.budget {
             Some(budget) => Some(Meter::admit(budget, &attempt, config.longest_run()).await?),
             None => None,

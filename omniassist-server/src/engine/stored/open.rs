@@ -20,7 +20,7 @@ use super::post::{self, NewPart, PostKind};
 use super::stored_post::StoredPost;
 use super::verifier::Stored;
 use super::view::View;
-use crate::engine::admission::{Admission, post_digest};
+use crate::engine::admission::{Admission, CountedOnce, post_digest};
 use crate::engine::agent_records::WaitingAgents;
 use crate::engine::handoff_lookup::{PossibleTools, Verified};
 use crate::engine::stores::Stores;
@@ -88,6 +88,7 @@ impl Assistant {
     ) -> Result<View, Error> {
         self.begin_lease(post.stores).await?;
         let key: Option<Post> = extensions.remove();
+        extensions.insert(CountedOnce::default());
         let until = Instant::now() + MAX_WAIT;
         let mut is_ahead = post.stores.is_one && key.is_none() && post.when_busy == WhenBusy::Supersede;
         while is_ahead || key.is_some() || post.when_busy == WhenBusy::Enqueue {

@@ -1,6 +1,9 @@
 //! Posts whose conversation changes while they are opened.
 
-use std::sync::atomic::Ordering;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use omniassist_server::throttle::{Attempt, LimitFuture, RateDecision, RateLimit};
 
 use super::*;
 use crate::stored::outage::Unsteady;
@@ -40,4 +43,38 @@ async fn a_page_with_a_part_of_that_answer_is_not_refused() {
     let (status, said) = post_at_the_end_of_a_run(post).await;
     assert_eq!(status, StatusCode::OK);
     assert_eq!(said, ["Where?", "In Kiel, done", "When?", "Tomorrow."]);
+}
+
+/// A rate limit that counts its checks.
+#[derive(Clone, Default)]
+struct Counted(Arc<AtomicUsize>);
+
+impl RateLimit for Counted {
+    fn check<'a>(&'a self, _: &'a Attempt<'a>) -> LimitFuture<'a, RateDecision> {
+        self.0.fetch_add(1, Ordering::SeqCst);
+        Box::pin(async { Ok(RateDecision::Allow) })
+    }
+}
+
+/// The post is opened again, since the conversation has changed.
+#[tokio::test(start_paused = true)]
+async fn a_post_counts_once_however_often_it_is_opened() {
+    let (store, rate) = (Unsteady::default(), Counted::default());
+    let model = ScriptedProvider::new().otherwise(|_| text("In Kiel."));
+    let builder = Assistant::builder(model.clone()).store(store.clone());
+    let assistant = builder.rate_limit(rate.clone()).build().unwrap();
+    read(send(&assistant, &ask("u1", "Where?"), None).await).await;
+    settled(&store.store).await;
+    assert_eq!(rate.0.load(Ordering::SeqCst), 1);
+
+    store.begins_late(100);
+    let rename = async {
+        sleep(Duration::from_millis(50)).await;
+        let chats = assistant.conversations().unwrap();
+        assert!(chats.rename(&Principal::new("ada"), "c", "Order 17").await.unwrap());
+    };
+    let question = ask("u2", "When?");
+    let (answer, ()) = tokio::join!(send(&assistant, &question, None), rename);
+    assert!(read(answer).await.contains("In Kiel."));
+    assert_eq!(rate.0.load(Ordering::SeqCst), 2);
 }
