@@ -361,6 +361,38 @@ async fn a_run_that_is_watched_elsewhere_does_not_end_with_its_client() {
     assert_eq!(settled(&store).await, RunState::Finished);
 }
 
+/// A run that writes nothing is told by no write that it has a viewer elsewhere, or that the viewer has left.
+#[tokio::test(start_paused = true)]
+async fn a_silent_run_ends_with_its_last_viewer_elsewhere() {
+    for stays in [true, false] {
+        let store = MemoryStore::new();
+        let turn = Turn::text("Half").then(Turn::delay(Duration::from_secs(60))).then(text(" and half"));
+        let build = |model| {
+            let builder = Assistant::builder(model).store(store.clone());
+            builder.on_disconnect(OnDisconnect::Cancel).build().unwrap()
+        };
+        let (first, other) = (build(ScriptedProvider::new().turn(turn)), build(ScriptedProvider::new()));
+        let mut body = open(&first, &ask("m1", "Go")).await;
+        read_until(&mut body, "Half").await;
+        // What is under way is written.
+        sleep(Duration::from_millis(300)).await;
+        let mut viewer = get(&other, "/c/stream").await.into_body();
+        read_until(&mut viewer, "Half").await;
+        sleep(Duration::from_secs(1)).await;
+        drop(body);
+        sleep(Duration::from_secs(10)).await;
+        assert_eq!(state(&store).await, RunState::Running);
+        if stays {
+            assert!(read_until(&mut viewer, "data: [DONE]").await.contains(" and half"));
+            assert_eq!(settled(&store).await, RunState::Finished);
+        } else {
+            drop(viewer);
+            let ended = timeout(Duration::from_secs(20), settled(&store)).await;
+            assert_eq!(ended.expect("nobody watches it"), RunState::Stopped);
+        }
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_run_that_nobody_watches_any_more_ends() {
     let store = MemoryStore::new();

@@ -27,7 +27,7 @@ use crate::engine::stores::tail::Tail;
 use crate::engine::{Admission, Run};
 use crate::store::{
     Appended, Change, Durability, Ending, ModelUsage, Notice, RunId, Scope, Segment, SegmentKind, Settled,
-    StoreError, Writer,
+    StoreError, Which, Writer,
 };
 use crate::{CancellationToken, failpoint};
 
@@ -81,6 +81,9 @@ pub(super) enum Lost {
 /// A write of text that is under way.
 pub(super) type Flight = Pin<Box<dyn Future<Output = Result<(Notice, Position), Lost>> + Send>>;
 
+/// A look at the viewers on other instances that is under way.
+type Leaving = Pin<Box<dyn Future<Output = bool> + Send>>;
+
 enum Step {
     /// There is something to write.
     Dirty,
@@ -108,7 +111,7 @@ impl Task {
     async fn run_to_end(&mut self) -> Result<(), Lost> {
         failpoint::hit("task.start");
         let mut flight: Option<Flight> = None;
-        let mut leave_at: Option<Instant> = None;
+        let mut leaving: Option<Leaving> = None;
         let mut flush_at: Option<Instant> = None;
         let released = self.stores.released.clone();
         let (stores, tail, writer) = (Arc::clone(&self.stores), Arc::clone(&self.tail), self.writer);
@@ -136,12 +139,13 @@ impl Task {
                 }
                 step = poll_fn(|cx| self.poll_step(cx)) => step,
                 () = tail.unwatched(), if self.on_disconnect != OnDisconnect::Continue => {
-                    leave_at = Some(Instant::now() + self.on_disconnect.delay());
+                    leaving = Some(self.watched_after(self.on_disconnect.delay()));
                     continue;
                 }
-                () = until(leave_at) => {
-                    leave_at = self.notices.is_watched.then(|| Instant::now() + WATCHED);
-                    if !self.tail.is_watched() && !self.notices.is_watched {
+                is_watched_elsewhere = in_flight(&mut leaving) => {
+                    let is_left = !self.tail.is_watched();
+                    leaving = (is_left && is_watched_elsewhere).then(|| self.watched_after(WATCHED));
+                    if is_left && !is_watched_elsewhere {
                         self.run.end(End::Abort(Text::from_static(LEFT)));
                     }
                     continue;
@@ -177,6 +181,19 @@ impl Task {
                 }
             }
         }
+    }
+
+    /// Waits for so long, and then returns `true` if another instance may have a viewer. A silent run does not learn it from its
+    /// writes.
+    fn watched_after(&self, delay: Duration) -> Leaving {
+        let (stores, scope, run) = (Arc::clone(&self.stores), self.scope.clone(), self.writer.run);
+        Box::pin(async move {
+            sleep(delay).await;
+            match stores.runs.find(&scope, Which::Run(run)).await {
+                Ok(head) => head.is_some_and(|head| head.notice.watched),
+                Err(_) => true,
+            }
+        })
     }
 
     /// Takes the events that are ready.
@@ -361,7 +378,7 @@ async fn until(time: Option<Instant>) {
 }
 
 /// Completes with a flight, or never if there is none.
-async fn in_flight(flight: &mut Option<Flight>) -> Result<(Notice, Position), Lost> {
+async fn in_flight<T>(flight: &mut Option<Pin<Box<dyn Future<Output = T> + Send>>>) -> T {
     match flight {
         Some(flight) => flight.await,
         None => pending().await,
