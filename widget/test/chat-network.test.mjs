@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { afterEach, mock, test } from 'node:test';
 
-import { answers, begins, createChat, fails, place, says, serve, sse, text, until } from '../testing/chat.mjs';
+import { answers, begins, createChat, fails, pauses, place, says, serve, sse, text, until } from '../testing/chat.mjs';
 
 /** Ends the servers and chats of a test, and its fake timers. */
 const ends = [];
@@ -19,19 +19,6 @@ async function connected(...turns) {
   ends.push(server.stop, () => chat.close());
   await chat.ready;
   return { server, chat };
-}
-
-/** Lets the pauses of the chat end at once, and returns their lengths. */
-function pauses() {
-  mock.method(Math, 'random', () => 0.5);
-  const waits = [];
-  const { setTimeout } = globalThis;
-  mock.method(globalThis, 'setTimeout', (run, ms, ...values) => {
-    const isOfChat = new Error().stack.includes(place);
-    if (isOfChat) waits.push(ms);
-    return setTimeout(run, isOfChat ? 0 : ms, ...values);
-  });
-  return waits;
 }
 
 const DELTA = [
@@ -63,7 +50,7 @@ test('a visible page pauses after an event that it waited for, and a hidden page
     response.end(sse({ type: 'text-end', id: 't' }, { type: 'finish' }));
   }, { type: 'text-start', id: 't' });
   const { chat } = await connected(slowly, slowly);
-  const waits = pauses();
+  const waits = pauses(mock);
   for (const hidden of [true, false]) {
     page(hidden);
     await chat.sendMessage({ text: 'Hi' });
@@ -86,7 +73,7 @@ test('events that have arrived are read without a pause', async () => {
     });
     return new Response(body, { headers: { 'content-type': 'text/event-stream' } });
   });
-  const waits = pauses();
+  const waits = pauses(mock);
   await chat.sendMessage({ text: 'Hi' });
   assert.ok(text(chat.messages.at(-1)).endsWith(' 399 '));
   assert.ok(waits.length < 20, `${waits.length} pauses`);
@@ -95,7 +82,7 @@ test('events that have arrived are read without a pause', async () => {
 test('contract_001_23 a request is sent again after 0.5, 1, 2, 4 and 8 seconds', async () => {
   const refused = fails(503);
   const { server, chat } = await connected(refused, refused, refused, refused, refused, says('Hello'));
-  const waits = pauses();
+  const waits = pauses(mock);
   await chat.sendMessage({ text: 'Hi' });
   assert.deepEqual(waits, [500, 1_000, 2_000, 4_000, 8_000]);
   assert.equal(text(chat.messages.at(-1)), 'Hello');
@@ -104,7 +91,7 @@ test('contract_001_23 a request is sent again after 0.5, 1, 2, 4 and 8 seconds',
 
 test('contract_001_23 after five more tries the user reads that no server answers', async () => {
   const { server, chat } = await connected(...Array(7).fill(fails(502)));
-  const waits = pauses();
+  const waits = pauses(mock);
   await chat.sendMessage({ text: 'Hi' });
   assert.deepEqual([chat.status, chat.error.kind, chat.error.canRetry], ['error', 'offline', true]);
   assert.deepEqual([server.posts.length, waits.length], [6, 5]);
@@ -118,7 +105,7 @@ test('contract_001_23 a closed port is tried again, and the pauses have jitter',
   const { server, chat } = await connected();
   await server.stop();
   ends.shift();
-  const waits = pauses();
+  const waits = pauses(mock);
   let random = 0;
   Math.random.mock.mockImplementation(() => (random = random ? 0 : 0.999_999));
   await chat.sendMessage({ text: 'Hi' });
@@ -128,7 +115,7 @@ test('contract_001_23 a closed port is tried again, and the pauses have jitter',
 
 test('while a request is sent again the user sees why, can stop it, and an answer ends the error', async () => {
   const { server, chat } = await connected(fails(503), says('Hello'), fails(503));
-  pauses();
+  pauses(mock);
   const sent = chat.sendMessage({ text: 'Hi' });
   const error = await until(chat, () => chat.status === 'submitted' && chat.error);
   assert.deepEqual([error.kind, error.status], ['offline', 503]);
@@ -180,7 +167,7 @@ test('a browser that is connected again sends at once', async () => {
 test('contract_001_23 Retry-After sets the pause, and a long one ends the tries', async () => {
   const later = (seconds) => fails(429, { 'retry-after': seconds, 'content-type': 'application/json' }, '{"error":{"message":"Slow down."}}');
   const { server, chat } = await connected(later('7'), says('Hello'), later('3600'));
-  const waits = pauses();
+  const waits = pauses(mock);
   await chat.sendMessage({ text: 'Hi' });
   assert.deepEqual(waits, [7_000]);
   await chat.sendMessage({ text: 'Again' });
@@ -260,7 +247,7 @@ test('an approved call is not posted again by itself if no answer arrives', asyn
 test('a stream that is always cut is not posted for ever', async () => {
   const cut = (response) => begins((open) => open.end(), ...DELTA)(response);
   const { server, chat } = await connected(...Array(20).fill(cut));
-  pauses();
+  pauses(mock);
   await chat.sendMessage({ text: 'Hi' });
   assert.equal(chat.error.kind, 'interrupted');
   assert.equal(server.posts.length, 6);

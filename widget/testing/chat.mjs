@@ -64,7 +64,8 @@ const HEAD = { 'content-type': 'text/event-stream' };
 
 /**
  * Serves an assistant without a store. `turns` answer its posts one after the other: each gets the response and the body.
- * `posts` has the bodies of the posts. `isStored` lets it say that it stores chats. `files` maps paths to texts and types, which it serves with `headers`.
+ * `posts` has the bodies of the posts. `isStored` lets it say that it stores chats. `files` maps paths to texts and types, which it serves with `headers`,
+ * or to functions that get the response and the body.
  */
 export async function serve(...turns) {
   const posts = [];
@@ -74,13 +75,15 @@ export async function serve(...turns) {
     let body = '';
     for await (const piece of request.setEncoding('utf8')) body += piece;
     requests.push(`${request.method} ${request.url}`);
-    const [file, type] = served.files[request.url] ?? [];
+    const entry = served.files[request.url];
+    if (typeof entry === 'function') return entry(response, body && JSON.parse(body));
+    const [file, type] = entry ?? [];
     if (file) return response.writeHead(200, { 'content-type': type, ...served.headers }).end(file);
     if (request.url.includes('/files')) {
       response.writeHead(413, { 'content-type': 'application/json' });
       return response.end('{"error":{"message":"The file is too large."}}');
     }
-    if (request.url.includes('/stream')) return response.writeHead(served.isStored ? 200 : 204).end();
+    if (request.url.includes('/stream')) return response.writeHead(served.isStored && request.url.includes('?startIndex') ? 200 : 204).end();
     if (request.url.includes('/threads?')) {
       return response.writeHead(200, { 'content-type': 'application/json' }).end('{"threads":[],"nextCursor":null}');
     }
@@ -113,6 +116,46 @@ export async function serve(...turns) {
       await once(server, 'close');
     },
   });
+}
+
+/**
+ * Serves an assistant that stores one chat, `c1`. `store` has its messages and its run, and the function that answers for the
+ * stream of the run: by default there is none. Without messages, there is no chat.
+ */
+export async function serveStored(...turns) {
+  const served = await serve(...turns);
+  const json = (value) => [JSON.stringify(value), 'application/json'];
+  const store = { messages: [], run: undefined, stream: undefined, more: false };
+  const files = {
+    get '/assistant/threads/c1'() {
+      return store.messages.length ? json({ id: 'c1', run: store.run }) : undefined;
+    },
+    get '/assistant/threads/c1/messages'() {
+      return json({ messages: store.messages, more: store.more });
+    },
+    get '/assistant/c1/stream?ai-sdk=7'() {
+      return store.stream;
+    },
+  };
+  return Object.assign(served, { store, files, isStored: true });
+}
+
+/** Messages of a chat. */
+export const question = (id, words) => ({ id, role: 'user', parts: [{ type: 'text', text: words }] });
+export const answer = (id, ...parts) => ({ id, role: 'assistant', parts: [{ type: 'step-start' }, ...parts] });
+export const textPart = (words) => ({ type: 'text', text: words, state: 'done' });
+
+/** Lets the pauses of the chats end at once, and returns their lengths. `mock` is that of the test. */
+export function pauses(mock) {
+  mock.method(Math, 'random', () => 0.5);
+  const waits = [];
+  const { setTimeout } = globalThis;
+  mock.method(globalThis, 'setTimeout', (run, ms, ...values) => {
+    const isOfChat = new Error().stack.includes(place);
+    if (isOfChat) waits.push(ms);
+    return setTimeout(run, isOfChat ? 0 : ms, ...values);
+  });
+  return waits;
 }
 
 /** Turns of an assistant. */

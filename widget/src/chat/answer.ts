@@ -19,25 +19,32 @@ export function applyData(parts: Part[], { type, id, data }: Chunk): void {
   else parts.push({ type, id, data } as DataPart);
 }
 
-/** Applies chunks to the last message of a conversation, or to a new one. */
+/** Applies chunks to the last message of a conversation, to one near it, or to a new one. */
 export class Answer {
   readonly #messages: Message[];
   readonly #replay: boolean;
+  readonly #after: number;
   readonly #open = new Map<string, TextPart>();
   isFinished = false;
   hasContent = false;
 
-  /** A `replay` begins with what was shown before. */
-  constructor(messages: Message[], replay: boolean) {
+  /** A `replay` begins with what was shown before. `after` is the number of messages that stay after the answer. */
+  constructor(messages: Message[], replay: boolean, after: number) {
     this.#messages = messages;
     this.#replay = replay;
+    this.#after = after;
+  }
+
+  /** The message of the answer, or the one before it. */
+  get last(): Message | undefined {
+    return this.#messages.at(-1 - this.#after);
   }
 
   get #message(): Message {
-    let last = this.#messages.at(-1);
+    let { last } = this;
     if (last?.role !== 'assistant') {
       last = { id: newId(), role: 'assistant', parts: [] };
-      this.#messages.push(last);
+      this.#messages.splice(this.#messages.length - this.#after, 0, last);
     }
     return last;
   }
@@ -57,7 +64,7 @@ export class Answer {
   #other(chunk: Chunk): void {
     const { type } = chunk;
     if (type === 'start') {
-      const last = this.#messages.at(-1);
+      const { last } = this;
       // The replay of a message takes the place of what the page has of it.
       if (this.#replay && last?.id === chunk.messageId) {
         last?.parts.splice(0);

@@ -443,12 +443,13 @@ export class Client {
 
   #save(): void {
     const { signal } = this.#end;
-    const chat = this.#conversation.saved(this.isStored, this.#runner.isBusy);
+    // A server that stores chats may not have this one yet.
+    const isKept = this.isStored && this.#conversation.known !== undefined;
+    const chat = this.#conversation.saved(isKept, this.#runner.isBusy);
     if (signal.aborted || !this.messages.length) return;
     this.#storage.current = chat.id;
-    if (this.isStored && !this.#conversation.isKnown) return;
     const hasMore = chat.messages.length || chat.cut?.length || chat.begun?.length || (chat.branches as []).length;
-    if (this.isStored) this.#storage.delete(chat.id);
+    if (isKept) this.#storage.delete(chat.id);
     if (hasMore) this.#storage.save(chat, !this.isStored);
   }
 

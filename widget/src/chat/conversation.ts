@@ -23,8 +23,8 @@ export class Conversation {
   begun = new Set<string>();
   /** The results of this tab, by the ids of the calls, until a server has received them. */
   readonly unsent = new Map<string, Partial<ToolPart>>();
-  /** `true` if the server has the conversation. */
-  isKnown = false;
+  /** The id of the last message that the server has, which is empty without one. `undefined`: it has no such conversation. */
+  known: string | undefined;
 
   constructor(messages: Message[]) {
     this.messages = messages;
@@ -32,6 +32,11 @@ export class Conversation {
 
   get last(): Message | undefined {
     return this.messages.at(-1);
+  }
+
+  /** `true` if the last message is a question that no server has. */
+  get isUnsent(): boolean {
+    return this.last?.role === 'user' && this.last.id !== this.known;
   }
 
   open(id: string, saved?: Partial<StoredChat>): void {
@@ -42,16 +47,17 @@ export class Conversation {
     this.cut = new Set(saved?.cut);
     this.begun = new Set(saved?.begun);
     this.unsent.clear();
-    this.isKnown = false;
+    this.known = undefined;
   }
 
-  /** Returns what the storage keeps. A server that stores chats has the messages. */
+  /** Returns what the storage keeps. A server that stores the chat has the messages, except for a question that was not sent. */
   saved(isStored: boolean, isBusy: boolean): StoredChat {
-    const { id, messages, last } = this;
+    const { id, last } = this;
+    const messages = this.messages.filter((message) => !isStored || (this.isUnsent && message === last));
     // A run that has not ended is saved as cut, unless the server goes on with it.
     const cut = [...this.cut, ...(isBusy && !isStored && last?.role === 'assistant' ? [last.id] : [])];
     const begun = [...this.begun];
-    return { id, messages: isStored ? [] : messages, cut, begun, branches: this.branching.saved(!isStored) };
+    return { id, messages, cut, begun, branches: this.branching.saved(!isStored) };
   }
 
   /** Takes the newest messages that the server has. A message that is shown already stays the same object. */

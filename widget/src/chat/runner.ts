@@ -113,6 +113,7 @@ export class Runner {
     this.#abort = abort;
     this.isMirror = isMirror;
     this.isUploading = false;
+    const { error } = this;
     this.#set('submitted');
     let request = first;
     let losses = 0;
@@ -134,7 +135,8 @@ export class Runner {
           lostAt = Date.now();
         }
       }
-      this.#set('ready');
+      if (this.#conversation.isUnsent) this.#set('error', error ?? interrupted());
+      else this.#set('ready');
     } catch (error) {
       // A later run may have begun when this one was stopped.
       if (this.#abort !== abort) return;
@@ -182,17 +184,17 @@ export class Runner {
       await change;
       const conversation = this.#conversation;
       const stored = this.#host.stored();
-      const mine = conversation.last;
+      const { last: mine, isUnsent } = conversation;
       // The run comes first: the messages of one that has ended by then are complete.
       const thread = await stored?.find(conversation.id, signal);
       // A chat that the server does not have is in the storage of the browser, or it was deleted.
-      if (!thread && conversation.isKnown) this.#host.deleted();
+      if (!thread && conversation.known !== undefined) this.#host.deleted();
       if (!thread && !asks) return [];
       const page = thread && (await stored?.messages(conversation.id, signal));
       signal.throwIfAborted();
       const messages = page?.messages ?? [];
-      conversation.isKnown = thread !== undefined;
-      const isUnknown = asks && mine?.role === 'user' && !messages.some(({ id }) => id === mine.id);
+      conversation.known = thread && (messages.at(-1)?.id ?? '');
+      const isUnknown = (asks || isUnsent) && mine?.role === 'user' && !messages.some(({ id }) => id === mine.id);
       if (thread) conversation.take(isUnknown ? [...messages, mine] : messages);
       if (page?.more && conversation.messages[0] === messages[0] && messages[0]) {
         this.#host.loadBefore(messages[0].id, signal);
@@ -201,7 +203,11 @@ export class Runner {
       const stream = thread?.run && (await once(() => this.#server.stream(conversation.id, signal)));
       if (stream && stream.status !== 204) {
         loaded?.();
-        return this.#read(stream, signal, true);
+        // The answer to an earlier question comes before one that was not sent.
+        const isEarlier = isUnknown && isUnsent;
+        const calls = await this.#read(stream, signal, true, Number(isEarlier));
+        if (!asks || !isEarlier) return calls;
+        await Promise.all(calls);
       }
       const { last } = conversation;
       if (asks && last?.role === 'user') return this.post()(signal);
@@ -232,7 +238,7 @@ export class Runner {
       const posted = {
         ...body,
         id: conversation.id,
-        messages: stored && conversation.isKnown ? newest(messages) : messages,
+        messages: stored && conversation.known !== undefined ? newest(messages) : messages,
         trigger: 'submit-message',
         messageId: answered?.id,
         ...more,
@@ -242,15 +248,15 @@ export class Runner {
       const response = await reach(() => this.#server.post(posted, signal), signal, isRepeatable, (error) => this.#show(error));
       this.#show(undefined);
       this.#host.received();
-      conversation.isKnown = true;
+      conversation.known = last?.id ?? '';
       sent.forEach((id) => unsent.delete(id));
-      return this.#read(response, signal, false);
+      return this.#read(response, signal);
     };
   }
 
-  async #read(response: Response, signal: AbortSignal, isReplay: boolean): Promise<Promise<void>[]> {
+  async #read(response: Response, signal: AbortSignal, isReplay = false, after = 0): Promise<Promise<void>[]> {
     const { messages, cut } = this.#conversation;
-    const answer = new Answer(messages, isReplay);
+    const answer = new Answer(messages, isReplay, after);
     const calls: Promise<void>[] = [];
     this.#lastEvent = Date.now();
     for await (const chunk of chunks(response)) {
@@ -263,7 +269,7 @@ export class Runner {
       else this.#host.changed();
     }
     if (!answer.isFinished) throw interrupted();
-    cut.delete(this.#conversation.last?.id ?? '');
+    cut.delete(answer.last?.id ?? '');
     return calls;
   }
 

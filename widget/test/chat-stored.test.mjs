@@ -1,0 +1,100 @@
+// The headless chat with a server that stores its chats and fails: what is not lost, and what does not happen twice.
+
+import assert from 'node:assert/strict';
+import { beforeEach, test } from 'node:test';
+
+import { answer, begins, createChat, FakeStorage, fails, pauses, question, says, serveStored, sse, tab, text, textPart, until } from '../testing/chat.mjs';
+
+beforeEach(() => {
+  globalThis.sessionStorage = new FakeStorage();
+});
+
+async function served(t, ...turns) {
+  const server = await serveStored(...turns);
+  t.after(server.stop);
+  const open = async (options, create = createChat) => {
+    const chat = create({ api: server.api, persist: 'none', chatId: 'c1', ...options });
+    t.after(() => chat.close());
+    await chat.ready;
+    return chat;
+  };
+  return { server, store: server.store, open };
+}
+
+const STREAM = { 'content-type': 'text/event-stream' };
+/** An answer without a second try. */
+const LATER = { 'retry-after': '3600' };
+const REFUSED = fails(429, { ...LATER, 'content-type': 'application/json' }, '{"error":{"message":"Slow down."}}');
+const FIRST = [question('q1', 'One'), answer('a1', textPart('First'))];
+const texts = ({ messages }) => messages.map(text);
+function resolvers() {
+  let resolve;
+  return { promise: new Promise((done) => (resolve = done)), resolve: (value) => resolve(value) };
+}
+
+/** Resolves as soon as `test` returns a truthy value, for what a chat does not report. */
+const eventually = (test) => {
+  const subscribe = (look) => clearInterval.bind(undefined, setInterval(look, 10));
+  return until({ messages: [], subscribe }, test);
+};
+/** Resolves when requests and answers that are under way have arrived. */
+const quiet = () => new Promise((done) => setTimeout(done, 150));
+
+test('a question that was not sent stays, with its error, when another tab opens the chat', async (t) => {
+  const { server, store, open } = await served(t, REFUSED, says('Second'));
+  store.messages = FIRST;
+  const one = await open();
+  await one.sendMessage({ text: 'Two' });
+  const statuses = [];
+  one.subscribe(() => statuses.push(one.status));
+  const two = await open({}, (await tab()).createChat);
+  await two.setChatId('c1');
+  await until(one, () => statuses.includes('submitted') && statuses.at(-1) !== 'submitted');
+  assert.deepEqual([texts(one), one.status, one.error?.status], [['One', 'First', 'Two'], 'error', 429]);
+  await one.regenerate();
+  assert.deepEqual([texts(one), server.posts.length], [['One', 'First', 'Two', 'Second'], 2]);
+});
+
+for (const [what, messages] of [['a stored chat', FIRST], ['a new chat', []]]) {
+  test(`a question of ${what} that was not sent is there after a reload, and is sent when the user tries again`, async (t) => {
+    const { server, store, open } = await served(t, REFUSED, says('Second'));
+    store.messages = messages;
+    const chat = await open({ persist: 'session' });
+    await chat.sendMessage({ text: 'Two' });
+    chat.close();
+    const again = await open({ persist: 'session' });
+    await until(again, () => again.status === 'error');
+    assert.deepEqual([texts(again), again.error.canRetry], [[...messages.map(text), 'Two'], true]);
+    await again.regenerate();
+    assert.deepEqual([texts(again).slice(-2), server.posts.length], [['Two', 'Second'], 2]);
+    again.close();
+    store.messages = [...messages, question(again.messages.at(-2).id, 'Two'), answer('a2', textPart('Second'))];
+    assert.deepEqual(texts(await open({ persist: 'session' })), store.messages.map(text));
+  });
+}
+
+for (const [what, refusal] of [
+  ['was refused because of it', fails(409, { 'content-type': 'application/json' }, '{"error":{"code":"chat_busy","message":"Busy."}}')],
+  ['did not reach the server', fails(503, LATER)],
+]) {
+  test(`a question that ${what} follows the running answer, and is sent then`, async (t) => {
+    const { server, store, open } = await served(t, refusal, says('Second'));
+    const chat = await open();
+    store.messages = FIRST.slice(0, 1);
+    store.run = { state: 'running' };
+    store.stream = (response) => {
+      response.writeHead(200, STREAM);
+      const begin = [{ type: 'start', messageId: 'a1' }, { type: 'start-step' }, { type: 'text-start', id: 't' }];
+      response.end(sse(...begin, { type: 'text-delta', id: 't', delta: 'First' }, { type: 'text-end', id: 't' }, { type: 'finish' }));
+      Object.assign(store, { messages: FIRST, run: undefined });
+    };
+    const sent = chat.sendMessage({ text: 'Two' });
+    await until(chat, () => texts(chat).includes('Two'));
+    const seen = [];
+    chat.subscribe(() => seen.push(texts(chat).includes('Two')));
+    await sent;
+    if (chat.status === 'error') await chat.regenerate();
+    assert.deepEqual([texts(chat), server.posts.length, chat.status], [['One', 'First', 'Two', 'Second'], 2, 'ready']);
+    assert.ok(seen.every(Boolean), 'the question is shown all the time');
+  });
+}
