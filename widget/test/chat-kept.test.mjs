@@ -429,6 +429,20 @@ test('another tab shows an answer while it arrives, stops it, and forgets a chat
   await until(two, () => two.messages.length === 0);
 });
 
+test('a tab that shows the answer of another tab keeps the other versions of the chat', async () => {
+  const server = await started(says('One'), says('Two'));
+  const [one, two] = [await opened(server), await opened(server, {}, (await tab()).createChat)];
+  await one.sendMessage({ text: 'Hello' });
+  await two.setChatId(one.chatId);
+  await one.regenerate();
+  await until(two, () => two.status === 'ready' && text(two.messages.at(-1)) === 'Two');
+  assert.deepEqual(two.branches(two.messages[1].id), { count: 2, current: 1 });
+  const again = await opened(server, { chatId: one.chatId }, (await tab()).createChat);
+  assert.deepEqual(again.branches(again.messages[1].id), { count: 2, current: 1 });
+  await two.selectBranch(two.messages[1].id, 0);
+  assert.deepEqual(two.messages.map(text), ['Hello', 'One']);
+});
+
 test('contract_000_16 unknown chunks and any line ends are read', async () => {
   const server = await started((response) => {
     response.writeHead(200, { 'content-type': 'text/event-stream' });

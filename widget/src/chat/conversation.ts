@@ -43,11 +43,16 @@ export class Conversation {
     this.id = id;
     this.messages.splice(0, this.messages.length, ...(saved?.messages ?? []));
     this.branching = new Branching();
-    this.branching.restore(saved?.branches);
-    this.cut = new Set(saved?.cut);
-    this.begun = new Set(saved?.begun);
+    this.restore(saved);
     this.unsent.clear();
     this.known = undefined;
+  }
+
+  /** Takes what a storage or another tab has of the calls and the branches. Without branches, they stay. */
+  restore({ branches, cut, begun }: Partial<StoredChat> = {}): void {
+    if (branches) this.branching.restore(branches);
+    this.cut = new Set(cut);
+    this.begun = new Set(begun);
   }
 
   /** Returns what the storage keeps. A server that stores the chat has the messages, except for a question that was not sent. */

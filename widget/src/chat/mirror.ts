@@ -41,7 +41,7 @@ export class Mirror {
   }
 
   /** Shows the run of another tab. */
-  show({ status, from, messages, cut }: Extract<TabMessage, { type: 'status' }>): void {
+  show({ status, from, messages, ...saved }: Extract<TabMessage, { type: 'status' }>): void {
     const runner = this.#runner;
     if (runner.isBusy && !runner.isMirror) return;
     clearTimeout(this.#silence);
@@ -53,7 +53,7 @@ export class Mirror {
     const known = new Map(this.#conversation.messages.map((message) => [message.id, message]));
     const next = (messages ?? []).map((message) => Object.assign(known.get(message.id) ?? {}, message));
     this.#conversation.messages.splice(from, this.#conversation.messages.length, ...next);
-    this.#conversation.cut = new Set(cut);
+    this.#conversation.restore(saved);
     runner.mirror(status);
     if (runner.isBusy) this.#silence = setTimeout(() => runner.mirror('ready'), SILENT_MS);
   }
@@ -66,8 +66,8 @@ export class Mirror {
 
   #report(from: number | undefined): void {
     this.#reportedAt = Date.now();
-    const { id: chatId, messages, cut } = this.#conversation;
-    const kept = from === undefined ? {} : { from, messages: messages.slice(from), cut: [...cut] };
+    const { id: chatId, messages, branches, ...saved } = this.#conversation.saved(false, false);
+    const kept = from === undefined ? {} : { ...saved, from, messages: messages.slice(from), branches: from ? undefined : branches };
     if (messages.length) this.#tabs.post({ type: 'status', chatId, status: this.#runner.status, ...kept });
   }
 }

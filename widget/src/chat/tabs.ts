@@ -5,7 +5,7 @@ export type TabMessage =
   /** Asks if there is another tab. */
   | { type: 'hello' | 'here' }
   /** A run of this tab has another status. `messages`: from position `from` on, of a chat that no server stores. */
-  | { type: 'status'; chatId: string; status: ChatStatus; from?: number; messages?: Message[]; cut?: string[] }
+  | { type: 'status'; chatId: string; status: ChatStatus; from?: number; messages?: Message[]; cut?: string[]; begun?: string[]; branches?: unknown }
   /** A call was settled. */
   | { type: 'settled'; chatId: string; toolCallId: string; change: Partial<ToolPart> }
   /** The user wants the run to stop. */
