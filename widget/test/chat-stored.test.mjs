@@ -98,3 +98,81 @@ for (const [what, refusal] of [
     assert.ok(seen.every(Boolean), 'the question is shown all the time');
   });
 }
+
+const OPEN = { type: 'tool-paint', toolCallId: 'p1', state: 'input-available', input: {} };
+const CALL = { type: 'tool-input-available', toolCallId: 'p1', toolName: 'paint', input: {} };
+/** A chat that waits for a tool of the page. */
+const waits = (store) => Object.assign(store, { messages: [FIRST[0], answer('a1', OPEN)], run: { state: 'waiting' } });
+const result = ({ messages }) => messages.at(-1).parts.find(({ toolCallId }) => toolCallId === 'p1');
+
+/** Offers a tool that ends with the test's word. */
+function offer(chat) {
+  const runs = [];
+  chat.registerTool({ name: 'paint', description: 'Paints' }, () => new Promise((end) => runs.push(end)));
+  return runs;
+}
+
+for (const [what, replay] of [
+  ['waits for it', undefined],
+  ['is replayed', [{ type: 'tool-input-start', toolCallId: 'p1', toolName: 'paint' }, { type: 'tool-input-delta', toolCallId: 'p1', inputTextDelta: '{}' }]],
+]) {
+  test(`the result of a tool of the page whose connection was lost is posted once, if the run ${what}`, async (t) => {
+    const { promise: response, resolve: given } = resolvers();
+    const { server, store, open } = await served(t, begins(given, CALL), says('Painted.'));
+    const chat = await open();
+    const runs = offer(chat);
+    const sent = chat.sendMessage({ text: 'Paint' });
+    await eventually(() => runs.length);
+    waits(store).messages = [chat.messages[0], answer(chat.messages[1].id, OPEN)];
+    store.stream = replay && ((answered) => {
+      answered.writeHead(200, STREAM).end(sse({ type: 'start', messageId: store.messages[1].id }, { type: 'start-step' }, ...replay, { type: 'finish' }));
+    });
+    (await response).destroy();
+    await eventually(() => server.requests.some((one) => one.endsWith('/c1/stream?ai-sdk=7')));
+    await quiet();
+    assert.equal(server.posts.length, 1, 'the tool has not ended');
+    runs[0]('red');
+    await sent;
+    assert.deepEqual([server.posts.length, runs.length, text(chat.messages.at(-1))], [2, 1, 'Painted.']);
+    assert.equal(result(server.posts[1]).output, 'red');
+  });
+}
+
+test('a tool of the page whose result did not reach the server does not run again when the user tries again', async (t) => {
+  const { promise: response, resolve: given } = resolvers();
+  const { server, store, open } = await served(t, begins(given, CALL), fails(503, LATER), says('Painted.'));
+  const chat = await open();
+  const runs = offer(chat);
+  const sent = chat.sendMessage({ text: 'Paint' });
+  await eventually(() => runs.length);
+  waits(store).messages = [chat.messages[0], answer(chat.messages[1].id, OPEN)];
+  runs[0]('red');
+  (await response).end(sse({ type: 'finish-step' }, { type: 'finish' }));
+  await sent;
+  assert.equal(chat.status, 'error');
+  const again = chat.regenerate();
+  await eventually(() => runs.length > 1 || chat.status === 'ready');
+  assert.equal(runs.length, 1);
+  await again;
+  assert.deepEqual([server.posts.length, result(server.posts[2]).output, text(chat.messages.at(-1))], [3, 'red', 'Painted.']);
+});
+
+test('a tool of the page whose result did not reach the server does not run again after a reload', async (t) => {
+  const { promise: response, resolve: given } = resolvers();
+  const { server, store, open } = await served(t, begins(given, CALL), fails(503, { 'retry-after': '60' }), says('I see.'));
+  const chat = await open({ persist: 'session' });
+  const runs = offer(chat);
+  void chat.sendMessage({ text: 'Paint' });
+  await eventually(() => runs.length);
+  waits(store).messages = [chat.messages[0], answer(chat.messages[1].id, OPEN)];
+  runs[0]('red');
+  (await response).end(sse({ type: 'finish-step' }, { type: 'finish' }));
+  await until(chat, () => chat.error);
+  chat.close();
+  const next = createChat({ api: server.api, persist: 'session', chatId: 'c1' });
+  t.after(() => next.close());
+  const later = offer(next);
+  await eventually(() => later.length || text(next.messages.at(-1)) === 'I see.');
+  assert.equal(later.length, 0);
+  assert.match(result(server.posts[2]).errorText, /result is not known/);
+});

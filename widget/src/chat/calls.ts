@@ -21,6 +21,8 @@ export class OpenCalls {
   readonly #registry: Registry;
   readonly #tabs: Tabs;
   readonly #hooks: CallHooks;
+  /** The calls that this page ran or runs. */
+  readonly #runs = new Map<string, Promise<void>>();
 
   constructor(conversation: Conversation, registry: Registry, tabs: Tabs, hooks: CallHooks) {
     this.#conversation = conversation;
@@ -49,7 +51,13 @@ export class OpenCalls {
   }
 
   /** Runs a tool of the page. It never rejects. */
-  async run(part: ToolPart, signal: AbortSignal): Promise<void> {
+  run(part: ToolPart, signal: AbortSignal): Promise<void> {
+    const run = this.#run(part, signal);
+    this.#runs.set(part.toolCallId, run);
+    return run;
+  }
+
+  async #run(part: ToolPart, signal: AbortSignal): Promise<void> {
     const { id, begun } = this.#conversation;
     const { toolCallId } = part;
     const entry = this.tool(part);
@@ -66,22 +74,31 @@ export class OpenCalls {
         const errorText = String((error as Error)?.message ?? error);
         return { state: 'output-error', errorText } as const;
       });
-    begun.delete(toolCallId);
-    if (signal.aborted) return;
-    this.#apply(toolCallId, change);
+    // The user has stopped it, or opened another chat.
+    if (this.#conversation.begun.has(toolCallId)) this.#apply(toolCallId, change);
+    else this.#runs.delete(toolCallId);
   }
 
   /** Settles the calls that ended with their page. Returns `true` if there are any. */
   reloaded(): boolean {
     const { begun } = this.#conversation;
-    const calls = this.#conversation.openCalls().filter(({ toolCallId }) => begun.delete(toolCallId));
-    for (const part of calls) Object.assign(part, { state: 'output-error', errorText: RELOADED });
+    const calls = this.#conversation.openCalls().filter(({ toolCallId: id }) => begun.has(id) && !this.#runs.has(id));
+    for (const { toolCallId } of calls) this.#apply(toolCallId, { state: 'output-error', errorText: RELOADED });
     return calls.length > 0;
   }
 
-  /** Runs the stored calls for which the page has a tool. Those of an answer that the user stopped do not run. */
+  /** The calls that this page runs, and those that it ran without a server that has their results. */
+  get running(): Promise<void>[] {
+    return [...this.#conversation.begun].flatMap((toolCallId) => this.#runs.get(toolCallId) ?? []);
+  }
+
+  /**
+   * Runs the stored calls for which the page has a tool, beside those that it runs already, and settles those that ended with
+   * their page. Those of an answer that the user stopped do not run.
+   */
   runOpen(signal: AbortSignal): Promise<void>[] {
-    return this.runnable.map((part) => this.run(part, signal));
+    this.reloaded();
+    return [...this.running, ...this.runnable.map((part) => this.run(part, signal))];
   }
 
   get runnable(): ToolPart[] {

@@ -19,7 +19,7 @@ export class Conversation {
   branching = new Branching();
   /** The ids of incomplete answers. */
   cut = new Set<string>();
-  /** The calls that the page began to run. */
+  /** The calls that the page began to run, until a server has received their results. */
   begun = new Set<string>();
   /** The results of this tab, by the ids of the calls, until a server has received them. */
   readonly unsent = new Map<string, Partial<ToolPart>>();

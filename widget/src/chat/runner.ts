@@ -205,16 +205,15 @@ export class Runner {
         loaded?.();
         // The answer to an earlier question comes before one that was not sent.
         const isEarlier = isUnknown && isUnsent;
-        const calls = await this.#read(stream, signal, true, Number(isEarlier));
+        const calls = [...(await this.#read(stream, signal, true, Number(isEarlier))), ...this.#calls.running];
         if (!asks || !isEarlier) return calls;
         await Promise.all(calls);
       }
+      conversation.renew();
       const { last } = conversation;
       if (asks && last?.role === 'user') return this.post()(signal);
       if (asks && last) conversation.cut.delete(last.id);
-      if (this.isMirror) return [];
-      const reloaded = this.#calls.reloaded() ? [Promise.resolve()] : [];
-      return [...reloaded, ...this.#calls.runOpen(signal)];
+      return this.isMirror ? this.#calls.running : this.#calls.runOpen(signal);
     };
     this.#syncs.add(request);
     return request;
@@ -250,6 +249,7 @@ export class Runner {
       this.#host.received();
       conversation.known = last?.id ?? '';
       sent.forEach((id) => unsent.delete(id));
+      conversation.begun.clear();
       return this.#read(response, signal);
     };
   }
