@@ -429,6 +429,32 @@ test('another tab shows an answer while it arrives, stops it, and forgets a chat
   await until(two, () => two.messages.length === 0);
 });
 
+for (const [what, leave] of [
+  ['a new chat', (chat) => chat.newChat()],
+  ['another chat', (chat) => chat.setChatId('c9')],
+]) {
+  test(`${what} in one tab does not stop the answer of another tab`, async () => {
+    let given;
+    const response = new Promise((resolve) => (given = resolve));
+    const half = [
+      { type: 'text-start', id: 't' },
+      { type: 'text-delta', id: 't', delta: 'Half' },
+    ];
+    const server = await started(says('Hi'), begins(given, ...half));
+    const [one, two] = [await opened(server), await opened(server, {}, (await tab()).createChat)];
+    await one.sendMessage({ text: 'Hello' });
+    await two.setChatId(one.chatId);
+    const sent = one.sendMessage({ text: 'More' });
+    await until(two, () => two.status === 'streaming' && text(two.messages.at(-1)) === 'Half');
+    await leave(two);
+    await new Promise((next) => setTimeout(next, 100));
+    (await response).end(sse({ type: 'text-delta', id: 't', delta: ' and half' }, { type: 'text-end', id: 't' }, { type: 'finish' }));
+    await sent;
+    assert.deepEqual([text(one.messages.at(-1)), one.isIncomplete(one.messages.at(-1).id)], ['Half and half', false]);
+    assert.equal(two.messages.length, 0);
+  });
+}
+
 test('a tab that shows the answer of another tab keeps the other versions of the chat', async () => {
   const server = await started(says('One'), says('Two'));
   const [one, two] = [await opened(server), await opened(server, {}, (await tab()).createChat)];

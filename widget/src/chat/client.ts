@@ -387,7 +387,7 @@ export class Client {
 
   /** Takes no more of the answer. A run that the server stores goes on. */
   #leave(): void {
-    if (!this.isStored) this.stop();
+    if (!this.isStored && !this.#runner.isMirror) this.stop();
     this.#save();
     this.#mirror.close();
     this.#runner.leave();
