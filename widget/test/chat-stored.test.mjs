@@ -176,3 +176,45 @@ test('a tool of the page whose result did not reach the server does not run agai
   assert.equal(later.length, 0);
   assert.match(result(server.posts[2]).errorText, /result is not known/);
 });
+
+/** Serves a long chat, whose older messages come when the test lets them. */
+async function long(t, ...turns) {
+  const { server, store, open } = await served(t, ...turns);
+  const all = Array.from({ length: 300 }, (_, at) => (at % 2 ? answer(`m${at}`, textPart(`${at}`)) : question(`m${at}`, `${at}`)));
+  Object.assign(store, { messages: all.slice(200), more: true });
+  const asked = [];
+  server.files['/assistant/threads/c1/messages?limit=1000&before=m200'] = (response) => asked.push(response);
+  const give = (response) => response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ messages: all.slice(0, 200), more: false }));
+  const chat = await open();
+  await eventually(() => chat.status === 'ready' && asked.length);
+  return { server, chat, all, asked, give };
+}
+
+test('a message that is sent while older messages are loaded does not end that, and a refusal neither', async (t) => {
+  const { chat, all, asked, give } = await long(t, says('New'));
+  pauses(t.mock);
+  await chat.sendMessage({ text: 'Newer' });
+  asked[0].writeHead(503).end();
+  await eventually(() => asked.length > 1);
+  give(asked[1]);
+  await until(chat, () => chat.messages.length === 302);
+  assert.deepEqual(texts(chat), [...all.map(text), 'Newer', 'New']);
+});
+
+test('an edit of the first shown message waits for the messages before it', async (t) => {
+  const { server, chat, asked, give } = await long(t, says('New'));
+  const edited = chat.edit('m200', 'Edited');
+  await quiet();
+  assert.equal(server.posts.length, 0);
+  give(asked[0]);
+  await edited;
+  assert.deepEqual(server.posts[0].messages.map(text), ['198', '199', 'Edited']);
+  assert.deepEqual([chat.messages.length, texts(chat).slice(-3)], [202, ['199', 'Edited', 'New']]);
+});
+
+test('an edit of the first shown message says so if the messages before it cannot be loaded', async (t) => {
+  const { server, chat, asked } = await long(t);
+  asked[0].writeHead(403).end();
+  await chat.edit('m200', 'Edited');
+  assert.deepEqual([chat.status, chat.error.status, server.posts.length, chat.messages.length], ['error', 403, 0, 100]);
+});

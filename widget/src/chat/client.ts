@@ -52,6 +52,8 @@ export class Client {
   #detecting: Promise<void> | undefined;
   /** The request that stops the last run. */
   #stopping: Promise<unknown> | undefined;
+  /** Resolves when the messages before the shown ones are there, or with the reason why they are not. */
+  #older: Promise<ChatFailure | void> | undefined;
   /** The context that no server has received. */
   #context: ContextMessage[] = [];
 
@@ -78,7 +80,9 @@ export class Client {
         this.#context = [];
       },
       deleted: () => this.#forget(this.chatId),
-      loadBefore: (oldest, signal) => void this.#loadBefore(oldest, signal).catch(() => {}),
+      loadBefore: (oldest) => {
+        this.#older = this.#loadBefore(oldest).catch(failureOf);
+      },
       changed: () => {
         this.#mirror.progress();
         this.#changed();
@@ -151,7 +155,7 @@ export class Client {
   }
 
   async regenerate(messageId?: string): Promise<void> {
-    await this.#begun();
+    if (!(await this.#begun(messageId))) return;
     const { messages, branching, cut } = this.#conversation;
     if (this.#runner.isBusy) return;
     if (this.#runner.isLost && !messageId) return this.#runner.run(this.#runner.sync(true));
@@ -174,7 +178,7 @@ export class Client {
   }
 
   async edit(messageId: string, text: string): Promise<void> {
-    await this.#begun();
+    if (!(await this.#begun(messageId))) return;
     const { messages, branching } = this.#conversation;
     const at = messages.findIndex(({ id, role }) => id === messageId && role === 'user');
     const message = messages[at];
@@ -342,10 +346,16 @@ export class Client {
     if (this.#stored && chatId === this.chatId && this.status === 'ready') await this.#open(chatId);
   }
 
-  /** Resolves when the first chat is open, and the server was asked if it stores chats. */
-  async #begun(): Promise<void> {
+  /**
+   * Resolves when the first chat is open, and the server was asked if it stores chats. A branch at the first shown message
+   * needs those before it: if they cannot be loaded, this shows why, and resolves with `false`.
+   */
+  async #begun(branch?: string): Promise<boolean> {
     await this.ready;
     await this.#detect();
+    const failure = branch && this.messages[0]?.id === branch && (await this.#older);
+    if (failure) this.#runner.fail(failure);
+    return !failure;
   }
 
   /** Asks the server if it stores the chats of this user. */
@@ -389,6 +399,7 @@ export class Client {
   #leave(): void {
     if (!this.isStored && !this.#runner.isMirror) this.stop();
     this.#save();
+    this.#older = undefined;
     this.#mirror.close();
     this.#runner.leave();
     for (const { parts } of this.messages) {
@@ -418,11 +429,11 @@ export class Client {
     }
   }
 
-  async #loadBefore(oldest: string, signal: AbortSignal): Promise<void> {
+  async #loadBefore(oldest: string | undefined): Promise<void> {
     const { id, messages } = this.#conversation;
-    for (let before: string | undefined = oldest; before; ) {
-      const earlier: MessagePage | undefined = await this.#stored?.messages(id, signal, before);
-      if (!earlier?.messages.length || signal.aborted || messages[0]?.id !== before) return;
+    for (let before = oldest; before; ) {
+      const earlier: MessagePage | undefined = await this.#stored?.before(id, before);
+      if (!earlier?.messages.length || messages[0]?.id !== before) return;
       messages.splice(0, 0, ...earlier.messages);
       before = earlier.more ? messages[0]?.id : undefined;
       this.#changed();

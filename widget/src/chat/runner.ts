@@ -27,8 +27,8 @@ export interface RunHost {
   received(): void;
   /** The open chat was deleted elsewhere. */
   deleted(): void;
-  /** Loads the messages before these in the background. */
-  loadBefore(oldest: string, signal: AbortSignal): void;
+  /** Loads the messages before this one in the background. */
+  loadBefore(oldest: string | undefined): void;
   changed(): void;
   statusChanged(): void;
 }
@@ -196,9 +196,8 @@ export class Runner {
       conversation.known = thread && (messages.at(-1)?.id ?? '');
       const isUnknown = (asks || isUnsent) && mine?.role === 'user' && !messages.some(({ id }) => id === mine.id);
       if (thread) conversation.take(isUnknown ? [...messages, mine] : messages);
-      if (page?.more && conversation.messages[0] === messages[0] && messages[0]) {
-        this.#host.loadBefore(messages[0].id, signal);
-      }
+      const oldest = messages[0]?.id;
+      if (page?.more && conversation.messages[0]?.id === oldest) this.#host.loadBefore(oldest);
       this.#set('submitted');
       const stream = thread?.run && (await once(() => this.#server.stream(conversation.id, signal)));
       if (stream && stream.status !== 204) {

@@ -46,10 +46,15 @@ export class StoredChats {
     return this.#load<Thread>(pathOf(chat), signal).catch(ignoreMissing);
   }
 
-  /** Returns the newest messages, or those before one. */
-  messages(chat: string, signal: AbortSignal, before?: string): Promise<MessagePage> {
-    const rest = before ? `?limit=1000&before=${encodeURIComponent(before)}` : '';
-    return this.#load(`${pathOf(chat)}/messages${rest}`, signal);
+  /** Returns the newest messages. */
+  messages(chat: string, signal: AbortSignal): Promise<MessagePage> {
+    return this.#load(`${pathOf(chat)}/messages`, signal);
+  }
+
+  /** Returns the messages before one. */
+  async before(chat: string, message: string): Promise<MessagePage> {
+    const response = await this.request(`${pathOf(chat)}/messages?limit=1000&before=${encodeURIComponent(message)}`);
+    return response.json() as Promise<MessagePage>;
   }
 
   async #load<T>(path: string, signal: AbortSignal): Promise<T> {
