@@ -218,3 +218,37 @@ test('an edit of the first shown message says so if the messages before it canno
   await chat.edit('m200', 'Edited');
   assert.deepEqual([chat.status, chat.error.status, server.posts.length, chat.messages.length], ['error', 403, 0, 100]);
 });
+
+test('a question of a chat that is closed before it is opened is not posted', async (t) => {
+  const { server } = await served(t, says('Here.'));
+  const asked = resolvers();
+  const held = resolvers();
+  const { fetch } = globalThis;
+  t.mock.method(globalThis, 'fetch', async (url, init) => {
+    if (!String(url).includes('startIndex')) return fetch(url, init);
+    asked.resolve();
+    await held.promise;
+    return fetch(url, init);
+  });
+  const chat = createChat({ api: server.api, persist: 'none' });
+  const sent = chat.sendMessage({ text: 'Hi' });
+  await asked.promise;
+  chat.close();
+  held.resolve();
+  await sent;
+  assert.equal(server.posts.length, 0);
+});
+
+test('a tool of the page that ends after its chat was closed changes nothing', async (t) => {
+  const { server, open } = await served(t, begins(() => {}, CALL));
+  const chat = await open();
+  // The other chat hears what this one posts.
+  await open({}, (await tab()).createChat);
+  const runs = offer(chat);
+  void chat.sendMessage({ text: 'Paint' });
+  await eventually(() => runs.length);
+  chat.close();
+  runs[0]('red');
+  await quiet();
+  assert.equal(server.posts.length, 1);
+});

@@ -74,6 +74,7 @@ export class Client {
       },
     });
     this.#runner = new Runner(this.#conversation, this.#server, this.#calls, {
+      end: this.#end.signal,
       stored: () => this.#stored,
       body: () => this.#body(),
       received: () => {

@@ -19,6 +19,8 @@ const CALM_MS = 10_000;
 
 /** The members of a chat that its runs use. */
 export interface RunHost {
+  /** Aborted when the chat is closed. */
+  readonly end: AbortSignal;
   /** Returns the stored chats, if the server stores the chats of this user. */
   stored(): StoredChats | undefined;
   /** Returns members of the body of a post, after what must come before it. */
@@ -107,6 +109,7 @@ export class Runner {
   }
 
   async run(first: RunRequest = this.post(), isMirror = false): Promise<void> {
+    if (this.#host.end.aborted) return;
     this.#abort?.abort();
     const abort = new AbortController();
     const { signal } = abort;

@@ -69,6 +69,7 @@ export class Tabs {
 
   close(): void {
     for (const free of this.#claims.values()) free();
+    this.hasOthers = false;
     this.#channel?.close();
   }
 }
