@@ -6,7 +6,7 @@ import { ChatFailure, failureOf } from './failure.js';
 import { Mirror } from './mirror.js';
 import { newId } from './id.js';
 import { isSettled, isText, isTool } from './part.js';
-import { MOST_CONTEXT, page, type Registry } from './registry.js';
+import { MOST_CONTEXT, MOST_TOOLS, page, type Registry } from './registry.js';
 import { once, pause, pauseAfter } from './retry.js';
 import { Runner, type RunRequest } from './runner.js';
 import { Server } from './server.js';
@@ -418,7 +418,7 @@ export class Client {
     this.#context = [...this.#context.filter((old) => !isTaken(old)), ...taken].slice(-MOST_CONTEXT);
     return {
       ...this.#options.body,
-      ...(tools.size ? { tools: [...tools.values()].map(({ tool }) => declared(tool)) } : {}),
+      ...(tools.size ? { tools: [...tools.values()].slice(-MOST_TOOLS).map(({ tool }) => declared(tool)) } : {}),
       ...(this.#context.length ? { context: this.#context } : {}),
     };
   }

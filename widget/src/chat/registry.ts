@@ -2,6 +2,8 @@ import type { ContextMessage, ToolDescriptor, ToolHandler } from './types.js';
 
 /** The most context of a post, which a server takes. The older one is left out. */
 export const MOST_CONTEXT = 1_000;
+/** The most tools of a post, which a server takes. */
+export const MOST_TOOLS = 64;
 
 /** The tools and the context that code of the page offers. */
 export class Registry {

@@ -114,7 +114,7 @@ export interface ChatError extends Error {
 
 /** A tool that the page runs. The members are those of a WebMCP tool. */
 export interface ToolDescriptor {
-  /** 1 to 64 letters, digits, `_` and `-`. */
+  /** 1 to 64 letters, digits, `_` and `-`. A server refuses posts with a name that one of its own tools has. */
   name: string;
   description: string;
   /** The JSON Schema of the arguments. Default: no arguments. */

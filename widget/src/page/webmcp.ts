@@ -1,7 +1,7 @@
 // WebMCP: the tools of the page for agents of the browser, and the tools of the browser's list for the assistant.
 
 import { newId } from '../chat/id.js';
-import { page } from '../chat/registry.js';
+import { MOST_TOOLS, page } from '../chat/registry.js';
 import type { ToolDescriptor, ToolHandler, ToolRun } from '../chat/types.js';
 
 /** A tool of the browser's list. Older browsers give the schema as JSON. */
@@ -60,7 +60,8 @@ export function webmcp(): () => void {
       remove();
     }
     for (const tool of tools) {
-      if (page.tools.has(tool.name)) continue;
+      // A server refuses other names, and more tools.
+      if (!/^[\w-]{1,64}$/.test(tool.name) || page.tools.size >= MOST_TOOLS || page.tools.has(tool.name)) continue;
       const handler: ToolHandler = (input, { signal }) => execute(context, tool.name, input, signal);
       // The entry is needed before the registry reports the tool.
       const entry = { handler, remove: () => {} };

@@ -46,4 +46,42 @@ suite('client', (test) => {
     assert.match(posts[2], /"filled":\{"subject":"Late delivery"\}/);
     assert.doesNotMatch(posts.join('\n'), /planted/);
   });
+
+  test(
+    'tools of other code whose names or number a server refuses are not posted, and the others work',
+    async (view) => {
+      view.server.turns.push(calls('cart_total', {}), says('It is 12.'));
+      await view.page.evaluate(async () => {
+        window.registry.registerTool({ name: 'first', description: 'Of the page' }, () => 1);
+        window.page.webmcp();
+        await window.listed;
+        const chat = window.createChat({ api: '/assistant', persist: 'none' });
+        chat.registerTool({ name: 'own', description: 'Of the chat' }, () => 1);
+        await chat.sendMessage({ text: 'What is in the cart?' });
+      });
+      const names = JSON.parse(view.server.posts[0].slice('/assistant?ai-sdk=7 '.length)).tools.map(({ name }) => name);
+      assert.deepEqual(names.filter((name) => !/^[\w-]{1,64}$/.test(name)), []);
+      assert.equal(names.length, 64);
+      for (const name of ['cart_total', 'own']) assert.ok(names.includes(name), name);
+      assert.match(view.server.posts[1], /"output":12/);
+    },
+    { init: many },
+  );
 });
+
+/** A browser whose list has many tools of other code. `window.listed` resolves when it was read. */
+function many() {
+  const names = ['shop.search', 'x'.repeat(65), 'cart_total', ...Array.from({ length: 80 }, (_, at) => `tool-${at}`)];
+  const tools = names.map((name) => ({ name, description: name, inputSchema: '{}' }));
+  window.listed = new Promise((listed) => {
+    const context = Object.assign(new EventTarget(), {
+      registerTool() {},
+      async getTools() {
+        setTimeout(listed);
+        return tools;
+      },
+      executeTool: async () => '12',
+    });
+    for (const place of [document, navigator]) Object.defineProperty(place, 'modelContext', { value: context });
+  });
+}
