@@ -219,6 +219,69 @@ test('an edit of the first shown message says so if the messages before it canno
   assert.deepEqual([chat.status, chat.error.status, server.posts.length, chat.messages.length], ['error', 403, 0, 100]);
 });
 
+const CART = { type: 'data-ui-state', id: 'cart', data: { component: 'cart', rev: 1, state: { count: 1, note: '' }, seal: 's1' } };
+const SHOWN = [FIRST[0], answer('a1', CART)];
+
+test('the state of a component reaches a server that refuses it for a while', async (t) => {
+  const { server, store, open } = await served(t);
+  store.messages = SHOWN;
+  const puts = [];
+  server.files['/assistant/ui/cart/state'] = (response, body) => {
+    puts.push(body.state);
+    if (puts.length === 1) return fails(503)(response);
+    return response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ ...body, rev: body.rev + 1, seal: 's2' }));
+  };
+  const chat = await open();
+  pauses(t.mock);
+  chat.setState('cart', { count: 2 });
+  await until(chat, () => chat.messages[1].parts[1].data.rev === 2);
+  assert.deepEqual([puts.length, puts.at(-1), chat.state('cart')], [2, { count: 2, note: '' }, { count: 2, note: '' }]);
+});
+
+test('a state that the server refuses is reported, and the next change sends it again', async (t) => {
+  const { server, store, open } = await served(t);
+  store.messages = SHOWN;
+  const puts = [];
+  server.files['/assistant/ui/cart/state'] = (response, body) => {
+    puts.push(body.state);
+    return fails(puts.length === 1 ? 400 : 204)(response);
+  };
+  const errors = [];
+  const chat = await open({ onError: ({ status }) => errors.push(status) });
+  chat.setState('cart', { count: 2 });
+  await until(chat, () => errors.length);
+  chat.setState('cart', { note: 'Red' });
+  await eventually(() => puts.length === 2);
+  assert.deepEqual([errors[0], puts[1]], [400, { count: 2, note: 'Red' }]);
+});
+
+test('a state that is sent while the chat is loaded again stays, with its new revision', async (t) => {
+  const { server, store, open } = await served(t);
+  store.messages = SHOWN;
+  const puts = [];
+  const bodies = [];
+  server.files['/assistant/ui/cart/state'] = async (response, body) => {
+    bodies.push(body);
+    await new Promise((resolve) => puts.push(resolve));
+    response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ ...body, rev: body.rev + 1, seal: 's2' }));
+  };
+  const chat = await open();
+  chat.setState('cart', { count: 2 });
+  await eventually(() => puts.length);
+  store.messages = [...SHOWN, question('q2', 'Two')];
+  // Another tab opens the chat.
+  const two = await open({}, (await tab()).createChat);
+  await two.setChatId('c1');
+  await until(chat, () => chat.messages.length === 3 && chat.status === 'ready');
+  puts[0]();
+  await until(chat, () => chat.messages[1].parts[1].data.rev === 2);
+  assert.deepEqual(chat.state('cart'), { count: 2, note: '' });
+  chat.setState('cart', { note: 'Red' });
+  await eventually(() => puts.length === 2);
+  assert.deepEqual([bodies[1].rev, bodies[1].seal, bodies[1].state], [2, 's2', { count: 2, note: 'Red' }]);
+  puts[1]();
+});
+
 test('a question of a chat that is closed before it is opened is not posted', async (t) => {
   const { server } = await served(t, says('Here.'));
   const asked = resolvers();

@@ -8,10 +8,10 @@ import { newId } from './id.js';
 import { isSettled, isText, isTool } from './part.js';
 import { MOST_CONTEXT, MOST_TOOLS, page, type Registry } from './registry.js';
 import { once, pause, pauseAfter } from './retry.js';
-import { Runner, type RunRequest } from './runner.js';
+import { type RunHost, Runner, type RunRequest } from './runner.js';
 import { Server } from './server.js';
 import { chunks } from './sse.js';
-import { InstanceStates } from './states.js';
+import { InstanceStates, type StateHooks } from './states.js';
 import { areaOf, ChatStorage } from './storage.js';
 import { type MessagePage, StoredChats } from './stored.js';
 import { type TabMessage, Tabs } from './tabs.js';
@@ -65,15 +65,7 @@ export class Client {
     const area = areaOf(options.persist ?? 'session');
     this.#storage = new ChatStorage(area, options.agent ?? 'assistant', options.storagePrefix);
     this.#tabs = new Tabs(`omniassist ${this.#server.runs}`, (message) => this.#received(message));
-    this.#states = new InstanceStates(this.#server, this.#conversation, () => this.#changed());
-    this.#calls = new OpenCalls(this.#conversation, registry, this.#tabs, {
-      confirm,
-      changed: () => {
-        this.#save();
-        this.#changed();
-      },
-    });
-    this.#runner = new Runner(this.#conversation, this.#server, this.#calls, {
+    const host: RunHost & StateHooks = {
       end: this.#end.signal,
       stored: () => this.#stored,
       body: () => this.#body(),
@@ -89,7 +81,17 @@ export class Client {
         this.#changed();
       },
       statusChanged: () => this.#statusChanged(),
+      failed: (error) => this.#failed(error),
+    };
+    this.#states = new InstanceStates(this.#server, this.#conversation, host);
+    this.#calls = new OpenCalls(this.#conversation, registry, this.#tabs, {
+      confirm,
+      changed: () => {
+        this.#save();
+        this.#changed();
+      },
     });
+    this.#runner = new Runner(this.#conversation, this.#server, this.#calls, host);
     this.#mirror = new Mirror(this.#tabs, this.#conversation, this.#runner);
     const { signal } = this.#end;
     const offer = (): void => this.#offered();
@@ -204,7 +206,7 @@ export class Client {
     if (!leaf) return;
     this.#runner.leave();
     this.#statusChanged();
-    const changed = this.#stored?.change(id, { head: leaf }).catch((error) => this.#options.onError?.(failureOf(error)));
+    const changed = this.#stored?.change(id, { head: leaf }).catch((error) => this.#failed(error));
     // The chat is busy from here on, so that no question is sent before the server has the branch.
     if (changed) await this.#runner.run(this.#runner.sync(false, undefined, changed));
   }
@@ -450,7 +452,11 @@ export class Client {
     if (status !== 'submitted') this.#save();
     this.#mirror.report(this.isStored);
     this.#changed();
-    if (error && !isMirror) this.#options.onError?.(error);
+    if (error && !isMirror) this.#failed(error);
+  }
+
+  #failed(error: unknown): void {
+    if (!this.#end.signal.aborted) this.#options.onError?.(failureOf(error));
   }
 
   #save(): void {

@@ -33,19 +33,24 @@ export const failureOf = (error: unknown): ChatFailure =>
     ? error
     : new ChatFailure('failed', error instanceof Error ? error.message : String(error), { cause: error });
 
-/** Returns the error of a refused request, with the sentence of its body. A proxy without a server counts as no server. */
+/**
+ * Returns the error of a refused request, with the sentence of its body. Its cause is what the server wrote. A proxy without a
+ * server counts as no server.
+ */
 export async function refusal(response: Response): Promise<ChatFailure> {
   const { status } = response;
   const text = await response.text().catch(() => '');
   let message: unknown;
+  let cause: unknown;
   try {
     const { error } = JSON.parse(text) as { error?: { message?: unknown } };
     message = error?.message ?? error;
+    cause = error;
   } catch {
     // A proxy answered, not the server.
   }
   const canRetry = status >= 500 || [401, 408, 429].includes(status);
-  if (typeof message === 'string') return new ChatFailure('refused', message, { status, reason: message, canRetry });
+  if (typeof message === 'string') return new ChatFailure('refused', message, { status, reason: message, canRetry, cause });
   const isGateway = status > 501 && status < 505;
   if (isGateway || (status === 500 && !text)) return new ChatFailure('offline', NO_SERVER, { status });
   return new ChatFailure('refused', `The server answered with status ${status}.`, { status, canRetry });
