@@ -113,3 +113,20 @@ test('long arguments can be edited as a whole', async ({ page, say, sent }) => {
   const [edited] = (await sent()).map((frame) => frame.arguments);
   assert.deepEqual([edited?.to, edited?.body.length], ['bob@x.example', 21_000]);
 });
+
+test('an element that is moved in the page keeps its connection, and one that is removed ends it', async ({ page, say, problems }) => {
+  await say(state('r', null));
+  const sockets = () => page.evaluate(() => window.sockets.map(({ readyState }) => readyState));
+  await page.evaluate(() => document.body.append(document.querySelector('omniassist-agents')));
+  assert.deepEqual(await sockets(), [1]);
+  await page.getByRole('treeitem').first().waitFor();
+  await page.evaluate(() => {
+    window.agents = document.querySelector('omniassist-agents');
+    window.agents.remove();
+  });
+  assert.deepEqual(await sockets(), [3]);
+  await page.evaluate(() => document.body.append(window.agents));
+  await page.locator('[part=connection]', { hasText: /^connected$/ }).waitFor();
+  assert.deepEqual(await sockets(), [3, 1]);
+  assert.deepEqual(problems, []);
+});

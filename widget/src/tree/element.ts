@@ -52,13 +52,17 @@ export class AgentsElement extends HTMLElement {
   }
 
   connectedCallback(): void {
-    this.#connect();
+    if (!this.#socket) this.#connect();
     void this.#show();
   }
 
   disconnectedCallback(): void {
-    this.#socket?.close();
-    this.#socket = undefined;
+    // An element that is only moved in the page is connected again by then.
+    queueMicrotask(() => {
+      if (this.isConnected) return;
+      this.#socket?.close();
+      this.#socket = undefined;
+    });
   }
 
   attributeChangedCallback(_name: string, before: string | null, value: string | null): void {
