@@ -203,7 +203,10 @@ export interface Chat {
   /** The shown branch of the conversation. The array and its messages change in place. */
   readonly messages: readonly Message[];
   readonly status: ChatStatus;
-  /** The error of the last request. While the status is not `error`, the chat sends the request again by itself. */
+  /**
+   * The error of the last request. While the status is `submitted`, the chat sends the request again by itself. While it is
+   * `error`, the chat goes on by itself only if it follows the answer of a stored chat.
+   */
   readonly error: ChatError | undefined;
   /** `true` if the server stores the chats of this user. Known once {@link ready} has resolved. */
   readonly isStored: boolean;
