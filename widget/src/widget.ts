@@ -1,5 +1,7 @@
 // The entry of the browser code: the element, and what a page registers. Its address is that of the script tag.
 
+// Here, so that no lazy module loads another one for it.
+import './ui/adopt.js';
 import type { Message } from './chat/types.js';
 import { define } from './ui/element.js';
 import type { page as loadedPage } from './page/index.js';

@@ -145,3 +145,15 @@ test('a locale with an underscore is that of its language', { attributes: 'mode=
   await view.change({ messages: [QUESTION, { id: 'a1', role: 'assistant', parts: [{ type: 'text', text: 'Here.' }, source] }] });
   await view.page.getByText('1 Quelle').waitFor();
 });
+
+test('the field of an edit has its style at once, and loads nothing', { attributes: 'mode="panel"' }, async (view) => {
+  await view.change({ messages: [QUESTION] });
+  const requests = [];
+  view.page.on('request', (request) => requests.push(request.url()));
+  await view.part('edit').click();
+  const [border, width] = await view.part('editor').locator('textarea').evaluate((field) => {
+    const { borderTopStyle, inlineSize } = getComputedStyle(field);
+    return [borderTopStyle, parseFloat(inlineSize)];
+  });
+  assert.deepEqual([border, width > 400, requests], ['solid', true, []]);
+});

@@ -9,8 +9,6 @@ import { watchTheme } from './theme.js';
 import { shownState } from './tool.js';
 import { seen, valueList } from './values.js';
 
-export { default as style } from './questions.css';
-
 interface Shown {
   server: string;
   resourceUri: string;

@@ -1,7 +1,6 @@
 import type { Message } from '../chat/types.js';
 import { element, setHidden, setText } from '../ui/dom.js';
 import type { ViewContext } from '../ui/view.js';
-import { adopt } from '../ui/adopt.js';
 import { limited } from '../ui/limit.js';
 import { button } from './button.js';
 import { isAnswering, textOf } from './kinds.js';
@@ -49,12 +48,10 @@ export function editor(message: Message, context: ViewContext, close: () => void
   return node;
 }
 
-/** Shows the field, with the focus if it `isWanted`. Its style is loaded then; what the user types is not lost meanwhile. */
+/** Gives the field the height of its text, and the focus if it `isWanted`. */
 export function begin(node: HTMLElement, isWanted: boolean): void {
   const field = node.querySelector('textarea');
-  const grow = () => field?.dispatchEvent(new Event('input'));
-  void import('./rare.js').then(({ style }) => (adopt(node, style), grow())).catch(() => {});
-  grow();
+  field?.dispatchEvent(new Event('input'));
   if (!isWanted) return;
   field?.focus();
   // The browser brings the position into view with the next key only.

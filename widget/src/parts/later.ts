@@ -1,6 +1,5 @@
 import { element } from '../ui/dom.js';
 import type { Texts } from '../ui/texts.js';
-import { adopt } from '../ui/adopt.js';
 import { unloaded } from './unloaded.js';
 
 interface Updated<A extends unknown[]> {
@@ -9,9 +8,9 @@ interface Updated<A extends unknown[]> {
   remove?(): void;
 }
 
-/** Makes a view whose code and style are loaded by the first update that `needs` them. */
+/** Makes a view whose code is loaded by the first update that `needs` them. */
 export function later<A extends unknown[]>(
-  load: () => Promise<{ view: Updated<A>; style?: string }>,
+  load: () => Promise<Updated<A>>,
   texts: Texts,
   needs: (...shown: A) => boolean = () => true,
 ): Updated<A> {
@@ -22,10 +21,9 @@ export function later<A extends unknown[]>(
   let isRemoved = false;
   const open = async () => {
     try {
-      const { view: loaded, style } = await load();
+      const loaded = await load();
       if (isRemoved) return loaded.remove?.();
       view = loaded;
-      if (style) adopt(node, style);
       node.replaceChildren(view.node);
       view.update(...latest);
     } catch {

@@ -34,25 +34,14 @@ function entriesOf({ parts }: Message): Entry[] {
 function viewOf(shown: Entry['shown'], isUser: boolean, context: ViewContext): PartView<never> {
   const { texts } = context;
   if (Array.isArray(shown))
-    return later(async () => {
-      const { sourcesView, style } = await import('./rare.js');
-      return { view: sourcesView(context), style };
-    }, texts);
+    return later(async () => (await import('./rare.js')).sourcesView(context), texts);
   if (isTool(shown)) {
     if (!isComponent(shown)) return toolView(shown, context);
-    return later(async () => ({ view: (await import('./component.js')).componentView(shown, context) }), texts);
+    return later(async () => (await import('./component.js')).componentView(shown, context), texts);
   }
   if (shown.type === 'reasoning') return reasoningView(context);
-  if (shown.type === 'file')
-    return later(async () => {
-      const { fileView, style } = await import('./rare.js');
-      return { view: fileView(context), style };
-    }, texts);
-  if (shown.type === APP)
-    return later(async () => {
-      const { appView, style } = await import('./app.js');
-      return { view: appView(shown as DataPart, context), style };
-    }, texts);
+  if (shown.type === 'file') return later(async () => (await import('./rare.js')).fileView(context), texts);
+  if (shown.type === APP) return later(async () => (await import('./app.js')).appView(shown as DataPart, context), texts);
   return (isUser ? saidView() : textView(context)) satisfies PartView<TextPart>;
 }
 

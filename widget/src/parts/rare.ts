@@ -1,10 +1,6 @@
 // The views that a chat does not show at first: questions for the user, files, sources and the list of chats. Loaded with the first
 // of them.
 
-import questions from './questions.css';
-import references from './references.css';
-import threads from './threads.css';
-
 export { approvalView } from './approval.js';
 export { fieldsOf, firstFault, valuesOf } from './fields.js';
 export { fileView } from './file.js';
@@ -12,6 +8,3 @@ export { formView } from './form.js';
 export { listIn } from './thread-list.js';
 export { pretty, seen } from './values.js';
 export { sourcesView } from './sources.js';
-
-/** The style of all of them. */
-export const style = questions + references + threads;

@@ -1,6 +1,5 @@
 import { element } from '../ui/dom.js';
 import type { View, ViewContext } from '../ui/view.js';
-import { adopt } from '../ui/adopt.js';
 import { unloaded } from './unloaded.js';
 
 type ThreadList = View & { load(): Promise<void> };
@@ -15,8 +14,7 @@ export function threadList(context: ViewContext): ThreadList {
   let list: ThreadList | undefined;
   async function load(): Promise<void> {
     try {
-      const { listIn, style } = await import('./rare.js');
-      adopt(node, style);
+      const { listIn } = await import('./rare.js');
       list ??= listIn(node, context);
     } catch {
       return node.replaceChildren(unloaded(texts, () => void load()));

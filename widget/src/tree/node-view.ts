@@ -1,6 +1,5 @@
 import { MarkdownView } from '../markdown/index.js';
 import { unloaded } from '../parts/unloaded.js';
-import { adopt } from '../ui/adopt.js';
 import { element, filled, setAttribute, setText } from '../ui/dom.js';
 import { controls } from './controls.js';
 import { type CallAnswer, type Intervention, isEnd, type Query } from './frames.js';
@@ -127,7 +126,6 @@ export class NodeView {
     });
     const isOpen = this.#agent.queries.some((one) => key(one) === key(query));
     if (!isOpen || this.#questions.has(key(query))) return;
-    adopt(this.item, question.style);
     this.#questions.set(key(query), question);
     this.#card.append(question.node);
   }

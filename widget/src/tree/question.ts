@@ -5,7 +5,6 @@ import type { TreeContext } from './texts.js';
 /** The form in which the user answers a question. */
 export interface QuestionView {
   readonly node: HTMLElement;
-  readonly style: string;
   /** Lets the user answer again, after the server has refused the answer. */
   enable(): void;
 }
@@ -19,7 +18,7 @@ export async function questionView(
   { texts, shared, locale }: TreeContext,
   answer: (reply: string | CallAnswer) => void,
 ): Promise<QuestionView> {
-  const { fieldsOf, firstFault, pretty, seen, style, valuesOf } = await import('../parts/rare.js');
+  const { fieldsOf, firstFault, pretty, seen, valuesOf } = await import('../parts/rare.js');
   const input = (label: string, rows: string) =>
     element('textarea', { part: 'input', rows, dir: 'auto', 'aria-label': label, placeholder: label });
   const button = (text: string, value: string) =>
@@ -79,5 +78,5 @@ export async function questionView(
     event.preventDefault();
     if (!call || call.schema) buttons.at(-1)?.click();
   });
-  return { node, style, enable: () => void (set.disabled = false) };
+  return { node, enable: () => void (set.disabled = false) };
 }

@@ -3,6 +3,9 @@ import composer from './composer.css';
 import log from './log.css';
 import shell from './window.css';
 import parts from '../../parts/style.css';
+import questions from '../../parts/questions.css';
+import references from '../../parts/references.css';
+import threads from '../../parts/threads.css';
 
 let made: CSSStyleSheet | undefined;
 
@@ -25,7 +28,7 @@ export function sheet(): CSSStyleSheet {
   if (!made) {
     made = new CSSStyleSheet();
     const size = `:host{font-size:medium;--o-rem:${unit()}}`;
-    made.replaceSync([base, shell, log, composer, parts, size].join('\n'));
+    made.replaceSync([base, shell, log, composer, parts, questions, references, threads, size].join('\n'));
   }
   return made;
 }
