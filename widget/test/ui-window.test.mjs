@@ -290,3 +290,55 @@ test('the window opens and closes with motion, unless the user wants less of it'
   for (const property of ['display', 'opacity', 'transform']) assert.ok(closing.includes(property), `${closing}`);
   assert.equal(await view.part('window').isVisible(), false);
 });
+
+test(
+  'a window of a phone keeps its size when the page is enlarged, and stays above the keyboard',
+  {
+    width: 400,
+    height: 700,
+    prepare: (page) =>
+      page.addInitScript(() => {
+        const viewport = Object.assign(new EventTarget(), { height: 700, offsetTop: 0, scale: 1 });
+        Object.defineProperty(window, 'visualViewport', { value: viewport });
+        window.view = (change) => Object.assign(viewport, change).dispatchEvent(new Event('resize'));
+      }),
+  },
+  async (view) => {
+    const box = async (change) => {
+      await view.page.evaluate((change) => window.view(change), change);
+      const { y, height } = await view.part('window').boundingBox();
+      return [y, height];
+    };
+    await view.part('launcher').click();
+    assert.deepEqual(await box({ height: 400, offsetTop: 20 }), [20, 400]);
+    assert.deepEqual(await box({ height: 300, offsetTop: 50, scale: 2 }), [0, 600]);
+  },
+);
+
+test('no field has letters that make a phone enlarge the page', { attributes: 'mode="panel"' }, async (view) => {
+  const session = await view.page.context().newCDPSession(view.page);
+  await session.send('Emulation.setTouchEmulationEnabled', { enabled: true });
+  assert.equal(await view.page.evaluate(() => matchMedia('(pointer: coarse)').matches), true);
+  const call = (name, id, input) => ({ type: `tool-${name}`, toolCallId: id, state: 'input-available', input });
+  const parts = [
+    call('request_input', 'f', { schema: { properties: { city: { type: 'string' }, kind: { enum: ['a', 'b'] } } } }),
+    call('ui_form', 'c', { fields: [{ name: 'name', label: 'Name', kind: 'text' }] }),
+    { ...call('pay', 'p', { amount: 5 }), state: 'approval-requested', approval: { id: 'x' } },
+  ];
+  const text = [{ type: 'text', text: 'Hi' }];
+  await view.change({ messages: [{ id: 'u', role: 'user', parts: text }, { id: 'a', role: 'assistant', parts }] });
+  await view.part('threads-button').click();
+  await view.part('thread-rename').click();
+  await view.part('edit').click();
+  await view.page.getByLabel('Name').waitFor();
+  const sizes = await view.page.locator('omniassist-chat').evaluate((chat) => {
+    const fields = (root) =>
+      [...root.querySelectorAll('*')].flatMap((node) => [
+        ...(node.matches('input:not([type=checkbox], [type=file]), select, textarea') ? [parseFloat(getComputedStyle(node).fontSize)] : []),
+        ...(node.shadowRoot ? fields(node.shadowRoot) : []),
+      ]);
+    return fields(chat.shadowRoot);
+  });
+  assert.equal(sizes.length, 8);
+  assert.ok(Math.min(...sizes) >= 16, `${sizes}`);
+});

@@ -168,12 +168,13 @@ export class ChatWindow {
     before?.focus();
   }
 
-  /** Keeps the window above the keyboard of a phone. */
+  /** Keeps the window above the keyboard of a phone. A page that the user has enlarged shows a part of the window. */
   #fit(): void {
     if (!this.#dialog || !visualViewport) return;
     const modal = this.#dialog.hasAttribute('data-modal');
-    this.#dialog.style.blockSize = modal ? `${visualViewport.height}px` : '';
-    this.#dialog.style.insetBlockStart = modal ? `${visualViewport.offsetTop}px` : '';
+    const { height, offsetTop, scale } = visualViewport;
+    this.#dialog.style.blockSize = modal ? `${height * scale}px` : '';
+    this.#dialog.style.insetBlockStart = modal && scale === 1 ? `${offsetTop}px` : '';
   }
 }
 
