@@ -475,3 +475,31 @@ test(
     assert.deepEqual(await shown(), [true, false]);
   },
 );
+
+test('keys in a field of a component act on the field', PANEL, async (view) => {
+  await talk(view, 30);
+  await view.page.evaluate(() => {
+    const input = { fields: [{ name: 'name', label: 'Name', kind: 'text' }] };
+    chat.messages.push({ id: 'f', role: 'assistant', parts: [{ type: 'tool-ui_form', toolCallId: 'f', state: 'input-available', input }] });
+    chat.change({});
+  });
+  const field = view.page.getByLabel('Name');
+  await field.pressSequentially('abc');
+  const { top } = await place(view);
+  for (const [key, position] of [['Home', 0], ['End', 3]]) {
+    await field.press(key);
+    assert.equal(await field.evaluate((input) => input.selectionStart), position);
+    await view.frame();
+    assert.equal((await place(view)).top, top);
+  }
+});
+
+test('keys with Alt, Control or Meta are left to the browser', PANEL, async (view) => {
+  await talk(view, 30);
+  const isLeft = await view.part('log').evaluate((log) =>
+    ['altKey', 'ctrlKey', 'metaKey'].map((name) =>
+      log.dispatchEvent(new KeyboardEvent('keydown', { key: 'Home', [name]: true, bubbles: true, cancelable: true })),
+    ),
+  );
+  assert.deepEqual(isLeft, [true, true, true]);
+});

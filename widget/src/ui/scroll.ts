@@ -28,8 +28,10 @@ export class Scroll {
       passive,
     );
     node.addEventListener('keydown', (event) => {
-      const { key, shiftKey, target } = event;
-      if (target instanceof Element && target.matches('input, textarea, select')) return;
+      const { altKey, ctrlKey, key, metaKey, shiftKey } = event;
+      // The field may be within a component.
+      const [target] = event.composedPath();
+      if (altKey || ctrlKey || metaKey || (target as Element).matches('input, textarea, select')) return;
       if (UPWARD_KEYS.has(key) || (key === ' ' && shiftKey)) this.#release();
       // Older messages are added on the way, and the end may have moved on when the browser gets there.
       if (key === 'Home') this.moveTo(0);
