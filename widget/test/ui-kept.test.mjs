@@ -146,6 +146,27 @@ test('a locale with an underscore is that of its language', { attributes: 'mode=
   await view.page.getByText('1 Quelle').waitFor();
 });
 
+test('a file that is added while a message is sent stays for the next one', { attributes: 'mode="panel" attachments' }, async (view) => {
+  await view.page.evaluate(() => {
+    const { chat } = window;
+    const { sendMessage } = chat;
+    chat.sendMessage = async (message) => {
+      await new Promise((uploaded) => (window.uploaded = uploaded));
+      return sendMessage(message);
+    };
+  });
+  await paste(view, 'a.txt', 'text/plain');
+  await view.input.fill('Here is one');
+  await view.input.press('Enter');
+  await view.page.waitForFunction(() => window.uploaded);
+  await paste(view, 'b.txt', 'text/plain');
+  await view.page.evaluate(() => window.uploaded());
+  await view.page.waitForFunction(() => window.chat.messages.length === 1);
+  assert.deepEqual(await view.part('file').allInnerTexts(), ['b.txt']);
+  const [[, { files }]] = (await view.calls()).filter(([name]) => name === 'sendMessage');
+  assert.equal(files.length, 1);
+});
+
 test('the field of an edit has its style at once, and loads nothing', { attributes: 'mode="panel"' }, async (view) => {
   await view.change({ messages: [QUESTION] });
   const requests = [];

@@ -51,12 +51,14 @@ export class Attachments {
     return Promise.all(this.#files.map(({ file }) => file));
   }
 
-  clear(): void {
-    for (const { row, url } of this.#files) {
+  /** Takes files out of the next message. Default: all of them. */
+  clear(files: readonly File[] = this.chosen): void {
+    for (const { chosen, row, url } of this.#files) {
+      if (!files.includes(chosen)) continue;
       row.remove();
       if (url) URL.revokeObjectURL(url);
     }
-    this.#files = [];
+    this.#files = this.#files.filter(({ chosen }) => !files.includes(chosen));
     this.#show();
   }
 
@@ -64,10 +66,7 @@ export class Attachments {
     const url = file.type.startsWith('image/') ? URL.createObjectURL(file) : undefined;
     const label = filled(this.#context.texts.remove, { name: file.name });
     const remove = iconButton('remove-file', 'close', label, () => {
-      this.#files = this.#files.filter((one) => one.row !== row);
-      row.remove();
-      if (url) URL.revokeObjectURL(url);
-      this.#show();
+      this.clear([file]);
       this.button.focus();
     });
     const preview = url ? element('img', { src: url, alt: '' }) : icon('file');

@@ -144,7 +144,7 @@ export class Composer implements View {
       const last = lastQuestion(chat.messages);
       if (!this.#isSending || !isAnswering(chat) || !last || last === before || textOf(last) !== text) return;
       this.#isSending = false;
-      this.#files?.clear();
+      this.#files?.clear(chosen);
       if (this.input.value.trim() !== text) return;
       this.#write('');
       // The text that was typed before the first chat was shown may be the draft of either.
