@@ -204,7 +204,7 @@ test('hostile texts and addresses do nothing', async (view) => {
     { type: 'file', url, mediaType: 'text/html', filename: evil },
     { type: 'file', url, mediaType: 'image/png', filename: evil },
   ]);
-  const call = { type: `tool-${evil}`, toolCallId: 't1', state: 'approval-requested', title: evil, input: { [evil]: evil, safe: 'abc\u202egpj' }, approval: { id: 'x', requestReason: `Pay 1\u202e000` } };
+  const call = { type: `tool-${evil}`, toolCallId: 't1', state: 'approval-requested', title: evil, input: { [evil]: evil, safe: 'abc\u202egpj', tags: 'pay\u{e0070}\u180e\u3164\u206a\ufff9' }, approval: { id: 'x', requestReason: `Pay 1\u202e000` } };
   const label = { omniassist: { tools: { t1: { title: evil, summary: evil } } } };
   await view.open({ messages: [said(evil), { ...answer(text(evil), ...parts, call), metadata: label }] });
   await view.root.locator('[part~=attachment]').last().waitFor();
@@ -220,6 +220,7 @@ test('hostile texts and addresses do nothing', async (view) => {
   const card = await view.root.locator('[part~=approval]').innerText();
   assert.match(card, /Pay 1\\u202e000/, 'a mark of direction is written out');
   assert.match(card, /abc\\u202egpj/);
+  assert.ok(card.includes('pay\\udb40\\udc70\\u180e\\u3164\\u206a\\ufff9'), card);
   assert.equal(await view.page.evaluate(() => window.hurt), undefined);
 });
 

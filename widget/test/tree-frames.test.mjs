@@ -130,3 +130,13 @@ test('an element that is moved in the page keeps its connection, and one that is
   assert.deepEqual(await sockets(), [3, 1]);
   assert.deepEqual(problems, []);
 });
+
+test('hidden characters of arguments are seen, and edited arguments have them still', async ({ page, say, sent }) => {
+  await say(asking('r', null, 'Pay?', { editable: true, input: { to: 'ann\u{e0041}\ufff9', amount: 1 } }));
+  const field = page.getByLabel('Arguments');
+  const shown = await field.inputValue();
+  assert.match(shown, /ann\\udb40\\udc41\\ufff9/);
+  await field.fill(shown.replace('1\n', '2\n'));
+  await page.getByRole('button', { name: 'Approve' }).click();
+  assert.deepEqual((await sent()).map((frame) => frame.arguments), [{ to: 'ann\u{e0041}\ufff9', amount: 2 }]);
+});

@@ -1,5 +1,6 @@
 // Writers for untrusted values, which can neither break their line nor open a tag.
 
+import { HIDDEN, writtenOut } from './hidden.js';
 import { type Json, type Members, stringify } from './json.js';
 import { REDACTED } from './secret.js';
 
@@ -12,13 +13,9 @@ const MAX_ENTRY_BYTES = 2048;
 const MAX_FIELDS = 64;
 
 /** Returns the characters that break a line, are invisible, change the direction of text, or resemble `<`. */
-const hidden = (more: string): RegExp =>
-  new RegExp(
-    `[${more}<\\p{Cc}\\xad\\u061c\\u115f\\u1160\\u180e\\u200b\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\u3164\\ufe64\\ufeff\\uff1c\\uffa0\\ufff0-\\ufffb\\u{e0000}-\\u{e0fff}]`,
-    'gu',
-  );
-const HIDDEN = hidden('');
-const HIDDEN_IN_QUOTES = hidden('"\\\\');
+const escapedIn = (more: string): RegExp => new RegExp(`[${more}<\\p{Cc}\\ufe64\\uff1c${HIDDEN}]`, 'gu');
+const IN_LINES = escapedIn('');
+const IN_QUOTES = escapedIn('"\\\\');
 
 const encoder = new TextEncoder();
 
@@ -47,10 +44,10 @@ export const address = unless(/^[\w.~:/?#[\]@!$&*+;=%-]{1,512}$/);
 
 /** Returns a text in quotes. The number of omitted bytes follows the quotes, where a value cannot forge it. */
 export const quoted = (text: string): string =>
-  cut(text, MAX_VALUE_BYTES, (shown) => `"${escape(shown, HIDDEN_IN_QUOTES)}"`);
+  cut(text, MAX_VALUE_BYTES, (shown) => `"${escape(shown, IN_QUOTES)}"`);
 
 /** Returns a line of a template. */
-export const line = (text: string): string => escape(text, HIDDEN);
+export const line = (text: string): string => escape(text, IN_LINES);
 
 /** Returns a bullet, truncated at the limit. */
 export const bullet = (text: string): string => cut(text, MAX_ENTRY_BYTES, (shown) => `- ${shown}`);
@@ -61,11 +58,7 @@ function cut(text: string, max: number, write: (shown: string) => string): strin
 }
 
 const escape = (text: string, pattern: RegExp): string =>
-  text.replace(pattern, (char) =>
-    /["\\\n\r\t]/.test(char)
-      ? JSON.stringify(char).slice(1, -1)
-      : char.replace(/[^]/g, (unit) => `\\u${(0x10000 + unit.charCodeAt(0)).toString(16).slice(1)}`),
-  );
+  text.replace(pattern, (char) => (/["\\\n\r\t]/.test(char) ? JSON.stringify(char).slice(1, -1) : writtenOut(char)));
 
 /** Returns `key = value, …` for the first entries. */
 export const pairs = (map: Members): string => list([...map], pair);

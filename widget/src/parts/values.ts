@@ -1,3 +1,4 @@
+import { HIDDEN, writtenOut } from '../context/hidden.js';
 import { element } from '../ui/dom.js';
 import type { Texts } from '../ui/texts.js';
 import { titled } from './kinds.js';
@@ -5,11 +6,10 @@ import { titled } from './kinds.js';
 /** The longest value that is shown, in UTF-16 units. */
 const LONGEST = 20_000;
 /** Characters that are not seen, and that can change the order or the meaning of the others. */
-const HIDDEN = /[\0-\x08\x0b-\x1f\x7f-\x9f\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;
+const UNSEEN = new RegExp(`[\\0-\\x08\\x0b-\\x1f\\x7f-\\x9f${HIDDEN}]`, 'gu');
 
 /** Returns a text in which hidden characters are written out. */
-export const seen = (text: string): string =>
-  text.replace(HIDDEN, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`);
+export const seen = (text: string): string => text.replace(UNSEEN, writtenOut);
 
 /** Returns a value as JSON for people, or a text as it is. */
 export function pretty(value: unknown): string {
