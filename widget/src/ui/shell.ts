@@ -40,6 +40,7 @@ export class Shell {
   readonly #log: Log;
   readonly #views: View[];
   readonly #announcer: Announcer;
+  readonly #pane: ThreadsPane;
   readonly #questions: Questions;
   readonly #frame = perFrame(() => this.#draw());
   readonly #unsubscribe: () => void;
@@ -80,9 +81,9 @@ export class Shell {
     const header = new Header(context, heading, {
       newChat: () => {
         chat.newChat();
-        this.#composer.input.focus();
+        this.focus();
       },
-      toggleThreads: () => pane.toggle(),
+      toggleThreads: () => this.#pane.toggle(),
       close: canClose ? () => setOpen(false) : undefined,
     });
     this.#log = new Log(context, empty.node, settings.follow, () => this.#frame.request());
@@ -118,12 +119,12 @@ export class Shell {
     );
     const main = element('div', { part: 'main' }, place, foot, announcer.node);
     const body = element('div', { part: 'body' }, main);
-    const pane = new ThreadsPane(context, body, header.threads);
-    body.prepend(pane.node);
+    this.#pane = new ThreadsPane(context, body, header.threads);
+    body.prepend(this.#pane.node);
     window.node.append(header.node, body);
-    for (const node of [header.node, body]) node.addEventListener('keydown', (event) => this.#key(event, pane));
+    for (const node of [header.node, body]) node.addEventListener('keydown', (event) => this.#key(event));
     takeDrops(body, texts.dropFiles, this.#composer.takesFiles ? (files) => this.#composer.add(files) : undefined);
-    this.#views = [empty, header, pane, this.#log, status, this.#composer];
+    this.#views = [empty, header, this.#pane, this.#log, status, this.#composer];
     let wasStreaming = false;
     this.#unsubscribe = chat.subscribe(() => {
       const isStreaming = chat.status === 'streaming';
@@ -137,7 +138,9 @@ export class Shell {
     });
   }
 
+  /** Moves the focus to the field. A list of chats that covers it is closed. */
   focus(): void {
+    this.#pane.closeOver();
     this.#composer.input.focus();
   }
 
@@ -181,11 +184,12 @@ export class Shell {
   }
 
   /** F6 moves between the conversation and the field. Escape closes the list of chats before the window. */
-  #key(event: KeyboardEvent, pane: ThreadsPane): void {
+  #key(event: KeyboardEvent): void {
     if (event.defaultPrevented) return;
-    const input = this.#composer.input;
-    if (event.key === 'F6') (input.matches(':focus') ? this.#log.node : input).focus();
-    else if (event.key !== 'Escape' || !pane.closeOver()) return;
+    if (event.key === 'F6') {
+      if (this.#composer.input.matches(':focus')) this.#log.node.focus();
+      else this.focus();
+    } else if (event.key !== 'Escape' || !this.#pane.closeOver()) return;
     event.preventDefault();
   }
 

@@ -32,10 +32,10 @@ export class ThreadsPane implements View {
   toggle(isOpen = !this.isOpen): void {
     const hadFocus = this.node.matches(':focus-within');
     this.node.hidden = !isOpen;
-    // The conversation of a chat that was opened by a key.
-    if (hadFocus && !isOpen) this.#window.querySelector<HTMLElement>('[part~=log]')?.focus();
     this.#button.setAttribute('aria-expanded', String(isOpen));
     this.#window.toggleAttribute('data-threads', isOpen);
+    // The conversation of a chat that was opened by a key.
+    if (hadFocus && !isOpen) this.#window.querySelector<HTMLElement>('[part~=log]')?.focus();
     if (!isOpen) return;
     if (!this.#list) this.node.append((this.#list = threadList(this.#context)).node);
     void this.#list.load();
