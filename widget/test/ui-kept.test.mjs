@@ -178,3 +178,24 @@ test('the field of an edit has its style at once, and loads nothing', { attribut
   });
   assert.deepEqual([border, width > 400, requests], ['solid', true, []]);
 });
+
+/** Ends a composition as Safari does: the key follows it, with the code 229. */
+const endComposition = (field, key) =>
+  field.evaluate((input, key) => {
+    input.dispatchEvent(new CompositionEvent('compositionend', { data: '日本', bubbles: true }));
+    input.dispatchEvent(new KeyboardEvent('keydown', { key, keyCode: 229, bubbles: true, composed: true, cancelable: true }));
+  }, key);
+
+test('the Escape that ends a composition closes nothing', { attributes: 'mode="popup"' }, async (view) => {
+  await view.part('launcher').click();
+  await view.input.fill('日本');
+  await endComposition(view.input, 'Escape');
+  assert.equal(await view.part('window').isVisible(), true);
+  await view.part('threads-button').click();
+  await endComposition(view.part('threads-search'), 'Escape');
+  assert.equal(await view.part('threads-search').isVisible(), true);
+  await view.part('thread-row').first().getByRole('button', { name: /^Rename/ }).click();
+  const title = view.part('thread-form').locator('input');
+  await endComposition(title, 'Escape');
+  assert.equal(await title.isVisible(), true);
+});

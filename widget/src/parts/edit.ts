@@ -1,4 +1,5 @@
 import type { Message } from '../chat/types.js';
+import { isComposing } from '../ui/composing.js';
 import { element, setHidden, setText } from '../ui/dom.js';
 import type { ViewContext } from '../ui/view.js';
 import { limited } from '../ui/limit.js';
@@ -37,8 +38,7 @@ export function editor(message: Message, context: ViewContext, close: () => void
     drafts.write(message.id, field.value);
   });
   field.addEventListener('keydown', (event) => {
-    // The key that ends the composition of a character is none of the form.
-    if (event.isComposing || event.keyCode === 229) return;
+    if (isComposing(event)) return;
     if (event.key === 'Escape') end();
     else if (event.key === 'Enter' && !event.shiftKey) save();
     else return;

@@ -1,4 +1,5 @@
 import type { Thread } from '../chat/types.js';
+import { isComposing } from '../ui/composing.js';
 import { element, filled, setAttribute, setHidden, setText } from '../ui/dom.js';
 import type { ViewContext } from '../ui/view.js';
 import { button, iconButton } from './button.js';
@@ -69,8 +70,7 @@ export function threadRow(id: string, { chat, drafts, texts, locale }: ViewConte
       if (!(await attempt(chat.renameThread(id, next)))) setName(before);
     });
     form.addEventListener('keydown', (event) => {
-      // The first Escape ends the composition of a character.
-      if (event.key !== 'Escape' || event.isComposing) return;
+      if (event.key !== 'Escape' || isComposing(event)) return;
       // A window that covers a phone would close too.
       event.preventDefault();
       event.stopPropagation();

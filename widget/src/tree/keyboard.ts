@@ -1,3 +1,5 @@
+import { isComposing } from '../ui/composing.js';
+
 /** Makes the items of a tree reachable by keyboard, as trees of operating systems are. */
 export function treeKeys(
   tree: HTMLElement,
@@ -14,7 +16,7 @@ export function treeKeys(
     const { target: item, key } = event;
     if (!isItem(item)) {
       // Escape leaves the fields of an item.
-      if (key === 'Escape') (item as HTMLElement).closest<HTMLElement>('[role=treeitem]')?.focus();
+      if (key === 'Escape' && !isComposing(event)) (item as HTMLElement).closest<HTMLElement>('[role=treeitem]')?.focus();
       return;
     }
     if (event.ctrlKey || event.altKey || event.metaKey) return;

@@ -1,3 +1,4 @@
+import { isComposing } from '../ui/composing.js';
 import { element, setText } from '../ui/dom.js';
 import type { CallAnswer, Query } from './frames.js';
 import type { TreeContext } from './texts.js';
@@ -73,7 +74,7 @@ export async function questionView(
   // Enter in a field would press the first button: the one that refuses. It sends instead, but it decides no approval.
   node.addEventListener('keydown', (event) => {
     const isField = (event.target as HTMLElement).matches(call ? 'input' : 'textarea');
-    if (!isField || event.key !== 'Enter' || event.isComposing || event.keyCode === 229) return;
+    if (!isField || event.key !== 'Enter' || isComposing(event)) return;
     if (!call && event.shiftKey) return;
     event.preventDefault();
     if (!call || call.schema) buttons.at(-1)?.click();

@@ -1,6 +1,7 @@
 import { isAnswering, lastQuestion, textOf } from '../chat/part.js';
 import { Attachments } from './attachments.js';
 import { iconButton } from './button.js';
+import { isComposing } from './composing.js';
 import { element, setHidden, setText } from './dom.js';
 import { icon } from './icon.js';
 import { limited } from './limit.js';
@@ -105,8 +106,7 @@ export class Composer implements View {
   }
 
   #key(event: KeyboardEvent): void {
-    // Safari ends a composition before the key that ends it, whose code is 229.
-    if (event.isComposing || event.keyCode === 229) return;
+    if (isComposing(event)) return;
     if (event.key === 'Enter' && !event.shiftKey && !event.altKey) {
       event.preventDefault();
       if (!isAnswering(this.#context.chat)) void this.#submit();

@@ -1,6 +1,7 @@
 import { isAnswering, lastQuestion } from '../chat/part.js';
 import { Announcer } from './announce.js';
 import { iconButton } from './button.js';
+import { isComposing } from './composing.js';
 import { Composer } from './composer.js';
 import { Questions } from './confirm.js';
 import { element, filled } from './dom.js';
@@ -185,7 +186,7 @@ export class Shell {
 
   /** F6 moves between the conversation and the field. Escape closes the list of chats before the window. */
   #key(event: KeyboardEvent): void {
-    if (event.defaultPrevented) return;
+    if (event.defaultPrevented || isComposing(event)) return;
     if (event.key === 'F6') {
       if (this.#composer.input.matches(':focus')) this.#log.node.focus();
       else this.focus();

@@ -1,4 +1,5 @@
 import { iconButton } from './button.js';
+import { isComposing } from './composing.js';
 import { element } from './dom.js';
 import { icon } from './icon.js';
 import type { Texts } from './texts.js';
@@ -57,7 +58,7 @@ export class ChatWindow {
     this.nodes = [this.#launcher, this.#dialog];
     const { signal } = this.#end;
     this.#dialog.addEventListener('keydown', (event) => {
-      if (event.key !== 'Escape' || event.defaultPrevented || event.isComposing) return;
+      if (event.key !== 'Escape' || event.defaultPrevented || isComposing(event)) return;
       event.preventDefault();
       event.stopPropagation();
       host.setOpen(false);
@@ -171,8 +172,8 @@ export class ChatWindow {
   /** Keeps the window above the keyboard of a phone. A page that the user has enlarged shows a part of the window. */
   #fit(): void {
     if (!this.#dialog || !visualViewport) return;
-    const modal = this.#dialog.hasAttribute('data-modal');
     const { height, offsetTop, scale } = visualViewport;
+    const modal = this.#dialog.hasAttribute('data-modal');
     this.#dialog.style.blockSize = modal ? `${height * scale}px` : '';
     this.#dialog.style.insetBlockStart = modal && scale === 1 ? `${offsetTop}px` : '';
   }
