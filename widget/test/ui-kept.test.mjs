@@ -179,6 +179,49 @@ test('the field of an edit has its style at once, and loads nothing', { attribut
   assert.deepEqual([border, width > 400, requests], ['solid', true, []]);
 });
 
+const FORM = {
+  type: 'tool-request_input',
+  toolCallId: 'f1',
+  state: 'input-available',
+  input: { schema: { properties: { city: { type: 'string' } }, required: ['city'] } },
+};
+const APPROVAL = { type: 'tool-pay', toolCallId: 'p1', state: 'approval-requested', input: { amount: 5 }, approval: { id: 'x' } };
+const EDITABLE = { omniassist: { approvals: { p1: { editable: true } } } };
+
+for (const [what, change] of [
+  ['another suggestion', (chat) => chat.setAttribute('suggestions', 'New?')],
+  ['another heading', (chat) => chat.setAttribute('heading', 'Support')],
+  ['another language', (chat) => chat.setAttribute('locale', 'de')],
+  ['another place in the page', (chat) => document.body.prepend(chat)],
+])
+  test(`${what} keeps what was entered in forms and approvals`, { attributes: 'mode="panel" heading="Help"' }, async (view) => {
+    await view.change({ messages: [QUESTION, { id: 'a1', role: 'assistant', metadata: EDITABLE, parts: [FORM, APPROVAL] }] });
+    const city = view.part('form').locator('input');
+    await city.fill('Oslo');
+    await view.part('approval').getByRole('button', { name: 'Edit' }).click();
+    await view.part('approval').getByLabel('Amount').fill('7');
+    await view.part('reason').fill('It is more');
+    await set(view, change);
+    await set(view, () => new Promise((next) => setTimeout(next, 100)));
+    assert.equal(await city.inputValue(), 'Oslo');
+    assert.equal(await view.part('reason').inputValue(), 'It is more');
+    await view.part('approve').click();
+    await view.part('form').locator('[type=submit]').click();
+    const answers = (await view.calls()).filter(([name]) => /^(approve|addToolResult)$/.test(name));
+    assert.deepEqual(answers.map(([, part, ...rest]) => [part.toolCallId, part.output ?? rest]), [
+      ['p1', [true, { reason: 'It is more', input: { amount: 7 } }]],
+      ['f1', { city: 'Oslo' }],
+    ]);
+  });
+
+test('a form in which nothing was entered is in the new language', { attributes: 'mode="panel"' }, async (view) => {
+  await view.change({ messages: [QUESTION, { id: 'a1', role: 'assistant', parts: [FORM] }] });
+  await view.part('form').getByText('Please fill this in.').waitFor();
+  await set(view, (chat) => chat.setAttribute('locale', 'de'));
+  await view.part('form').getByText('Please fill this in.').waitFor({ state: 'detached' });
+  await view.part('form').waitFor();
+});
+
 /** Ends a composition as Safari does: the key follows it, with the code 229. */
 const endComposition = (field, key) =>
   field.evaluate((input, key) => {

@@ -105,8 +105,8 @@ export function toolView(first: ToolPart, context: ViewContext): PartView<ToolPa
   const error = element('p', { part: 'error' });
   const question: QuestionView = later(
     async () => {
-      const { approvalView, formView } = await import('./rare.js');
-      return name === FORM ? formView(context) : approvalView(context);
+      const { callQuestion } = await import('./rare.js');
+      return callQuestion(part, name === FORM, context);
     },
     texts,
     (_part, _status, now) => now === 'approval-requested' || (name === FORM && (now === 'waiting' || now === 'output-available')),
