@@ -140,3 +140,9 @@ test('hidden characters of arguments are seen, and edited arguments have them st
   await page.getByRole('button', { name: 'Approve' }).click();
   assert.deepEqual((await sent()).map((frame) => frame.arguments), [{ to: 'ann\u{e0041}\ufff9', amount: 2 }]);
 });
+
+test('an item is named by its title and its status, without the agents below', async ({ page, say }) => {
+  await say(state('r', null, { userContent: 'Root' }), state('a', 'r'), { type: 'text-delta', agentId: 'r', delta: 'Some text' });
+  await page.getByRole('treeitem', { name: 'Root running', exact: true }).waitFor();
+  await page.getByRole('treeitem', { name: 'Part a running', exact: true }).waitFor();
+});

@@ -1,4 +1,5 @@
 import { MarkdownView } from '../markdown/index.js';
+import { freshId } from '../parts/kinds.js';
 import { unloaded } from '../parts/unloaded.js';
 import { element, filled, setAttribute, setText } from '../ui/dom.js';
 import { controls } from './controls.js';
@@ -41,8 +42,9 @@ export class NodeView {
     this.#agent = agent;
     this.#context = context;
     this.#actions = actions;
-    this.#title = element('span', { part: 'title', dir: 'auto' });
-    this.#status = element('span', { part: 'status' });
+    const [titleId, statusId] = [freshId(), freshId()];
+    this.#title = element('span', { part: 'title', dir: 'auto', id: titleId });
+    this.#status = element('span', { part: 'status', id: statusId });
     this.#content = element('div', { part: 'content text', dir: 'auto', hidden: true });
     this.#text = new MarkdownView(this.#content, { texts: context.shared });
     const head = element('div', { class: 'head' }, this.#toggle, this.#title, this.#status);
@@ -50,7 +52,8 @@ export class NodeView {
     this.#card = element('div', { part: 'node' }, head, this.#remark, this.#content);
     this.item = element(
       'li',
-      { role: 'treeitem', tabindex: '-1', 'data-id': agent.id },
+      // Without it, an item is named by all its text, with that of the agents below.
+      { role: 'treeitem', tabindex: '-1', 'data-id': agent.id, 'aria-labelledby': `${titleId} ${statusId}` },
       this.#card,
       this.group,
     );
