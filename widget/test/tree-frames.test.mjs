@@ -146,3 +146,19 @@ test('an item is named by its title and its status, without the agents below', a
   await page.getByRole('treeitem', { name: 'Root running', exact: true }).waitFor();
   await page.getByRole('treeitem', { name: 'Part a running', exact: true }).waitFor();
 });
+
+test('an error is shown until the next action of the user', async ({ page, say }) => {
+  await say(state('r', null, { status: 'waiting-for-user' }), { type: 'user-query', agentId: 'r', queryId: 'q1', prompt: 'Which city?' });
+  const refuse = () => say({ type: 'error', error: 'There is no such city.' });
+  const error = page.locator('[part=error]', { hasText: 'There is no such city.' });
+  const field = page.getByLabel('Which city?');
+  await refuse();
+  await error.waitFor();
+  await field.fill('Oslo');
+  await field.press('Enter');
+  await error.waitFor({ state: 'detached' });
+  await refuse();
+  await error.waitFor();
+  await page.getByRole('button', { name: 'Pause' }).click();
+  await error.waitFor({ state: 'detached' });
+});

@@ -15,7 +15,13 @@ export class TreeView {
   constructor(tree: AgentTree, context: TreeContext, actions: TreeActions) {
     this.#tree = tree;
     this.#context = context;
-    this.#actions = actions;
+    // The error of an action is shown until the next one.
+    const forgetError = () => void (tree.error = '');
+    this.#actions = {
+      ...actions,
+      answer: (...reply) => (forgetError(), actions.answer(...reply)),
+      intervene: (...change) => (forgetError(), actions.intervene(...change)),
+    };
     this.node = element('ul', { role: 'tree', part: 'tree', 'aria-label': context.texts.agents, hidden: true });
     const agentOf = (item: HTMLElement) => tree.get(item.dataset.id ?? '');
     this.node.addEventListener('focusin', ({ target }) => {
