@@ -160,7 +160,17 @@ async function joined(options, outputs, from, name, shared) {
   const { outputFiles } = await build({ ...options, plugins, stdin: { contents, sourcefile: name } });
   // It finds shorter names than esbuild.
   const { code } = await minify(outputFiles[0].text, { compress: { passes: 4, unsafe_arrows: true }, ecma: 2022, module: true });
-  return code;
+  return withOneImport(code);
+}
+
+/** Returns the text of a module that imports from each other module once. */
+function withOneImport(code) {
+  const lists = new Map();
+  const rest = code.replace(/import\{([^}]*)\}from("[^"]+");?/g, (_, list, other) => {
+    lists.set(other, [...(lists.get(other) ?? []), list]);
+    return '';
+  });
+  return [...lists].map(([other, list]) => `import{${list}}from${other};`).join('') + rest;
 }
 
 const nameOf = (source) => {
