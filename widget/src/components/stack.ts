@@ -33,7 +33,6 @@ export function stackOf(components: readonly Builtin[]): Builtin {
   ): Child => {
     const component = byName.get(name);
     const failed = (message: string) => fallback(name, message, props, context.texts);
-    if (name !== 'stack' && !component) return failed(context.texts.invalid);
     if (name === 'stack' && depth >= DEPTH) return failed(context.texts.tooDeep);
     const schema = component?.schema ?? stack.schema;
     const repaired = repair(settle({ value: props ?? {}, open }, schema), schema, !open);
