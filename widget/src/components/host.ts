@@ -1,3 +1,4 @@
+import { isObject } from '../object.js';
 import { filled } from '../ui/dom.js';
 import { sheet } from './builtin.js';
 import type { Component, ComponentContext, Hooks, Part } from './component.js';
@@ -6,7 +7,7 @@ import { Growing } from './growing.js';
 import { draw } from './node.js';
 import { components, onComponent } from './registry.js';
 import { type Repaired, repair } from './repair.js';
-import { isObject, settle } from './settle.js';
+import { settle } from './settle.js';
 import { ENGLISH, type Texts } from './texts.js';
 
 /** The longest text of properties, in UTF-16 units. */

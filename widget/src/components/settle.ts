@@ -1,3 +1,4 @@
+import { isObject } from '../object.js';
 import { type Growing, type Path, type Status, statusAt } from './growing.js';
 
 /** A JSON Schema, as the model received it. References must be local (`#/$defs/Name`); others are ignored. */
@@ -242,10 +243,6 @@ export function escaped(key: string | number): string {
 /** Returns a member that a value has itself. */
 export function own(value: unknown, step: string | number): unknown {
   return typeof value === 'object' && value !== null && Object.hasOwn(value, step) ? (value as Rules)[step] : undefined;
-}
-
-export function isObject(value: unknown): value is Rules {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function list(value: unknown): unknown[] {

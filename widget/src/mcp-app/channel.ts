@@ -1,6 +1,6 @@
 // JSON-RPC with a frame. Only messages of this frame count, and only those of a document without an origin.
 
-import { isObject } from './result.js';
+import { isObject } from '../object.js';
 
 type Id = string | number;
 

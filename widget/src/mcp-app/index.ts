@@ -1,8 +1,9 @@
 // Shows an MCP app: a document of a server of tools, for one call. The document has no origin and reaches nothing of the page.
 // Its requests pass this host. Questions to the user, messages and the context of the model are callbacks of the page.
 
+import { isObject } from '../object.js';
 import { AppFault, channel, type Receiver } from './channel.js';
-import { failedResult, isObject, resultOf } from './result.js';
+import { failedResult, resultOf } from './result.js';
 import { appServer, documentUrl, type AppSource, type Approval } from './server.js';
 
 export { failedResult, resultOf, type CallToolResult } from './result.js';

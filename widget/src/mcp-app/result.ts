@@ -1,5 +1,7 @@
 // Results of calls in the form of MCP, which apps read.
 
+import { isObject } from '../object.js';
+
 /** The part of a result that this host reads. */
 export interface CallToolResult {
   content: { type: string; text?: string; [member: string]: unknown }[];
@@ -27,10 +29,6 @@ export function resultOf(output: unknown): CallToolResult {
 /** Returns the result of a call that failed. */
 export function failedResult(text: string): CallToolResult {
   return { ...textResult(text), isError: true };
-}
-
-export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function textResult(text: string): CallToolResult {

@@ -1,6 +1,7 @@
 // The requests of an app to its own server, through the assistant.
 
-import { failedResult, isObject, resultOf, type CallToolResult } from './result.js';
+import { isObject } from '../object.js';
+import { failedResult, resultOf, type CallToolResult } from './result.js';
 
 /** A call that the user has to approve. */
 export interface Approval {

@@ -1,4 +1,5 @@
 import { HIDDEN, writtenOut } from '../context/hidden.js';
+import { isObject } from '../object.js';
 import { element } from '../ui/dom.js';
 import type { Texts } from '../ui/texts.js';
 import { titled } from './kinds.js';
@@ -26,11 +27,7 @@ function readable(value: unknown, texts: Texts): string {
 
 /** Returns the members of an object, or one unnamed value. */
 export const membersOf = (value: unknown): [string, unknown][] =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
-    ? Object.entries(value)
-    : value === undefined
-      ? []
-      : [['', value]];
+  isObject(value) ? Object.entries(value) : value === undefined ? [] : [['', value]];
 
 /** Makes a list of the members of a value, with names for people. */
 export function valueList(value: unknown, texts: Texts): HTMLElement {

@@ -1,4 +1,7 @@
 import type { Message } from '../chat/types.js';
+import { isObject } from '../object.js';
+
+export { isObject };
 
 /** The error of a value that is not of the expected form. */
 export interface ValidationError extends Error {
@@ -96,7 +99,6 @@ function checkRepeated(part: Members, calls: Map<string, Members>, path: string)
 
 const isCall = ({ type }: Members): boolean => type === 'dynamic-tool' || /^tool-/.test(type as string);
 const nameOf = ({ type, toolName }: Members): unknown => (type === 'dynamic-tool' ? toolName : (type as string).slice(5));
-export const isObject = (value: unknown): value is Members => !!value && typeof value === 'object' && !Array.isArray(value);
 const isString = (value: unknown): value is string => typeof value === 'string';
 const isWhole = (value: string): boolean => !/\p{Cs}/u.test(value);
 const isBoolean = (value: unknown): value is boolean => typeof value === 'boolean';
