@@ -7,6 +7,7 @@ export type Schema = { readonly [keyword: string]: unknown } | boolean;
 /** A value that does not match its schema. The path is a JSON pointer, also that of a member that is missing. */
 export interface Mismatch {
   path: string;
+  /** The keyword of the schema, with its value. The page shows it within a sentence in any language. */
   message: string;
 }
 
@@ -110,7 +111,7 @@ interface Place {
 }
 
 function mismatches(value: unknown, schema: Schema, place: Place): Mismatch[] {
-  if (typeof schema === 'boolean') return schema ? [] : [{ path: place.path, message: 'is not allowed' }];
+  if (typeof schema === 'boolean') return schema ? [] : [{ path: place.path, message: 'false' }];
   if (place.from.includes(schema)) return [];
   if (typeof value !== 'object' || value === null) return check(value, schema, place);
   const checked = place.open ? place.checked : complete;
@@ -127,7 +128,7 @@ function mismatches(value: unknown, schema: Schema, place: Place): Mismatch[] {
 
 function check(value: unknown, schema: Rules, place: Place): Mismatch[] {
   const { root, path, open } = place;
-  if (!mayBe(schema, value)) return [{ path, message: `must be ${[schema.type].flat().join(' or ')}` }];
+  if (!mayBe(schema, value)) return [{ path, message: `type ${[schema.type].flat().join(' | ')}` }];
   const errors: Mismatch[] = open ? [] : checkWhole(value, schema, path);
   for (const [key, member] of entries(value)) {
     const rules = memberSchema(schema, key);
@@ -143,23 +144,26 @@ function check(value: unknown, schema: Rules, place: Place): Mismatch[] {
     if (results.length === 0 || results.some((found) => found.length === 0)) continue;
     // A branch of the same type says most about the value.
     const closest = results.find((found) => found.every((error) => error.path !== path));
-    errors.push(...(closest ?? [{ path, message: results.flat().map(({ message }) => message).join(', or ') }]));
+    errors.push(...(closest ?? [{ path, message: results.flat().map(({ message }) => message).join(' | ') }]));
   }
   return errors;
 }
 
 type Measure = (value: unknown) => number | undefined;
 
-/** The keywords that compare a measure of the value with a number, and their messages. */
-const BOUNDS: [string, Measure, (found: number, bound: number) => boolean, string, string][] = [
-  ['minimum', asNumber, (found, bound) => found >= bound, 'be at least', ''],
-  ['maximum', asNumber, (found, bound) => found <= bound, 'be at most', ''],
-  ['exclusiveMinimum', asNumber, (found, bound) => found > bound, 'be greater than', ''],
-  ['exclusiveMaximum', asNumber, (found, bound) => found < bound, 'be less than', ''],
-  ['minLength', characters, (found, bound) => found >= bound, 'have at least', ' characters'],
-  ['maxLength', characters, (found, bound) => found <= bound, 'have at most', ' characters'],
-  ['minItems', items, (found, bound) => found >= bound, 'have at least', ' items'],
-  ['maxItems', items, (found, bound) => found <= bound, 'have at most', ' items'],
+const atLeast = (found: number, bound: number): boolean => found >= bound;
+const atMost = (found: number, bound: number): boolean => found <= bound;
+
+/** The keywords that compare a measure of the value with a number. */
+const BOUNDS: [string, Measure, (found: number, bound: number) => boolean][] = [
+  ['minimum', asNumber, atLeast],
+  ['maximum', asNumber, atMost],
+  ['exclusiveMinimum', asNumber, (found, bound) => found > bound],
+  ['exclusiveMaximum', asNumber, (found, bound) => found < bound],
+  ['minLength', characters, atLeast],
+  ['maxLength', characters, atMost],
+  ['minItems', items, atLeast],
+  ['maxItems', items, atMost],
 ];
 
 function asNumber(value: unknown): number | undefined {
@@ -179,13 +183,13 @@ function checkWhole(value: unknown, schema: Rules, path: string): Mismatch[] {
   const errors: Mismatch[] = [];
   const fail = (message: string, at = path) => errors.push({ path: at, message });
   const allowed = 'const' in schema ? [schema.const] : (schema.enum as unknown[] | undefined);
-  if (allowed && !allowed.some((one) => same(one, value))) fail(`must be one of ${JSON.stringify(allowed)}`);
-  for (const [keyword, measure, holds, before, after] of BOUNDS) {
+  if (allowed && !allowed.some((one) => same(one, value))) fail(`enum ${JSON.stringify(allowed)}`);
+  for (const [keyword, measure, holds] of BOUNDS) {
     const [bound, found] = [schema[keyword], measure(value)];
-    if (typeof bound === 'number' && found !== undefined && !holds(found, bound)) fail(`must ${before} ${bound}${after}`);
+    if (typeof bound === 'number' && found !== undefined && !holds(found, bound)) fail(`${keyword} ${bound}`);
   }
   for (const key of isObject(value) ? (list(schema.required) as string[]) : []) {
-    if (own(value, key) === undefined) fail('is required', `${path}/${escaped(key)}`);
+    if (own(value, key) === undefined) fail('required', `${path}/${escaped(key)}`);
   }
   return errors;
 }
