@@ -272,7 +272,7 @@ test('invalid properties: the default, else without the member, else without the
     [{ title: 'a', size: 's', rows: [{ id: 1 }, { id: 2 }], cells: [1, null, 2] }, ['done,done', 'done,done,done']],
   );
   assert.equal(await shown({ size: 's' }), 'fallback');
-  assert.match(await view.text(), /Error rendering probe\s+The properties are invalid: title is required/);
+  assert.match(await view.text(), /Error rendering probe\s+The properties are invalid: title required/);
   assert.deepEqual(
     await shown('{"rows":[{"tag":"x"},{"id":1},{"id":2', 'streaming'),
     [{ rows: [{ id: 1 }, {}] }, ['done,streaming', '']],
