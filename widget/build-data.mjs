@@ -8,8 +8,18 @@ export const styles = {
   name: 'styles',
   setup(here) {
     here.onLoad({ filter: /\.css$/ }, async ({ path }) => {
-      const { code } = await transform(readFileSync(path, 'utf8'), { loader: 'css', minify: true, target: 'es2022' });
-      return { contents: withUnit(code.trim()), loader: 'text' };
+      return { contents: await minified(path), loader: 'text' };
+    });
+  },
+};
+
+/** The style sheets of the widget, whose window sets the colours of the components. */
+export const withColours = {
+  name: 'colours',
+  setup(here) {
+    here.onLoad({ filter: /components\W+style\.css$/ }, async ({ path }) => {
+      const css = await minified(path);
+      return { contents: css.replace(/var\((--omni-color-[\w-]+),light-dark\([^()]*\)\)/g, 'var($1)'), loader: 'text' };
     });
   },
 };
@@ -32,6 +42,11 @@ export const data = {
     });
   },
 };
+
+async function minified(path) {
+  const { code } = await transform(readFileSync(path, 'utf8'), { loader: 'css', minify: true, target: 'es2022' });
+  return withUnit(code.trim());
+}
 
 /**
  * Returns a style sheet whose `rem` is the size of letters of the element, where an element sets it. That of the page is 10

@@ -6,7 +6,7 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
-import { data } from './build-data.mjs';
+import { data, withColours } from './build-data.mjs';
 import { buildPlayground } from './build-playground.mjs';
 import { buildWidget } from './build-widget.mjs';
 
@@ -35,4 +35,4 @@ else if (readFileSync(product, 'utf8') !== text)
   throw new Error('assets/components.js is not what the sources build to: run `npm run build`');
 
 await buildPlayground(bundled, `${folder}../omniassist-server/`, isCheck);
-await buildWidget(bundled, `${folder}../omniassist-server/`, isCheck);
+await buildWidget({ ...bundled, plugins: [withColours, data] }, `${folder}../omniassist-server/`, isCheck);

@@ -21,6 +21,13 @@ test('THEME.md lists the custom properties of the chat and of the agents', () =>
   assert.deepEqual([...listed].sort(), [...used].sort());
 });
 
+test('the window sets each colour of the components, which have no other in the build of the widget', () => {
+  const used = found([file('src/components/style.css')], /var\((--omni-color-[\w-]+)/g);
+  const set = found([file('src/ui/style/base.css')], /[ ;](--omni-color-[\w-]+):/g);
+  assert.equal(used.size, 10);
+  assert.deepEqual([...used].filter((name) => !set.has(name)), []);
+});
+
 widgetSuite()('each part of THEME.md is a part of the chat', { body: `<main>${LINES()}</main>` }, async (view) => {
   const shown = new Set();
   const collect = async () => {
