@@ -1,13 +1,11 @@
 // What axe finds in each state of the widget, in light and dark, in both directions, in narrow and wide windows.
 
 import assert from 'node:assert/strict';
-import { readFile } from 'node:fs/promises';
-import { createRequire } from 'node:module';
 import { enter, leave, states } from '../testing/states.mjs';
+import { axe } from '../testing/tree-page.mjs';
 import { widgetSuite } from '../testing/widget-page.mjs';
 
 const test = widgetSuite();
-const axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const BODY = (attributes) =>
   `<main><h1>Page</h1></main><script type="module" src="/assistant/widget.js"></script><omniassist-chat ${attributes}></omniassist-chat>`;
 
