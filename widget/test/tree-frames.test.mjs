@@ -107,8 +107,8 @@ test('all questions of a frame are announced, and a root that fails or is cancel
 test('long arguments can be edited as a whole', async ({ page, say, sent }) => {
   const input = { to: 'ann@x.example', body: 'x'.repeat(21_000) };
   await say(asking('r', null, 'Send?', { editable: true, input }));
-  const field = page.getByLabel('Arguments');
-  await field.fill((await field.inputValue()).replace('ann', 'bob'));
+  await page.getByRole('button', { name: 'Edit' }).click();
+  await page.getByLabel('To').fill('bob@x.example');
   await page.getByRole('button', { name: 'Approve' }).click();
   const [edited] = (await sent()).map((frame) => frame.arguments);
   assert.deepEqual([edited?.to, edited?.body.length], ['bob@x.example', 21_000]);
@@ -133,10 +133,9 @@ test('an element that is moved in the page keeps its connection, and one that is
 
 test('hidden characters of arguments are seen, and edited arguments have them still', async ({ page, say, sent }) => {
   await say(asking('r', null, 'Pay?', { editable: true, input: { to: 'ann\u{e0041}\ufff9', amount: 1 } }));
-  const field = page.getByLabel('Arguments');
-  const shown = await field.inputValue();
-  assert.match(shown, /ann\\udb40\\udc41\\ufff9/);
-  await field.fill(shown.replace('1\n', '2\n'));
+  assert.equal(await page.locator('dd').first().innerText(), 'ann\\udb40\\udc41\\ufff9');
+  await page.getByRole('button', { name: 'Edit' }).click();
+  await page.getByLabel('Amount').fill('2');
   await page.getByRole('button', { name: 'Approve' }).click();
   assert.deepEqual((await sent()).map((frame) => frame.arguments), [{ to: 'ann\u{e0041}\ufff9', amount: 2 }]);
 });

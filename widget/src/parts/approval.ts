@@ -1,10 +1,9 @@
 import type { ToolPart } from '../chat/types.js';
 import { element, filled, setHidden, setText } from '../ui/dom.js';
-import type { ViewContext } from '../ui/view.js';
 import { button } from './button.js';
 import { type Field, fieldsOf, firstFault } from './fields.js';
 import { focusNext, hasFocus } from './focus.js';
-import { freshId, labelOf, type QuestionView } from './kinds.js';
+import { freshId, labelOf, type QuestionContext, type QuestionView } from './kinds.js';
 import { membersOf, seen, valueList } from './values.js';
 
 /** Returns a schema for the edit of arguments whose schema the page does not have. */
@@ -35,7 +34,7 @@ function valuesAfterEdit(fields: readonly Field[], before: readonly unknown[], i
 }
 
 /** Asks if a call may run. A decision is sent once. */
-export function approvalView(context: ViewContext): QuestionView {
+export function approvalView(context: QuestionContext): QuestionView {
   const { chat, texts, locale } = context;
   const question = element('p', { part: 'ask', id: freshId() });
   const values = element('div', { part: 'fields' });

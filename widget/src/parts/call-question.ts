@@ -1,17 +1,16 @@
-import type { Chat, ToolPart } from '../chat/types.js';
-import type { ViewContext } from '../ui/view.js';
+import type { ToolPart } from '../chat/types.js';
 import { approvalView } from './approval.js';
 import { formView } from './form.js';
-import type { QuestionView } from './kinds.js';
+import type { QuestionContext, QuestionView } from './kinds.js';
 
 /** The questions in which the user has entered something, by the ids of calls. */
-const begun = new WeakMap<Chat, Map<string, QuestionView>>();
+const begun = new WeakMap<QuestionContext['chat'], Map<string, QuestionView>>();
 
 /**
  * Returns the question of a call: a form, or else an approval. The view of a message can be made anew, when it is scrolled to or
  * the page sets an attribute. What was entered is then still there.
  */
-export function callQuestion(call: ToolPart, isForm: boolean, context: ViewContext): QuestionView {
+export function callQuestion(call: ToolPart, isForm: boolean, context: QuestionContext): QuestionView {
   const { chat } = context;
   const { toolCallId } = call;
   const views = begun.get(chat) ?? new Map<string, QuestionView>();

@@ -1,14 +1,13 @@
 import type { ToolPart } from '../chat/types.js';
 import { element, setHidden, setText } from '../ui/dom.js';
-import type { ViewContext } from '../ui/view.js';
 import { button } from './button.js';
 import { fieldsOf, firstFault, valuesOf } from './fields.js';
 import { focusNext, hasFocus } from './focus.js';
-import type { QuestionView } from './kinds.js';
+import type { QuestionContext, QuestionView } from './kinds.js';
 import { seen, valueList } from './values.js';
 
 /** The form of a call that waits for the user, and what was answered. */
-export function formView(context: ViewContext): QuestionView {
+export function formView(context: QuestionContext): QuestionView {
   const { chat, texts, locale } = context;
   const node = element('div', { hidden: true });
   let form: { node: HTMLElement; close(): void } | undefined;

@@ -1,6 +1,7 @@
 import { isAnswering, toolName } from '../chat/part.js';
 import { page } from '../chat/registry.js';
 import type { Chat, Message, Part, ToolPart } from '../chat/types.js';
+import type { ViewContext } from '../ui/view.js';
 
 export { isAnswering, isTool, textOf, toolName } from '../chat/part.js';
 
@@ -21,6 +22,11 @@ export interface PartView<P = Part> {
   update(part: P, status: PartStatus): void;
   /** Ends timers and listeners. Default: nothing to end. */
   remove?(): void;
+}
+
+/** What a question to the user needs of the chat. */
+export interface QuestionContext extends Pick<ViewContext, 'locale' | 'texts'> {
+  readonly chat: Pick<Chat, 'addToolResult' | 'approve' | 'isOpen'>;
 }
 
 /** A question to the user within the view of a call. */

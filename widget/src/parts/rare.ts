@@ -1,9 +1,7 @@
 // The views that a chat does not show at first: questions for the user, files, sources and the list of chats. Loaded with the first
 // of them.
 
-export { fieldsOf, firstFault, valuesOf } from './fields.js';
 export { fileView } from './file.js';
 export { callQuestion } from './call-question.js';
 export { listIn } from './thread-list.js';
-export { pretty, seen } from './values.js';
 export { sourcesView } from './sources.js';

@@ -86,7 +86,7 @@ export class NodeView {
 
   /** Moves the focus to the first field of a question. Returns `false` without a question. */
   focusQuestion(): boolean {
-    const field = this.#card.querySelector<HTMLElement>('form[part=form] :is(input, textarea, select, button)');
+    const field = this.#card.querySelector<HTMLElement>(':is([part=approval], [part=form]) :is(input, textarea, select, button)');
     field?.focus();
     return !!field;
   }
