@@ -6,7 +6,6 @@ import type { Span } from './spans.js';
 
 export interface Linking {
   readonly imageOrigins: readonly string[];
-  readonly linkTarget: '_blank' | '_self';
 }
 
 /** Makes an element with a class and children. */
@@ -51,7 +50,7 @@ export function drawSpans(parent: Node, spans: Span, linking: Linking, isInLink 
       let element = node as HTMLElement | null;
       if (element?.localName !== tag || element.className !== className || !hasTarget(element, span)) {
         element = place(make(tag, className));
-        setTarget(element, span, linking);
+        setTarget(element, span);
       }
       node = element;
       if (isText) drawText(element, span.text);
@@ -86,13 +85,13 @@ function hasTarget(element: HTMLElement, { target }: Span): boolean {
   return address === (target && element.localName !== 'span' ? target.address : null) && element.title === (target?.title ?? '');
 }
 
-function setTarget(element: HTMLElement, { target }: Span, { linkTarget }: Linking): void {
+function setTarget(element: HTMLElement, { target }: Span): void {
   if (!target) return;
   if (target.title) element.title = target.title;
   if (element instanceof HTMLAnchorElement) {
     element.setAttribute('href', target.address);
     element.rel = 'noopener noreferrer';
-    if (isForeign(target.address)) element.target = linkTarget;
+    if (isForeign(target.address)) element.target = '_blank';
   } else if (element instanceof HTMLImageElement) {
     element.loading = 'lazy';
     element.decoding = 'async';

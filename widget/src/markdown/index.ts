@@ -6,8 +6,6 @@ export interface MarkdownOptions {
   /** The origins of images besides the page's own. Default: none. */
   imageOrigins?: readonly string[];
   texts?: { copy: string; copied: string };
-  /** The target of links to other origins. Default: `_blank`. */
-  linkTarget?: '_blank' | '_self';
 }
 
 /** A line that has no text yet. It is not shown, since the next character may change its kind. */
@@ -29,9 +27,9 @@ export class MarkdownView {
   #isDone = false;
 
   constructor(root: HTMLElement, options: MarkdownOptions = {}) {
-    const { imageOrigins = [], texts = { copy: 'Copy', copied: 'Copied' }, linkTarget = '_blank' } = options;
+    const { imageOrigins = [], texts = { copy: 'Copy', copied: 'Copied' } } = options;
     this.#root = root;
-    this.#drawer = new Drawer({ imageOrigins, linkTarget }, texts.copy);
+    this.#drawer = new Drawer({ imageOrigins }, texts.copy);
     this.#slot = this.#drawer.rootSlot(root);
     root.addEventListener('click', (event) => copyCode(event, texts));
   }

@@ -1,8 +1,9 @@
 import type { Chat, Message } from '../chat/types.js';
 import { write } from '../components/clipboard.js';
+import { iconButton } from '../ui/button.js';
 import { element, filled, setAttribute, setHidden, setText } from '../ui/dom.js';
+import { setIcon } from '../ui/icon.js';
 import type { View, ViewContext } from '../ui/view.js';
-import { iconButton, setIcon } from './button.js';
 import { isAnswering, isGrowing, isTool, textOf } from './kinds.js';
 
 /** The time for which a copy is confirmed. */
@@ -29,7 +30,7 @@ export function actionsView(message: Message, context: ViewContext, edit: () => 
   const isUser = message.role === 'user';
   let timer: ReturnType<typeof setTimeout> | undefined;
 
-  const copy = iconButton('copy', texts.copy, 'copy', async () => {
+  const copy = iconButton('copy', texts.copy, 'action copy', async () => {
     const done = await write(textOf(message), node);
     context.announce(done ? texts.copied : texts.copyFailed);
     const sign = copy.firstElementChild as SVGSVGElement;
@@ -39,11 +40,11 @@ export function actionsView(message: Message, context: ViewContext, edit: () => 
   });
 
   const again = isUser
-    ? iconButton('edit', texts.edit, 'edit', edit)
-    : iconButton('retry', texts.retry, 'retry', () => void chat.regenerate(message.id));
+    ? iconButton('edit', texts.edit, 'action edit', edit)
+    : iconButton('retry', texts.retry, 'action retry', () => void chat.regenerate(message.id));
 
   const thumb = (value: 'up' | 'down', label: string) => {
-    const node = iconButton(value, label, `feedback-${value}`, () => {
+    const node = iconButton(value, label, `action feedback-${value}`, () => {
       const next = feedbackOn(message, chat) === value ? null : value;
       if (!context.fire('omni-feedback', { messageId: message.id, value: next })) return;
       keepFeedback(message, chat, next);
@@ -63,8 +64,8 @@ export function actionsView(message: Message, context: ViewContext, edit: () => 
     const next = current + by;
     if (next >= 0 && next < count) void chat.selectBranch(message.id, next);
   };
-  const previous = iconButton('previous', texts.branchPrevious, 'branch-previous', step(-1));
-  const next = iconButton('next', texts.branchNext, 'branch-next', step(1));
+  const previous = iconButton('previous', texts.branchPrevious, 'action branch-previous', step(-1));
+  const next = iconButton('next', texts.branchNext, 'action branch-next', step(1));
   const position = element('span', { part: 'branch-position' });
   const branches = element('span', { part: 'branches', role: 'group', hidden: true }, previous, position, next);
 

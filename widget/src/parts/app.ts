@@ -1,8 +1,8 @@
 import type { DataPart, ToolPart } from '../chat/types.js';
 import { McpApp, type Question } from '../mcp-app/index.js';
+import { button } from '../ui/button.js';
 import { element, filled } from '../ui/dom.js';
 import type { ViewContext } from '../ui/view.js';
-import { button } from './button.js';
 import { focusNext, hasFocus } from './focus.js';
 import { isAnswering, isTool, labelOf, type PartView, toolName } from './kinds.js';
 import { watchTheme } from './theme.js';

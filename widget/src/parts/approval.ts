@@ -1,6 +1,6 @@
 import type { ToolPart } from '../chat/types.js';
+import { button } from '../ui/button.js';
 import { element, filled, setHidden, setText } from '../ui/dom.js';
-import { button } from './button.js';
 import { type Field, fieldsOf, firstFault } from './fields.js';
 import { focusNext, hasFocus } from './focus.js';
 import { freshId, labelOf, type QuestionContext, type QuestionView } from './kinds.js';

@@ -1,9 +1,9 @@
 import type { Message } from '../chat/types.js';
+import { button } from '../ui/button.js';
 import { isComposing } from '../ui/composing.js';
 import { element, setHidden, setText } from '../ui/dom.js';
-import type { ViewContext } from '../ui/view.js';
 import { limited } from '../ui/limit.js';
-import { button } from './button.js';
+import type { ViewContext } from '../ui/view.js';
 import { isAnswering, textOf } from './kinds.js';
 
 /** A field with the text of a message of the user. `close` is called after Save and Cancel. */

@@ -1,8 +1,9 @@
 import type { FilePart } from '../chat/types.js';
+import { button } from '../ui/button.js';
 import { element, filled } from '../ui/dom.js';
+import { icon } from '../ui/icon.js';
 import type { Texts } from '../ui/texts.js';
 import type { ViewContext } from '../ui/view.js';
-import { button, icon } from './button.js';
 import type { PartView } from './kinds.js';
 import { seen } from './values.js';
 

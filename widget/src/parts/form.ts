@@ -1,6 +1,6 @@
 import type { ToolPart } from '../chat/types.js';
+import { button } from '../ui/button.js';
 import { element, setHidden, setText } from '../ui/dom.js';
-import { button } from './button.js';
 import { fieldsOf, firstFault, valuesOf } from './fields.js';
 import { focusNext, hasFocus } from './focus.js';
 import type { QuestionContext, QuestionView } from './kinds.js';

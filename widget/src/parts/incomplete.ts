@@ -1,7 +1,7 @@
 import type { Message } from '../chat/types.js';
+import { button } from '../ui/button.js';
 import { element, setHidden } from '../ui/dom.js';
 import type { View, ViewContext } from '../ui/view.js';
-import { button } from './button.js';
 import { isAnswering } from './kinds.js';
 
 /**

@@ -1,7 +1,7 @@
 import type { Thread } from '../chat/types.js';
+import { button } from '../ui/button.js';
 import { element, setText } from '../ui/dom.js';
 import type { View, ViewContext } from '../ui/view.js';
-import { button } from './button.js';
 import { hasFocus } from './focus.js';
 import { type ThreadRow, threadRow } from './thread-row.js';
 

@@ -1,8 +1,8 @@
 import type { Thread } from '../chat/types.js';
+import { button, iconButton } from '../ui/button.js';
 import { isComposing } from '../ui/composing.js';
 import { element, filled, setAttribute, setHidden, setText } from '../ui/dom.js';
 import type { ViewContext } from '../ui/view.js';
-import { button, iconButton } from './button.js';
 import { isAnswering } from './kinds.js';
 import { seen } from './values.js';
 
@@ -28,8 +28,8 @@ export function threadRow(id: string, { chat, drafts, texts, locale }: ViewConte
   const badge = element('span', { part: 'badge', hidden: true });
   const open = element('button', { type: 'button', part: 'thread' }, title, badge, time);
   open.addEventListener('click', () => done.opened(id));
-  const rename = iconButton('edit', texts.rename, 'thread-rename', askTitle);
-  const remove = iconButton('delete', texts.delete, 'thread-delete', askDelete);
+  const rename = iconButton('edit', texts.rename, 'action thread-rename', askTitle);
+  const remove = iconButton('delete', texts.delete, 'action thread-delete', askDelete);
   const node = element('li', { part: 'thread-row', 'data-id': id }, open, rename, remove);
   let name = '';
   let state: string | undefined;

@@ -1,9 +1,10 @@
 import type { Chat, ToolPart } from '../chat/types.js';
 import { undoable } from '../chat/undoable.js';
+import { button } from '../ui/button.js';
 import { element, filled, setAttribute, setHidden, setText } from '../ui/dom.js';
+import { icon, type IconName, setIcon } from '../ui/icon.js';
 import type { ENGLISH, Texts } from '../ui/texts.js';
 import type { ViewContext } from '../ui/view.js';
-import { button, icon, type IconName, setIcon } from './button.js';
 import { isTool, labelOf, type PartView, type QuestionView, toolName } from './kinds.js';
 import { later } from './later.js';
 import { pretty, seen } from './values.js';

@@ -1,7 +1,7 @@
 import { isOutdated } from '../chat/base.js';
+import { button } from '../ui/button.js';
 import { element } from '../ui/dom.js';
 import type { Texts } from '../ui/texts.js';
-import { button } from './button.js';
 
 /** Makes the node in the place of a view whose code cannot be loaded: the reason, and a button that helps. */
 export function unloaded(texts: Texts, again: () => void): HTMLElement {

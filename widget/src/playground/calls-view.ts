@@ -1,5 +1,5 @@
 import { element, setText } from '../ui/dom.js';
-import { textButton } from '../ui/button.js';
+import { button } from '../ui/button.js';
 import { isTool } from '../chat/part.js';
 import type { Chat, ToolPart } from '../widget.js';
 import { groupOf, messageOf, type Run } from './recorder.js';
@@ -102,7 +102,7 @@ class CallRow {
 
   constructor({ name, input }: Call, host: RowHost) {
     this.input = input;
-    this.#again = textButton('again', 'Run again', () => host.again());
+    this.#again = button('Run again', 'again', () => host.again());
     const written = JSON.stringify(input, null, 2);
     const area = this.#area(`Arguments of ${name}`, written, (value) => {
       if (value !== undefined) this.input = value;
@@ -110,12 +110,12 @@ class CallRow {
       this.#allow();
     });
     let output: unknown = null;
-    const send = textButton('settle', 'Send the result', () => host.settle({ output }));
+    const send = button('Send the result', 'settle', () => host.settle({ output }));
     const result = this.#area(`Result of ${name}`, 'null', (value) => {
       output = value;
       send.disabled = value === undefined;
     });
-    const fail = textButton('fail', 'Fail', () => host.settle({ errorText: 'The tool failed.' }));
+    const fail = button('Fail', 'fail', () => host.settle({ errorText: 'The tool failed.' }));
     this.#answer = element('div', { class: 'answer' }, result, element('div', { class: 'tools' }, send, fail));
     const head = element('div', { class: 'tools' }, element('b', {}, name), this.#state, this.#again);
     this.node = element('li', {}, head, area, this.#outcome, this.#answer);

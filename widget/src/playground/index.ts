@@ -2,7 +2,7 @@
 
 import '../widget.js';
 import { write } from '../components/clipboard.js';
-import { textButton } from '../ui/button.js';
+import { button } from '../ui/button.js';
 import { element, setHidden, setText } from '../ui/dom.js';
 import type { OmniAssistChat } from '../widget.js';
 import { CallsView } from './calls-view.js';
@@ -44,9 +44,9 @@ const runs = new RunsView(
   place('runs'),
   recorder.runs,
   (run) => calls.show(run),
-  textButton('replay', 'Replay', () => showReplay(false)),
-  textButton('replay-at-once', 'Replay at once', () => showReplay(true)),
-  textButton('export', 'Export a test', () => showTest()),
+  button('Replay', 'replay', () => showReplay(false)),
+  button('Replay at once', 'replay-at-once', () => showReplay(true)),
+  button('Export a test', 'export', () => showTest()),
 );
 const calls = new CallsView(place('calls'), {
   runs: recorder.runs,
@@ -118,7 +118,7 @@ function showReplay(atOnce: boolean): void {
   if (!run) return;
   endReplay();
   setHidden(chat, true);
-  const back = textButton('back', 'Back to the conversation', endReplay);
+  const back = button('Back to the conversation', 'back', endReplay);
   replayed = element('div', { class: 'replay' }, back, replay.show(groupOf(run, recorder.runs), atOnce));
   stage.append(replayed);
 }
@@ -132,8 +132,8 @@ function showTest(): void {
     ? 'Put it into a module beside a function `assistant(model)` that builds your assistant.'
     : 'Only a run that has ended without a failure, and whose request this page has sent, becomes a test.';
   const dialog = element('dialog', { 'aria-label': 'Test of this run' }, element('p', {}, note), isWhole && area);
-  const close = textButton('close', 'Close', () => dialog.close());
-  const copy = textButton('copy-test', 'Copy', () => void write(text, dialog));
+  const close = button('Close', 'close', () => dialog.close());
+  const copy = button('Copy', 'copy-test', () => void write(text, dialog));
   dialog.append(element('div', { class: 'tools' }, isWhole && copy, close));
   dialog.addEventListener('close', () => dialog.remove());
   document.body.append(dialog);

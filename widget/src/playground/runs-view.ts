@@ -1,6 +1,6 @@
 import { write } from '../components/clipboard.js';
 import { element, setHidden, setText } from '../ui/dom.js';
-import { textButton } from '../ui/button.js';
+import { button } from '../ui/button.js';
 import { questionOf, type Run, type RunEvent } from './recorder.js';
 
 /** The list of the runs, and the events of one of them. */
@@ -21,7 +21,7 @@ export class RunsView {
   constructor(place: Element, runs: readonly Run[], picked: (run: Run) => void, ...buttons: HTMLButtonElement[]) {
     this.#runs = runs;
     this.#picked = picked;
-    const copy = textButton('copy', 'Copy events', () => void write(this.#text(), this.#tools));
+    const copy = button('Copy events', 'copy', () => void write(this.#text(), this.#tools));
     this.#tools = element('div', { class: 'tools' }, this.#select, ...buttons, this.#filter, copy, this.#count);
     setHidden(this.#tools, true);
     place.append(this.#tools, this.#empty, this.#list);

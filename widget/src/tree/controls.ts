@@ -1,4 +1,4 @@
-import { button } from '../parts/button.js';
+import { button } from '../ui/button.js';
 import { element } from '../ui/dom.js';
 import type { Intervention } from './frames.js';
 import type { AgentNode } from './state.js';

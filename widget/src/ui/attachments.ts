@@ -23,7 +23,7 @@ export class Attachments {
       this.add(this.#input.files);
       this.#input.value = '';
     });
-    this.button = iconButton('attach-button', 'attach', context.texts.attach, () => this.#input.click());
+    this.button = iconButton('attach', context.texts.attach, 'icon-button attach-button', () => this.#input.click());
   }
 
   get count(): number {
@@ -65,11 +65,11 @@ export class Attachments {
   #add(file: File): void {
     const url = file.type.startsWith('image/') ? URL.createObjectURL(file) : undefined;
     const label = filled(this.#context.texts.remove, { name: file.name });
-    const remove = iconButton('remove-file', 'close', label, () => {
+    const remove = iconButton('close', label, 'icon-button remove-file', () => {
       this.clear([file]);
       this.button.focus();
     });
-    const preview = url ? element('img', { src: url, alt: '' }) : icon('file');
+    const preview = url ? element('img', { src: url, alt: '' }) : icon('document');
     const row = element('li', { part: 'file' }, preview, element('span', {}, file.name), remove);
     this.#files.push({ chosen: file, file: smallImage(file), row, url });
     this.node.append(row);

@@ -42,7 +42,7 @@ export class Composer implements View {
     });
     if (options.accept !== undefined) this.#files = new Attachments(context, options.accept, (refusal) => this.#filesChanged(refusal));
     this.#refusal = limited(this.input, context);
-    this.#send = iconButton('send-button', 'send', texts.send, (event) => this.#press(event));
+    this.#send = iconButton('send', texts.send, 'icon-button send-button', (event) => this.#press(event));
     this.#send.append(icon('stop'));
     const row = element('div', { part: 'composer-row' }, this.#files?.button, this.input, this.#send);
     this.node = element('form', { part: 'composer' }, this.#refusal, this.#files?.node, row);

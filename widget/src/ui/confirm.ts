@@ -1,4 +1,4 @@
-import { textButton } from './button.js';
+import { button } from './button.js';
 import { element } from './dom.js';
 import type { ViewContext } from './view.js';
 
@@ -48,8 +48,8 @@ export class Questions {
         resolve(isAllowed);
       };
       const stopped = (): void => settle(signal.aborted ? false : undefined);
-      const refuse = textButton('refuse', texts.deny, () => settle(false));
-      const allow = textButton('primary allow', texts.approve, () => {});
+      const refuse = button(texts.deny, 'refuse', () => settle(false));
+      const allow = button(texts.approve, 'primary allow', () => {});
       // No script, and no tool that clicks, agrees for the user.
       allow.addEventListener('click', ({ isTrusted }) => isTrusted && settle(true));
       const card = element(

@@ -1,4 +1,4 @@
-import { textButton } from './button.js';
+import { button } from './button.js';
 import { element } from './dom.js';
 import type { View, ViewContext } from './view.js';
 
@@ -14,7 +14,7 @@ export class Empty implements View {
       element(
         'li',
         {},
-        textButton('suggestion', text, () => ask(text)),
+        button(text, 'suggestion', () => ask(text)),
       ),
     );
     this.node = element(

@@ -19,16 +19,16 @@ export class Header implements View {
   constructor(context: ViewContext, heading: string, actions: Actions) {
     const { texts } = context;
     this.#context = context;
-    this.threads = iconButton('threads-button', 'chats', texts.threads, actions.toggleThreads);
+    this.threads = iconButton('chats', texts.threads, 'icon-button threads-button', actions.toggleThreads);
     this.threads.setAttribute('aria-expanded', 'false');
-    this.#new = iconButton('new-button', 'new', texts.newChat, actions.newChat);
+    this.#new = iconButton('new', texts.newChat, 'icon-button new-button', actions.newChat);
     this.node = element(
       'header',
       { part: 'header' },
       this.threads,
       element('slot', { name: 'header' }, element('h2', { part: 'heading' }, heading)),
       this.#new,
-      actions.close && iconButton('close-button', 'close', texts.closeChat, actions.close),
+      actions.close && iconButton('close', texts.closeChat, 'icon-button close-button', actions.close),
     );
   }
 

@@ -55,11 +55,6 @@ export class Log implements View {
     this.scroll.settle();
   }
 
-  /** Shows the messages at the position of the user. */
-  scrolled(): void {
-    this.#window(this.#context.chat.messages);
-  }
-
   /** Returns the node of a message, if it is in the document. */
   nodeOf(message: Message): HTMLElement | undefined {
     return this.#views.get(message)?.node;

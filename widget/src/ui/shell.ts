@@ -103,7 +103,7 @@ export class Shell {
     // A shell that takes the place of this one asks what is open. Without one, the answer is no.
     chat.onConfirm = async (...question) =>
       (await this.#questions.ask(...question)) ?? (await chat.onConfirm?.(...question)) ?? false;
-    this.#toEnd = iconButton('to-end', 'down', texts.toEnd, () => {
+    this.#toEnd = iconButton('end', texts.toEnd, 'icon-button to-end', () => {
       this.#log.scroll.toEnd();
       this.#composer.input.focus();
     });

@@ -1,4 +1,4 @@
-import { textButton } from './button.js';
+import { button } from './button.js';
 import { element, filled, setText } from './dom.js';
 import { icon } from './icon.js';
 import type { View, ViewContext } from './view.js';
@@ -14,8 +14,8 @@ export class Status implements View {
 
   constructor(context: ViewContext, retry: () => void) {
     this.#context = context;
-    this.#retry = textButton('retry-button', context.texts.retry, retry);
-    this.#reload = textButton('reload-button', context.texts.reload, () => location.reload());
+    this.#retry = button(context.texts.retry, 'retry-button', retry);
+    this.#reload = button(context.texts.reload, 'reload-button', () => location.reload());
     this.node = element('div', { part: 'notice', hidden: true }, icon('warning'), this.#text, this.#retry, this.#reload);
     const { signal } = this.#end;
     for (const type of ['online', 'offline']) addEventListener(type, () => this.update(), { signal });

@@ -49,7 +49,7 @@ export class ChatWindow {
     }
     this.#dialog = element('dialog', { part: `window ${mode}`, popover: 'manual', 'aria-label': heading });
     this.node = this.#dialog;
-    this.#button = iconButton('launcher', 'launcher', texts.openChat, () => {});
+    this.#button = iconButton('launcher', texts.openChat, 'icon-button launcher', () => {});
     this.#button.append(icon('chevron'), this.#count);
     this.#button.setAttribute('aria-haspopup', 'dialog');
     const slot = element('slot', { name: 'launcher' }, this.#button);
