@@ -41,7 +41,7 @@ function viewOf(shown: Entry['shown'], isUser: boolean, context: ViewContext): P
   }
   if (shown.type === 'reasoning') return reasoningView(context);
   if (shown.type === 'file') return later(async () => (await import('./rare.js')).fileView(context), texts);
-  if (shown.type === APP) return later(async () => (await import('./app.js')).appView(shown as DataPart, context), texts);
+  if (shown.type === APP) return later(async () => (await import('./rare.js')).appView(shown as DataPart, context), texts);
   return (isUser ? saidView() : textView(context)) satisfies PartView<TextPart>;
 }
 
