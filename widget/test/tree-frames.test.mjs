@@ -161,3 +161,16 @@ test('an error is shown until the next action of the user', async ({ page, say }
   await page.getByRole('button', { name: 'Pause' }).click();
   await error.waitFor({ state: 'detached' });
 });
+
+test('an answer about a call is sent once, and again after the server has refused it', async ({ page, say, sent }) => {
+  for (const [name, call] of [['Approve', { input: { amount: 1 } }], ['Send', { schema: { properties: { city: { type: 'string' } } } }]]) {
+    const before = (await sent()).length;
+    await say(asking(name, null, 'Pay?', call));
+    const button = page.getByRole('group', { name: 'Pay?' }).getByRole('button', { name });
+    await button.evaluate((node) => (node.click(), node.click()));
+    assert.equal((await sent()).length, before + 1, name);
+    await say({ type: 'error', error: 'Not now.' });
+    await button.click();
+    assert.equal((await sent()).length, before + 2, name);
+  }
+});
