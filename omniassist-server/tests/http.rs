@@ -332,6 +332,31 @@ async fn an_unread_response_is_dropped() {
     assert!(!rest.is_end_stream());
 }
 
+#[tokio::test(start_paused = true)]
+async fn times_beyond_the_range_of_the_clock_are_accepted() {
+    let set: [fn(&mut Limits); 4] = [
+        |limits| limits.run_timeout = Duration::MAX,
+        |limits| limits.body_timeout = Duration::MAX,
+        |limits| limits.keep_alive = Duration::MAX,
+        |limits| limits.tool_cancel_grace = Duration::MAX,
+    ];
+    for set in set {
+        let mut limits = Limits::default();
+        set(&mut limits);
+        let model = ScriptedProvider::new().turn(text("so far").then(Turn::pending()));
+        let builder = Assistant::builder(model.clone()).allow_anonymous().limits(limits);
+        let assistant = builder.build().unwrap();
+        let unread = AssistantService::new(assistant.clone()).handle(post(asking("hi"))).await;
+        assert_eq!(unread.status(), StatusCode::OK);
+        while model.payloads().is_empty() {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        let dropped = model.dropped();
+        tokio::time::timeout(Duration::from_secs(35), dropped).await.expect("the run must be dropped");
+        assistant.drain(Duration::ZERO).await;
+    }
+}
+
 #[tokio::test]
 async fn a_frame_holds_all_events_that_are_ready() {
     let chunks: Vec<String> = (0..200).map(|n| format!("word{n} ")).collect();

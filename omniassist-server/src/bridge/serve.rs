@@ -8,8 +8,8 @@ use omniassist_core::{Limits, RunRequest, Text};
 use uuid::Uuid;
 
 use super::{AgentRuntime, BridgeRun, BridgeStream};
-use crate::one_line;
 use crate::quota::Quota;
+use crate::{clock, one_line};
 
 /// Passes messages to an [`AgentRuntime`], and its events to the client. Cloning is cheap.
 ///
@@ -30,10 +30,11 @@ impl Bridge {
     }
 
     /// Sets the limits of HTTP requests and responses: those on bodies and their content, `keep_alive`, and
-    /// `write_timeout`. The runtime limits the duration of a run. Default: [`Limits::default`].
+    /// `write_timeout`. The runtime limits the duration of a run. Default: [`Limits::default`]. A time of more than 30
+    /// years counts as 30 years.
     #[must_use]
     pub fn with_limits(mut self, limits: Limits) -> Self {
-        self.limits = Arc::new(limits);
+        self.limits = Arc::new(clock::finite(limits));
         self
     }
 

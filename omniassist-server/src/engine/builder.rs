@@ -40,7 +40,7 @@ use crate::provider::LlmProvider;
 use crate::seal::{InMemoryReplayGuard, ReplayGuard, SealKeys, SealVerifier};
 use crate::tool::source::AttachedSource;
 use crate::tool::{StateMap, Tool, Tools};
-use crate::{Error, PageManifest, Result, RunContext};
+use crate::{Error, PageManifest, Result, RunContext, clock};
 
 /// Builds an [`Assistant`]. Every setting has a default; only the provider is required.
 #[must_use = "a builder does nothing until built"]
@@ -119,9 +119,10 @@ impl AssistantBuilder {
         self
     }
 
-    /// Sets all limits. Default: [`Limits::default`]. The limits of a provider are set on the provider.
+    /// Sets all limits. Default: [`Limits::default`]. A time of more than 30 years counts as 30 years. The limits of a
+    /// provider are set on the provider.
     pub fn limits(mut self, limits: Limits) -> Self {
-        self.config.limits = Arc::new(limits);
+        self.config.limits = Arc::new(clock::finite(limits));
         self
     }
 

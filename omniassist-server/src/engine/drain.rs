@@ -6,12 +6,10 @@ use tokio::time::{Instant, timeout, timeout_at};
 use super::end::End;
 use super::live::LiveRun;
 use super::{Assistant, Recovery};
+use crate::clock;
 
 /// The time that an aborted tool may take to end, after its grace. Only a tool that blocks its thread takes longer.
 const ABORT: Duration = Duration::from_secs(1);
-
-/// The longest deadline, 30 years. A longer one is reduced to it.
-const LONGEST: Duration = Duration::from_secs(30 * 365 * 24 * 60 * 60);
 
 /// The outcome of the runs that were in progress when [`Assistant::drain`] began.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -70,7 +68,7 @@ impl Assistant {
     /// # }
     /// ```
     pub async fn drain(&self, deadline: Duration) -> Drained {
-        let latest = Instant::now() + deadline.min(LONGEST);
+        let latest = Instant::now() + deadline.min(clock::LONGEST);
         let live = self.live.close();
         let _ = timeout(deadline, async { tokio::join!(over(&live), self.live.trees.wait()) }).await;
         self.live.ending.cancel();

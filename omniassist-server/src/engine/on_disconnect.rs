@@ -1,5 +1,7 @@
 use std::time::Duration;
 
+use crate::clock;
+
 /// The fate of a stored run whose last viewer leaves.
 ///
 /// A client that closes its page, loses its network or aborts its request looks the same to a server. Stopping a run is
@@ -20,7 +22,7 @@ impl OnDisconnect {
     /// Returns the time that a viewer has to come back.
     pub(super) fn delay(self) -> Duration {
         match self {
-            Self::CancelAfter(delay) => delay,
+            Self::CancelAfter(delay) => delay.min(clock::LONGEST),
             Self::Continue | Self::Cancel => Duration::ZERO,
         }
     }

@@ -324,6 +324,26 @@ async fn a_silent_runtime_does_not_silence_the_connection() {
 }
 
 #[tokio::test]
+async fn times_beyond_the_range_of_the_clock_are_accepted() {
+    let bus = Bus::default();
+    let mut limits = Limits::default();
+    let set: [fn(&mut Limits); 3] = [
+        |limits| limits.body_timeout = Duration::MAX,
+        |limits| limits.keep_alive = Duration::MAX,
+        |limits| limits.write_timeout = Duration::MAX,
+    ];
+    for set in set {
+        set(&mut limits);
+        let transport = transport(&bus).with_limits(limits.clone());
+        let response = respond(&transport, post(&asking("Hello"))).await;
+        let answer = tokio::spawn(read(response));
+        tokio::task::yield_now().await;
+        bus.emit(&bus.last_message_id(), complete());
+        assert!(answer.await.unwrap().ends_with("data: [DONE]\n\n"));
+    }
+}
+
+#[tokio::test]
 async fn options_reach_the_wire() {
     let bus = Bus::default();
     let options = BridgeOptions::new().literal_step_start(true).send_reasoning(false);

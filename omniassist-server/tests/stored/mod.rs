@@ -105,19 +105,22 @@ async fn an_answer_is_stored_and_the_next_post_continues_it() {
 
 #[tokio::test(start_paused = true)]
 async fn a_run_goes_on_without_its_client() {
-    let store = MemoryStore::new();
-    let slow =
-        Turn::text("Half").then(Turn::delay(std::time::Duration::from_secs(5))).then(text(" and half"));
-    let model = ScriptedProvider::new().turn(slow);
-    let assistant = Assistant::builder(model).store(store.clone()).build().unwrap();
+    for on_disconnect in [OnDisconnect::Continue, OnDisconnect::CancelAfter(std::time::Duration::MAX)] {
+        let store = MemoryStore::new();
+        let slow =
+            Turn::text("Half").then(Turn::delay(std::time::Duration::from_secs(5))).then(text(" and half"));
+        let model = ScriptedProvider::new().turn(slow);
+        let builder = Assistant::builder(model).store(store.clone());
+        let assistant = builder.on_disconnect(on_disconnect).build().unwrap();
 
-    let mut body = open(&assistant, &ask("m1", "Go")).await;
-    let _ = body.frame().await;
-    drop(body);
-    assert_eq!(state(&store).await, RunState::Running);
+        let mut body = open(&assistant, &ask("m1", "Go")).await;
+        let _ = body.frame().await;
+        drop(body);
+        assert_eq!(state(&store).await, RunState::Running);
 
-    assert_eq!(settled(&store).await, RunState::Finished);
-    assert_eq!(messages(&store).await.last().unwrap().text(), "Half and half");
+        assert_eq!(settled(&store).await, RunState::Finished, "{on_disconnect:?}");
+        assert_eq!(messages(&store).await.last().unwrap().text(), "Half and half");
+    }
 }
 
 #[tokio::test(start_paused = true)]
