@@ -2,13 +2,16 @@
 
 use std::fmt::Write as _;
 use std::pin::pin;
+use std::sync::Arc;
 
 use bytes::Buf;
 use http::request::Parts;
 use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode, header};
 use http_body::Body;
+use omniassist_core::Error;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::json;
+use tokio::sync::oneshot;
 
 use super::file_body::FileBody;
 use super::protocol::{decoded, query_value};
@@ -17,6 +20,7 @@ use super::{AssistantBody, MountPath, Rejection, multipart, reply};
 use crate::files::{
     CHUNK_BYTES, FileError, FileId, FileInfo, FileKey, Kind, Library, StoredFile, Upload, essence, served,
 };
+use crate::quota::Share;
 use crate::{Assistant, Principal, one_line};
 
 /// The headers of a file beside its type and name. The sandbox keeps a browser that shows a file in spite of its
@@ -37,7 +41,7 @@ pub(super) async fn store<B: Body>(
     let (parts, body) = request.into_parts();
     receive::require_no_coding(&parts.headers)?;
     let principal = parts.extensions.get::<Principal>().cloned().unwrap_or_default();
-    let _place = library.admit(&principal)?;
+    let place = library.admit(&principal)?;
     let body = pin!(body);
     let announced = body.size_hint().lower();
     let body = Paced::new(body, assistant.limits());
@@ -48,14 +52,14 @@ pub(super) async fn store<B: Body>(
         vec![whole(library, &principal, &parts, body, announced).await?]
     };
     let mount = parts.extensions.get::<MountPath>();
-    let stored = finish(library, uploads).await?;
+    let stored = finish(library, uploads, place).await?;
     let stored: Vec<_> = stored.into_iter().map(|info| StoredFile::new(info, mount)).collect();
     Ok(reply::json(StatusCode::CREATED, &json!({ "files": stored })))
 }
 
 /// Receives a file that is the whole body.
 async fn whole<B: Body>(
-    library: &std::sync::Arc<Library>,
+    library: &Arc<Library>,
     principal: &Principal,
     parts: &Parts,
     mut body: Paced<'_, B>,
@@ -73,26 +77,39 @@ async fn whole<B: Body>(
     Ok(upload)
 }
 
-/// Completes all uploads of a request, or none.
-async fn finish(library: &Library, uploads: Vec<Upload>) -> Result<Vec<FileInfo>, Rejection> {
-    let mut stored = Vec::new();
-    let mut keys: Vec<FileKey> = Vec::new();
-    for (position, upload) in uploads.into_iter().enumerate() {
-        let key = upload.key().clone();
-        match upload.finish().await {
-            Ok(info) => stored.push(info),
-            Err(error) => {
-                for key in &keys {
-                    if let Err(error) = library.delete(key).await {
-                        tracing::error!(error = %one_line::chain(&error), "a file cannot be deleted");
-                    }
+/// Completes all uploads of a request, or none. A task does this, since a store may complete a file although its future is
+/// dropped. The task holds the request's place, and deletes the files if the client leaves.
+async fn finish(
+    library: &Arc<Library>,
+    uploads: Vec<Upload>,
+    place: Share,
+) -> Result<Vec<FileInfo>, Rejection> {
+    let library = Arc::clone(library);
+    let (send, finished) = oneshot::channel();
+    tokio::spawn(async move {
+        let (mut keys, mut stored, mut refused) = (Vec::new(), Vec::new(), None);
+        for (position, upload) in uploads.into_iter().enumerate() {
+            let key = upload.key().clone();
+            match upload.finish().await {
+                Ok(info) => stored.push(info),
+                Err(error) => {
+                    refused = Some(Rejection::from(error).with_detail("path", format!("files[{position}]")));
+                    break;
                 }
-                return Err(Rejection::from(error).with_detail("path", format!("files[{position}]")));
+            }
+            keys.push(key);
+        }
+        if refused.is_some() || send.is_closed() {
+            for key in &keys {
+                if let Err(error) = library.delete(key).await {
+                    tracing::error!(error = %one_line::chain(&error), "a file cannot be deleted");
+                }
             }
         }
-        keys.push(key);
-    }
-    Ok(stored)
+        drop(place);
+        let _ = send.send(refused.map_or(Ok(stored), Err));
+    });
+    finished.await.unwrap_or_else(|_| Err(Error::internal().into()))
 }
 
 fn content_type(headers: &HeaderMap) -> Option<&str> {

@@ -1,6 +1,7 @@
 //! Tests of uploads as `multipart/form-data`.
 
 use bytes::Bytes;
+use futures_util::future::poll_immediate;
 use http::header;
 use omniassist_server::files::FileLimits;
 use omniassist_server::http::AssistantService;
@@ -135,5 +136,24 @@ async fn an_invalid_form_is_refused_in_bounded_memory() {
     assert_eq!(post(&service, large_field).await.error(), (400, "invalid_multipart".to_owned()));
     let no_boundary = upload(&service, "/files", "multipart/form-data", &whole).await;
     assert_eq!(no_boundary.error(), (400, "invalid_multipart".to_owned()));
+    assert_eq!((store.len(), store.0.lock().unwrap().open), (0, 0));
+}
+
+#[tokio::test]
+async fn a_client_that_leaves_while_its_files_are_completed_leaves_none() {
+    let store = Memory::default();
+    store.0.lock().unwrap().waits_beyond = Some(1);
+    let service = serve(builder(store.clone()).1);
+    let png = ("image/png", Some("a.png"), PNG);
+    let mut posted = Box::pin(post(&service, form(&[png, png])));
+    while store.len() == 0 {
+        assert!(poll_immediate(&mut posted).await.is_none());
+        tokio::task::yield_now().await;
+    }
+    drop(posted);
+    store.0.lock().unwrap().waits_beyond = None;
+    for _ in 0..100 {
+        tokio::task::yield_now().await;
+    }
     assert_eq!((store.len(), store.0.lock().unwrap().open), (0, 0));
 }

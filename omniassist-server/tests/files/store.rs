@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use bytes::Bytes;
 use futures_util::stream;
@@ -28,6 +29,10 @@ pub(super) struct Inner {
     pub(super) discards: bool,
     /// Makes each method fail.
     pub(super) fails: bool,
+    /// The time that the next write takes.
+    pub(super) sleeps: Option<Duration>,
+    /// The number of files beyond which the completion of a file waits.
+    pub(super) waits_beyond: Option<usize>,
 }
 
 /// A store in memory. Clones share the files.
@@ -48,6 +53,12 @@ impl Memory {
     /// Returns the number of complete files.
     pub(super) fn len(&self) -> usize {
         self.0.lock().unwrap().files.len()
+    }
+
+    /// Returns `true` if the completion of a file has to wait.
+    fn is_at_work(&self) -> bool {
+        let inner = self.0.lock().unwrap();
+        inner.waits_beyond.is_some_and(|files| inner.files.len() >= files)
     }
 
     /// Expires all files.
@@ -109,6 +120,10 @@ impl FileStore for Memory {
 impl FileWriter for Writer {
     fn write(&mut self, chunk: Bytes) -> FileFuture<'_, ()> {
         Box::pin(async move {
+            let sleeps = self.store.0.lock().unwrap().sleeps.take();
+            if let Some(time) = sleeps {
+                tokio::time::sleep(time).await;
+            }
             let mut inner = self.store.0.lock().unwrap();
             let held = inner.made.load(Ordering::Relaxed).saturating_sub(inner.given);
             inner.held = inner.held.max(held);
@@ -123,6 +138,9 @@ impl FileWriter for Writer {
 
     fn finish(mut self: Box<Self>, info: FileInfo) -> FileFuture<'static, ()> {
         Box::pin(async move {
+            while self.store.is_at_work() {
+                tokio::task::yield_now().await;
+            }
             let chunks = std::mem::take(&mut self.chunks);
             self.store.0.lock().unwrap().files.insert(self.key.clone(), (info, chunks));
             Ok(())
