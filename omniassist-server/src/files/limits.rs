@@ -72,6 +72,13 @@ impl Default for FileLimits {
 }
 
 impl FileLimits {
+    /// Returns the bytes of the largest upload that is received before it is refused, with room for the file that is one
+    /// too many.
+    pub(crate) fn most_bytes_of_upload(&self) -> usize {
+        let files = u64::try_from(self.max_files_per_upload).unwrap_or(u64::MAX).saturating_add(1);
+        usize::try_from(self.max_file_bytes.saturating_mul(files)).unwrap_or(usize::MAX)
+    }
+
     /// Returns `true` if files of this media type are accepted.
     pub(crate) fn takes(&self, media_type: &str) -> bool {
         self.media_types.iter().any(|pattern| match pattern.strip_suffix('*') {

@@ -1,13 +1,17 @@
-use std::future::poll_fn;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use bytes::Buf as _;
+use http::{HeaderMap, StatusCode, header};
 use http_body::{Body, Frame, SizeHint};
+use omniassist_core::Limits;
 use pin_project_lite::pin_project;
+use tokio::time::timeout;
 
-/// Time limit for draining an unread request body.
+use super::receive::Paced;
+
+/// Time limit for draining a body that was not begun: its sender may be unknown.
 const DRAIN_TIMEOUT: Duration = Duration::from_secs(5);
 
 pin_project! {
@@ -21,24 +25,32 @@ pin_project! {
         body: B,
         read: usize,
         has_ended: bool,
+        // A client that waits for `100 Continue` has not sent its body, and does not send it after the answer.
+        awaits_continue: bool,
     }
 }
 
 impl<B: Body> DrainBody<B> {
-    pub(super) fn new(body: B) -> Self {
-        Self { body, read: 0, has_ended: false }
+    pub(super) fn new(headers: &HeaderMap, body: B) -> Self {
+        Self { body, read: 0, has_ended: false, awaits_continue: headers.contains_key(header::EXPECT) }
     }
 
-    /// Discards the rest of the body, until `limit` bytes were read in all or 5 s have passed.
-    pub(super) async fn drain(mut self: Pin<&mut Self>, limit: usize) {
-        let rest = async {
-            while !self.has_ended && !self.is_end_stream() && self.read <= limit {
-                if poll_fn(|cx| self.as_mut().poll_frame(cx)).await.is_none_or(|frame| frame.is_err()) {
-                    break;
-                }
-            }
-        };
-        let _ = tokio::time::timeout(DRAIN_TIMEOUT, rest).await;
+    /// Discards the rest of the body before an answer with this status, until twice
+    /// [`max_body_bytes`](Limits::max_body_bytes) were read in all. A body that was begun must keep its pace. Another is
+    /// drained for 5 s.
+    pub(super) async fn drain(self: Pin<&mut Self>, status: StatusCode, limits: &Limits) {
+        let (is_begun, most) = (self.read > 0, limits.max_body_bytes.saturating_mul(2));
+        let Some(left) = most.checked_sub(self.read) else { return };
+        if status == StatusCode::REQUEST_TIMEOUT || self.awaits_continue && !is_begun {
+            return;
+        }
+        let mut body = Paced::new(self, limits);
+        let rest = body.discard(left);
+        if is_begun {
+            rest.await;
+        } else {
+            let _ = timeout(DRAIN_TIMEOUT, rest).await;
+        }
     }
 }
 
@@ -51,6 +63,9 @@ impl<B: Body> Body for DrainBody<B> {
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Self::Data>, Self::Error>>> {
         let this = self.project();
+        if *this.has_ended {
+            return Poll::Ready(None);
+        }
         let frame = ready!(this.body.poll_frame(cx));
         match &frame {
             Some(Ok(frame)) => {
@@ -63,7 +78,7 @@ impl<B: Body> Body for DrainBody<B> {
     }
 
     fn is_end_stream(&self) -> bool {
-        self.body.is_end_stream()
+        self.has_ended || self.body.is_end_stream()
     }
 
     fn size_hint(&self) -> SizeHint {

@@ -15,7 +15,7 @@ use tokio::sync::oneshot;
 
 use super::file_body::FileBody;
 use super::protocol::{decoded, query_value};
-use super::receive::{self, Paced};
+use super::receive::{Paced, RETRY_ANY, RETRY_OWN, require_no_coding};
 use super::{AssistantBody, MountPath, Rejection, multipart, reply};
 use crate::files::{
     CHUNK_BYTES, FileError, FileId, FileInfo, FileKey, Kind, Library, StoredFile, Upload, essence, served,
@@ -39,17 +39,20 @@ pub(super) async fn store<B: Body>(
 ) -> Result<Response<AssistantBody>, Rejection> {
     let library = assistant.library().ok_or_else(Rejection::not_found)?;
     let (parts, body) = request.into_parts();
-    receive::require_no_coding(&parts.headers)?;
-    let principal = parts.extensions.get::<Principal>().cloned().unwrap_or_default();
-    let place = library.admit(&principal)?;
     let body = pin!(body);
-    let announced = body.size_hint().lower();
-    let body = Paced::new(body, assistant.limits());
-    let content_type = content_type(&parts.headers).unwrap_or_default();
-    let uploads = if multipart::is_form(content_type) {
-        multipart::receive(library, &principal, content_type, body).await?
-    } else {
-        vec![whole(library, &principal, &parts, body, announced).await?]
+    let mut body = Paced::new(body, assistant.limits());
+    let mut place = None;
+    let uploads = match receive(library, &parts, &mut body, &mut place).await {
+        Ok(uploads) => uploads,
+        Err(refused) => {
+            // A client that waits for `100 Continue` does not send a body after this answer. An upload without a place is
+            // only discarded as other bodies are.
+            let is_sent = body.received > 0 || !parts.headers.contains_key(header::EXPECT);
+            if is_sent && place.is_some() {
+                body.discard(library.limits().most_bytes_of_upload()).await;
+            }
+            return Err(refused);
+        }
     };
     let mount = parts.extensions.get::<MountPath>();
     let stored = finish(library, uploads, place).await?;
@@ -57,18 +60,34 @@ pub(super) async fn store<B: Body>(
     Ok(reply::json(StatusCode::CREATED, &json!({ "files": stored })))
 }
 
+/// Receives the files of a request. `place` gets its place among the uploads in progress.
+async fn receive<B: Body>(
+    library: &Arc<Library>,
+    parts: &Parts,
+    body: &mut Paced<'_, B>,
+    place: &mut Option<Share>,
+) -> Result<Vec<Upload>, Rejection> {
+    require_no_coding(&parts.headers)?;
+    let principal = parts.extensions.get::<Principal>().cloned().unwrap_or_default();
+    *place = Some(library.admit(&principal)?);
+    let content_type = content_type(&parts.headers).unwrap_or_default();
+    if multipart::is_form(content_type) {
+        return multipart::receive(library, &principal, content_type, body).await;
+    }
+    Ok(vec![whole(library, &principal, parts, body).await?])
+}
+
 /// Receives a file that is the whole body.
 async fn whole<B: Body>(
     library: &Arc<Library>,
     principal: &Principal,
     parts: &Parts,
-    mut body: Paced<'_, B>,
-    announced: u64,
+    body: &mut Paced<'_, B>,
 ) -> Result<Upload, Rejection> {
     let name = query_value(&parts.uri, "filename").map(decoded);
     let name = name.as_deref().map(String::from_utf8_lossy);
     let stated = content_type(&parts.headers).and_then(essence);
-    let mut upload = library.begin(principal, name.as_deref(), stated, announced).await?;
+    let mut upload = library.begin(principal, name.as_deref(), stated, body.announced()).await?;
     while let Some(mut data) = body.next().await? {
         while data.has_remaining() {
             upload.write(data.copy_to_bytes(data.remaining().min(CHUNK_BYTES))).await?;
@@ -82,7 +101,7 @@ async fn whole<B: Body>(
 async fn finish(
     library: &Arc<Library>,
     uploads: Vec<Upload>,
-    place: Share,
+    place: Option<Share>,
 ) -> Result<Vec<FileInfo>, Rejection> {
     let library = Arc::clone(library);
     let (send, finished) = oneshot::channel();
@@ -202,9 +221,9 @@ impl From<FileError> for Rejection {
             Kind::Type(media_type) => rejection.with_detail("found", media_type.as_str()),
             Kind::Quota(name, most) => rejection.with_limit(name, limit(*most)),
             Kind::TooManyUploads(most) => {
-                rejection.with_limit("max_uploads_per_principal", *most).with_retry_after(receive::RETRY_OWN)
+                rejection.with_limit("max_uploads_per_principal", *most).with_retry_after(RETRY_OWN)
             }
-            Kind::Overloaded | Kind::Store => rejection.with_retry_after(receive::RETRY_ANY),
+            Kind::Overloaded | Kind::Store => rejection.with_retry_after(RETRY_ANY),
             Kind::Empty | Kind::Off => rejection,
         }
     }

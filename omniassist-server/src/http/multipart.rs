@@ -37,7 +37,7 @@ pub(super) async fn receive<B: Body>(
     library: &Arc<Library>,
     principal: &Principal,
     content_type: &str,
-    body: Paced<'_, B>,
+    body: &mut Paced<'_, B>,
 ) -> Result<Vec<Upload>, Rejection> {
     let boundary = multer::parse_boundary(content_type).map_err(|error| unreadable(&error))?;
     let (send, mut chunks) = mpsc::channel(1);
@@ -54,7 +54,7 @@ pub(super) async fn receive<B: Body>(
 
 /// Passes the body on to the parser, in chunks.
 async fn pass_on<B: Body>(
-    mut body: Paced<'_, B>,
+    body: &mut Paced<'_, B>,
     send: mpsc::Sender<Result<Bytes, std::io::Error>>,
     taken: &AtomicUsize,
 ) -> Result<(), Rejection> {

@@ -163,12 +163,18 @@ pub(super) struct Paced<'a, B> {
     body: Pin<&'a mut B>,
     limits: &'a Limits,
     pace: Pace,
-    received: usize,
+    pub(super) received: usize,
 }
 
 impl<'a, B: Body> Paced<'a, B> {
     pub(super) fn new(body: Pin<&'a mut B>, limits: &'a Limits) -> Self {
         Self { body, limits, pace: Pace::new(limits), received: 0 }
+    }
+
+    /// Returns the announced number of further bytes; 0 if there is none.
+    #[cfg(feature = "files")]
+    pub(super) fn announced(&self) -> u64 {
+        self.body.size_hint().lower()
     }
 
     /// Returns the next bytes, or `None` at the end.
@@ -187,6 +193,16 @@ impl<'a, B: Body> Paced<'a, B> {
             let Ok(data) = frame.map_err(|_| broken())?.into_data() else { continue };
             self.received = self.received.saturating_add(data.remaining());
             return Ok(Some(data));
+        }
+    }
+
+    /// Discards the rest of a refused body, until more than `limit` bytes were received in all or the body loses its pace.
+    /// Most clients read the answer only after they have sent the whole body.
+    pub(super) async fn discard(&mut self, limit: usize) {
+        while self.received <= limit && !self.body.is_end_stream() {
+            if !matches!(self.next().await, Ok(Some(_))) {
+                return;
+            }
         }
     }
 }

@@ -69,18 +69,14 @@ impl AssistantService {
         let (version, is_head) = (request.version(), request.method() == Method::HEAD);
         let route = Route::parse(request.uri().path()).of_assistant(&self.assistant);
         let format = route.error_format();
-        // A client that waits for `100 Continue` has not sent its body, and does not send it after this answer.
-        let awaits_continue = request.headers().contains_key(header::EXPECT);
         let (mut parts, body) = request.into_parts();
         if let Some(peer) = self.peer {
             parts.extensions.insert(peer);
         }
-        let mut body = pin!(DrainBody::new(body));
+        let mut body = pin!(DrainBody::new(&parts.headers, body));
         let answer = async {
             let response = self.screen(route, Request::from_parts(parts, body.as_mut())).await;
-            if !awaits_continue && response.status() != StatusCode::REQUEST_TIMEOUT {
-                body.drain(self.assistant.limits().max_body_bytes.saturating_mul(2)).await;
-            }
+            body.drain(response.status(), self.assistant.limits()).await;
             response
         };
         let mut response = panics::catch_async("answering a request", answer).await.unwrap_or_else(|| {

@@ -3,15 +3,20 @@
 use std::convert::Infallible;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
 use bytes::Bytes;
-use futures_util::stream;
+use futures_util::{StreamExt, stream};
 use http::{Request, header};
 use http_body::{Body, Frame};
 use http_body_util::StreamBody;
+use hyper_util::rt::TokioIo;
 use omniassist_server::http::MountPath;
 use omniassist_server::{Assistant, Principal};
 use serde_json::json;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::time::sleep;
 
 use super::store::Memory;
 use super::{Answer, PDF, PNG, builder, get, request, serve, upload, upload_as};
@@ -112,7 +117,7 @@ async fn a_large_upload_reaches_the_store_in_chunks_of_64_kib_while_it_arrives()
 }
 
 #[tokio::test]
-async fn an_upload_of_a_refused_type_ends_early_and_leaves_no_file() {
+async fn an_upload_of_a_refused_type_leaves_no_file() {
     let store = Memory::default();
     let service = serve(builder(store.clone()).1);
     let made = Arc::new(AtomicUsize::new(0));
@@ -126,7 +131,9 @@ async fn an_upload_of_a_refused_type_ends_early_and_leaves_no_file() {
     let answer = Answer::of(images.handle(request).await).await;
     assert_eq!(answer.error(), (415, "file_type_not_allowed".to_owned()));
     assert_eq!(answer.json()["error"]["found"], "application/pdf");
-    assert_eq!(made.load(Ordering::Relaxed), PIECE);
+    // The rest is received and discarded, so that the client reads the answer.
+    assert_eq!(made.load(Ordering::Relaxed), 40 << 20);
+    assert_eq!(store.0.lock().unwrap().given, 0);
 
     let active = upload(&service, "/files", "text/html", b"<html>").await;
     assert_eq!(active.error(), (415, "file_type_not_allowed".to_owned()));
@@ -177,4 +184,49 @@ async fn a_store_error_is_answered_503_without_its_text() {
         assert_eq!(answer.error(), (503, "files_unavailable".to_owned()));
         assert!(!String::from_utf8_lossy(&answer.body).contains("store-secret"));
     }
+}
+
+#[tokio::test]
+async fn a_client_that_reads_after_its_upload_learns_why_it_was_refused() {
+    let service = serve(builder(Memory::default()).1.allow_anonymous());
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    tokio::spawn(async move {
+        let (socket, _) = listener.accept().await.unwrap();
+        let service = hyper::service::service_fn(move |request| {
+            let service = service.clone();
+            async move { Ok::<_, Infallible>(service.handle(request).await) }
+        });
+        hyper::server::conn::http1::Builder::new().serve_connection(TokioIo::new(socket), service).await
+    });
+    let mut client = TcpStream::connect(address).await.unwrap();
+    let size = 30 << 20;
+    let head = format!(
+        "POST /files HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\ncontent-type: video/mp4\r\ncontent-length: {size}\r\n\r\n"
+    );
+    client.write_all(head.as_bytes()).await.unwrap();
+    client.write_all(&vec![0; size]).await.unwrap();
+    let mut answer = String::new();
+    client.read_to_string(&mut answer).await.unwrap();
+    assert!(answer.starts_with("HTTP/1.1 415") && answer.contains("file_type_not_allowed"), "{answer}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_refused_upload_may_keep_its_pace() {
+    let service = serve(builder(Memory::default()).1);
+    let made = Arc::new(AtomicUsize::new(0));
+    let counted = Arc::clone(&made);
+    let pieces = stream::iter(0..10).then(move |_| {
+        let counted = Arc::clone(&counted);
+        async move {
+            sleep(Duration::from_secs(10)).await;
+            counted.fetch_add(PIECE, Ordering::Relaxed);
+            Ok::<_, Infallible>(Frame::data(Bytes::from(vec![0; PIECE])))
+        }
+    });
+    let mut request = Request::post("/files").body(StreamBody::new(Box::pin(pieces))).unwrap();
+    request.extensions_mut().insert(Principal::new("ann"));
+    let answer = Answer::of(service.handle(request).await).await;
+    assert_eq!(answer.error(), (415, "file_type_not_allowed".to_owned()));
+    assert_eq!(made.load(Ordering::Relaxed), 10 * PIECE);
 }
