@@ -11,7 +11,7 @@ use futures_core::Stream;
 use http::{HeaderName, HeaderValue, Method, Request, Uri, Version, header};
 use http_body::{Body, Frame, SizeHint};
 use omniassist_server::PeerAddr;
-use omniassist_server::http::strip_prefix;
+use omniassist_server::http::{MountPath, strip_prefix};
 
 use crate::carry::Carry;
 
@@ -27,8 +27,7 @@ pub(crate) fn below_scope(
     let slashes = request.match_info().unprocessed().matches('/').count();
     let prefix = of.uri().path().rsplitn(slashes + 1, '/').last()?.to_owned();
     *of.uri_mut() = strip_prefix(of.uri(), &prefix)?;
-    #[cfg(feature = "files")]
-    of.extensions_mut().get_or_insert_with(|| omniassist_server::http::MountPath::new(prefix));
+    of.extensions_mut().get_or_insert_with(|| MountPath::new(prefix));
     Some(of)
 }
 

@@ -1,9 +1,9 @@
 use std::net::SocketAddr;
 
 use axum::Router;
-use axum::extract::{ConnectInfo, Request};
+use axum::extract::{ConnectInfo, OriginalUri, Request};
 use axum::middleware::map_request;
-use omniassist_server::http::AssistantService;
+use omniassist_server::http::{AssistantService, MountPath};
 use omniassist_server::{Assistant, PeerAddr};
 
 /// Creates a router with the routes of an assistant. Mount it below a path with `nest_service`, or at the root with
@@ -14,19 +14,14 @@ use omniassist_server::{Assistant, PeerAddr};
 /// serve the application with
 /// [`into_make_service_with_connect_info::<SocketAddr>()`](Router::into_make_service_with_connect_info).
 pub fn router(assistant: Assistant) -> Router {
-    let router =
-        Router::new().fallback_service(AssistantService::new(assistant)).layer(map_request(insert_peer));
-    #[cfg(feature = "files")]
-    let router = router.layer(map_request(insert_mount));
-    router
+    Router::new()
+        .fallback_service(AssistantService::new(assistant))
+        .layer(map_request(insert_peer))
+        .layer(map_request(insert_mount))
 }
 
-/// Inserts the path of the mount point, with which the URLs of stored files begin.
-#[cfg(feature = "files")]
+/// Inserts the path of the mount point, with which the URLs of stored files and of runs begin.
 async fn insert_mount(mut request: Request) -> Request {
-    use axum::extract::OriginalUri;
-    use omniassist_server::http::MountPath;
-
     let original = request.extensions().get::<OriginalUri>();
     let mount = original.and_then(|original| MountPath::of(original.path(), request.uri().path()));
     if let Some(mount) = mount {

@@ -5,6 +5,7 @@ use axum::extract::Request;
 use axum::middleware::{Next, from_fn};
 use axum::response::Response;
 use axum::routing::{get, post};
+use omniassist_axum::store::MemoryStore;
 use omniassist_axum::testing::{ScriptedProvider, Turn};
 use omniassist_axum::{
     Assistant, AssistantRequest, ContextMessage, Extension, Principal, State, Tool, ToolError,
@@ -129,4 +130,22 @@ async fn in_a_handler_of_the_host() {
     assert_eq!(refused.status(), StatusCode::BAD_REQUEST);
     let body: Value = serde_json::from_str(&refused.text().await.unwrap()).unwrap();
     assert_eq!(body["error"]["path"], "messages");
+}
+
+#[tokio::test]
+async fn the_url_of_a_background_run_begins_with_the_mount_point() {
+    let model = ScriptedProvider::new().turn(Turn::text("Hello."));
+    let assistant = Assistant::builder(model).store(MemoryStore::new()).build().unwrap();
+    let app = Router::new().nest_service("/a", omniassist_axum::router(assistant)).layer(from_fn(sign_in));
+    let base = serve(app).await;
+    let message = json!({ "id": "m1", "role": "user", "parts": [{ "type": "text", "text": "hi" }] });
+    let posted = reqwest::Client::new()
+        .post(format!("{base}/a"))
+        .header("content-type", "application/json")
+        .header("prefer", "respond-async")
+        .body(json!({ "id": "c", "message": message }).to_string());
+    let accepted = posted.send().await.unwrap();
+    assert_eq!(accepted.status(), StatusCode::ACCEPTED);
+    let url = accepted.headers()["location"].to_str().unwrap();
+    assert_eq!(reqwest::get(format!("{base}{url}")).await.unwrap().status(), StatusCode::OK, "{url}");
 }

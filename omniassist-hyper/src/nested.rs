@@ -6,9 +6,7 @@ use std::task::{Context, Poll};
 use http::{Request, Response};
 use http_body::Body;
 use omniassist_server::Assistant;
-#[cfg(feature = "files")]
-use omniassist_server::http::MountPath;
-use omniassist_server::http::strip_prefix;
+use omniassist_server::http::{MountPath, strip_prefix};
 
 use crate::{MountedBody, MountedFuture, Standalone, service};
 
@@ -45,20 +43,13 @@ use crate::{MountedBody, MountedFuture, Standalone, service};
 #[must_use]
 pub fn nest<S>(path: &str, assistant: Assistant, own: S) -> Nested<S> {
     let path = format!("/{}", path.trim_start_matches('/'));
-    Nested {
-        #[cfg(feature = "files")]
-        mount: MountPath::new(path.as_str()),
-        path: path.into(),
-        assistant: service(assistant),
-        own,
-    }
+    Nested { mount: MountPath::new(path.as_str()), path: path.into(), assistant: service(assistant), own }
 }
 
 /// A service with an assistant below a path. Created by [`nest`]; cloning also clones the application's own service.
 #[derive(Clone)]
 pub struct Nested<S> {
     path: Arc<str>,
-    #[cfg(feature = "files")]
     mount: MountPath,
     assistant: Standalone,
     own: S,
@@ -79,7 +70,6 @@ impl<S> Nested<S> {
         let is_below = below.is_some();
         if let Some(uri) = below {
             *request.uri_mut() = uri;
-            #[cfg(feature = "files")]
             request.extensions_mut().get_or_insert_with(|| self.mount.clone());
         }
         is_below

@@ -1,9 +1,11 @@
 use std::sync::Arc;
 
-/// The path below which the assistant is mounted, in the extensions of a request. The URLs of stored files begin with it.
+/// The path below which the assistant is mounted, in the extensions of a request. The URLs of stored files and of background
+/// runs begin with it.
 ///
-/// The adapters insert it, unless there is one. Behind a proxy that removes a part of the path, insert the path, or the
-/// whole URL, that clients see:
+/// The adapters insert it for the routes of the assistant, unless there is one. A handler of the application that begins
+/// runs inserts it itself. Behind a proxy that removes a part of the path, insert the path, or the whole URL, that clients
+/// see:
 ///
 /// ```
 /// use omniassist_server::http::MountPath;
