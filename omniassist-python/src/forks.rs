@@ -13,6 +13,9 @@ pub(crate) const NAMES: [&str; 2] = ["fork", "wait"];
 pub(crate) const DESCRIPTION: &str = "\n- fork(task): starts an agent on a task and returns its id at once. Start several before waiting, so that they work at the same time.\
      \n- wait(agent): waits for the agent of this id and returns its report, a dict with `status` and `result`.";
 
+/// The most agents that one program has started and not waited for.
+const MOST_RUNNING: usize = 256;
+
 /// The agents that one program has started. Dropping it stops them.
 #[derive(Debug)]
 pub(crate) struct Forks {
@@ -55,21 +58,26 @@ impl Forks {
         let (Some(value), None) = (given.next(), given.next()) else {
             return Err(ToolError::new(format!("{name} takes one argument.")));
         };
-        if name == "fork" { Ok(self.fork(value)) } else { self.wait(&value).await }
+        if name == "fork" { self.fork(value) } else { self.wait(&value).await }
     }
 
-    fn fork(&self, task: Value) -> Value {
+    fn fork(&self, task: Value) -> Result<Value, ToolError> {
+        let mut started = self.started();
+        if started.running.len() >= MOST_RUNNING {
+            let text =
+                format!("At most {MOST_RUNNING} agents can work for a program; wait for some of them first.");
+            return Err(ToolError::new(text));
+        }
         let task = match task {
             Value::String(task) => task,
             task => task.to_string(),
         };
         let (agents, agent) = (Arc::clone(&self.agents), self.agent.clone());
         let work = tokio::spawn(async move { agents.ask(agent, task).await });
-        let mut started = self.started();
         started.count += 1;
         let id = started.count;
         started.running.insert(id, AbortOnDropHandle::new(work));
-        id.into()
+        Ok(id.into())
     }
 
     async fn wait(&self, id: &Value) -> Result<Value, ToolError> {

@@ -82,6 +82,19 @@ async fn an_agent_is_waited_for_once() {
     }
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn the_agents_that_a_program_has_not_waited_for_are_limited() {
+    // The pool allows a program 1,000 calls.
+    let code = "started = 0\n\
+                refused = 0\n\
+                for n in range(900):\n    \
+                    try:\n        fork(str(n))\n        started += 1\n    \
+                    except RuntimeError:\n        refused += 1\n\
+                [started, refused]";
+    let (output, ..) = run(code, Duration::from_secs(3_600)).await;
+    assert_eq!(output["result"], json!([256, 900 - 256]), "{output}");
+}
+
 /// The main agent of a tree runs a program, whose agents are nodes of the tree.
 #[tokio::test(flavor = "multi_thread")]
 async fn a5_19_the_main_agent_of_a_tree_forks_and_waits() {

@@ -86,26 +86,34 @@ impl Ledger {
     ///
     /// Returns the limit of the tree that does not allow it.
     pub fn open(&mut self, parent: NodeId, budget: AgentBudget) -> Result<NodeId, Limit> {
+        self.check(parent, 0)?;
+        let above = self.nodes.get_mut(parent.0).ok_or(Limit::Agents)?;
+        above.children += 1;
+        let depth = above.depth + 1;
+        self.nodes.push(Node::new(Some(parent), depth, budget.tokens, budget.cost, budget.model_calls));
+        Ok(NodeId(self.nodes.len() - 1))
+    }
+
+    /// Checks that `parent` may ask an agent after `waiting` others, which are not added yet.
+    ///
+    /// # Errors
+    ///
+    /// Returns the limit of the tree that does not allow it.
+    pub fn check(&self, parent: NodeId, waiting: usize) -> Result<(), Limit> {
         let Some(above) = self.nodes.get(parent.0).filter(|above| above.is_open) else {
             return Err(Limit::Agents);
         };
         if above.depth >= self.limits.depth {
             return Err(Limit::Depth);
         }
-        if above.children >= self.limits.children {
+        if (above.children as usize).saturating_add(waiting) >= self.limits.children as usize {
             return Err(Limit::Children);
         }
         // The root is not one of the agents that are asked.
-        if self.nodes.len() > self.limits.agents as usize {
+        if self.nodes.len().saturating_add(waiting) > self.limits.agents as usize {
             return Err(Limit::Agents);
         }
-        let depth = above.depth + 1;
-        let node = Node::new(Some(parent), depth, budget.tokens, budget.cost, budget.model_calls);
-        if let Some(above) = self.nodes.get_mut(parent.0) {
-            above.children += 1;
-        }
-        self.nodes.push(node);
-        Ok(NodeId(self.nodes.len() - 1))
+        Ok(())
     }
 
     /// Ends an agent: it keeps nothing for its answer any more, and asks no others.

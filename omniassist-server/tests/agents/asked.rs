@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use futures_util::StreamExt;
 use futures_util::future::join_all;
+use futures_util::stream::FuturesUnordered;
 use omniassist_server::core::event::AgentDelta;
 use omniassist_server::core::tree::{AgentBudget, TreeLimits};
 use omniassist_server::core::{LlmPayload, RunEvent, ToolChoice};
@@ -272,6 +273,23 @@ async fn agents_work_side_by_side_up_to_the_limit() {
         assert_eq!(output, json!("part,part,part,part,part,part"));
         assert_eq!(began.elapsed().as_secs(), seconds, "{at_once} at once");
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn questions_beyond_the_limit_of_children_do_not_wait() {
+    let flood = Tool::new("flood", "Asks many agents.", async |agents: Agents| {
+        let asks = (0..10_000).map(|n| agents.ask("worker", format!("Task {n}")));
+        let mut asks: FuturesUnordered<_> = asks.collect();
+        for _ in 16..10_000 {
+            let Some(Err(_)) = asks.next().await else { return Err(ToolError::new("An agent was asked.")) };
+        }
+        Ok("refused")
+    });
+    let worker =
+        Agent::new("worker", "Works.").provider(ScriptedProvider::new().otherwise(|_| Turn::pending()));
+    let parent = ScriptedProvider::new().turn(call("flood", json!({}))).turn(text("Done."));
+    let assistant = Assistant::builder(parent).tool(flood).agent(worker).build().unwrap();
+    assert_eq!(output(&events(&assistant).await), "refused");
 }
 
 #[tokio::test]

@@ -11,6 +11,7 @@ use uuid::Uuid;
 
 use super::asking::Suspended;
 use super::child::{Child, Ended, Work};
+use super::open::refused;
 use super::ready::{Ready, bit};
 use super::shown::keep_latest;
 use super::spending::Spending;
@@ -310,11 +311,19 @@ impl Branch {
         trace: &RunTrace,
         sealer: Option<&Sealer>,
     ) -> Option<RunEvent> {
-        if !self.has_room() {
-            self.waiting.push_back(ask);
-            return None;
+        if self.has_room() {
+            return self.start(ask, run, trace, sealer);
         }
-        self.start(ask, run, trace, sealer)
+        self.waiting.retain(|ask| !ask.reply.is_closed());
+        let agents = self.waiting.iter().filter(|ask| ask.inner.is_none()).count();
+        let checked =
+            if ask.inner.is_some() { Ok(()) } else { lock(&self.tree.ledger).check(self.node, agents) };
+        match checked {
+            Ok(()) => self.waiting.push_back(ask),
+            // A question that no limit would allow later must not hold memory meanwhile.
+            Err(limit) => drop(ask.reply.send(Err(refused(limit)))),
+        }
+        None
     }
 
     /// Polls the agents that were woken, in turn, for one event that the client is shown. What an agent has used is added to

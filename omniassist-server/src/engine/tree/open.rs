@@ -152,7 +152,6 @@ impl Branch {
         if self.asked.iter().filter(|asked| **asked == question).count() >= REPEATS {
             return Err(ToolError::new("This agent was asked the same before. Use its report."));
         }
-        let refused = |limit: Limit| ToolError::new(format!("The agent was not asked: {limit}."));
         let node = lock(&self.tree.ledger).open(self.node, budget).map_err(refused)?;
         self.asked.push(question);
         let suspended = if ask.may_wait { self.suspended.remove(&ask.call_id) } else { None };
@@ -177,4 +176,9 @@ impl Branch {
             None => self.agent_id.clone(),
         }
     }
+}
+
+/// Returns the error of a question that a limit of the tree does not allow.
+pub(super) fn refused(limit: Limit) -> ToolError {
+    ToolError::new(format!("The agent was not asked: {limit}."))
 }
