@@ -166,7 +166,8 @@ fn finish(request: Request) -> Result<http::Request<bytes::Bytes>, ToolError> {
         url.push_str(&joined(&query, "&"));
     }
     if !cookies.is_empty() {
-        headers.insert(COOKIE, HeaderValue::from_str(&joined(&cookies, "; "))?);
+        let header = cookie_header(headers.get(COOKIE), &cookies)?;
+        headers.insert(COOKIE, header);
     }
     let finished = http::Request::builder().method(method).uri(url).body(body);
     let mut finished = finished.map_err(|error| {
@@ -174,4 +175,30 @@ fn finish(request: Request) -> Result<http::Request<bytes::Bytes>, ToolError> {
     })?;
     *finished.headers_mut() = headers;
     Ok(finished)
+}
+
+/// Joins cookies to those of a secret header, which no other may replace.
+fn cookie_header(
+    secret: Option<&HeaderValue>,
+    cookies: &[(String, String)],
+) -> Result<HeaderValue, ToolError> {
+    let secret = secret.map(HeaderValue::as_bytes).unwrap_or_default();
+    let mut joined = secret.to_vec();
+    for (name, value) in cookies {
+        let is_secret = secret.split(|byte| *byte == b';').any(|pair| {
+            let of_pair = pair.split(|byte| *byte == b'=').next().unwrap_or_default();
+            let of_pair = String::from_utf8_lossy(of_pair.trim_ascii());
+            of_pair == *name || encode(&of_pair) == *name
+        });
+        if is_secret {
+            return Err(ToolError::new(format!("`{name}` is not an argument of this tool.")));
+        }
+        if !joined.is_empty() {
+            joined.extend_from_slice(b"; ");
+        }
+        joined.extend_from_slice(format!("{name}={value}").as_bytes());
+    }
+    let mut header = HeaderValue::from_bytes(&joined)?;
+    header.set_sensitive(!secret.is_empty());
+    Ok(header)
 }

@@ -284,3 +284,22 @@ async fn a_secret_header_takes_the_place_of_a_parameter() {
     let received = server.last();
     assert_eq!((received.header("x-api-key"), received.header("x-tenant")), (SECRET, "acme"));
 }
+
+#[tokio::test]
+async fn a_secret_cookie_stays_beside_the_cookies_of_arguments() {
+    let server = Server::start().await;
+    let parameter = |name: &str| json!({ "name": name, "in": "cookie", "schema": {} });
+    let spread = json!({ "name": "more", "in": "cookie", "explode": true, "schema": { "type": "object" } });
+    let parameters = json!([parameter("locale"), parameter("s"), spread]);
+    let operation = json!({ "operationId": "one", "parameters": parameters });
+    let document = document("3.1.0", &json!({ "/a": { "get": operation } }));
+    let one = tool(&server.open(&document).secret_header("cookie", "s=1; t=2").tools().unwrap(), "t_one");
+    call(&one, &json!({ "locale": "de" })).await.unwrap();
+    assert_eq!(server.last().header("cookie"), "s=1; t=2; locale=de");
+    call(&one, &json!({})).await.unwrap();
+    assert_eq!(server.last().header("cookie"), "s=1; t=2");
+    for arguments in [json!({ "s": "7" }), json!({ "more": { "t": "7" } })] {
+        let error = call(&one, &arguments).await.unwrap_err();
+        assert!(error.to_string().contains("is not an argument of this tool"), "{error}");
+    }
+}
