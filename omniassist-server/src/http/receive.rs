@@ -164,11 +164,13 @@ pub(super) struct Paced<'a, B> {
     limits: &'a Limits,
     pace: Pace,
     pub(super) received: usize,
+    /// The time at which the reader got the last piece.
+    given: Instant,
 }
 
 impl<'a, B: Body> Paced<'a, B> {
     pub(super) fn new(body: Pin<&'a mut B>, limits: &'a Limits) -> Self {
-        Self { body, limits, pace: Pace::new(limits), received: 0 }
+        Self { body, limits, pace: Pace::new(limits), received: 0, given: Instant::now() }
     }
 
     /// Returns the announced number of further bytes; 0 if there is none.
@@ -183,6 +185,14 @@ impl<'a, B: Body> Paced<'a, B> {
     ///
     /// Returns an error if the body is too slow or breaks off.
     pub(super) async fn next(&mut self) -> Result<Option<B::Data>, Rejection> {
+        // The time that the reader of the pieces takes, such as a slow store, is not the client's.
+        self.pace.due += self.given.elapsed();
+        let next = self.receive().await;
+        self.given = Instant::now();
+        next
+    }
+
+    async fn receive(&mut self) -> Result<Option<B::Data>, Rejection> {
         loop {
             let frame = poll_fn(|cx| self.body.as_mut().poll_frame(cx));
             let Ok(frame) = timeout_at(self.pace.due, frame).await else {

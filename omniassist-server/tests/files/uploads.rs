@@ -230,3 +230,21 @@ async fn a_refused_upload_may_keep_its_pace() {
     assert_eq!(answer.error(), (415, "file_type_not_allowed".to_owned()));
     assert_eq!(made.load(Ordering::Relaxed), 10 * PIECE);
 }
+
+/// A body whose writer in the store takes longer than the client may.
+#[tokio::test(start_paused = true)]
+async fn the_time_of_the_store_does_not_count_as_the_clients() {
+    let store = Memory::default();
+    store.0.lock().unwrap().sleeps = Some(Duration::from_secs(61));
+    let service = serve(builder(store).1);
+    let mut png = PNG.to_vec();
+    png.resize(PIECE, 0);
+    let pieces = stream::iter([Bytes::from(png), Bytes::from_static(b"end")]).then(|piece| async {
+        // Each piece is pending at first.
+        sleep(Duration::from_millis(1)).await;
+        Ok::<_, Infallible>(Frame::data(piece))
+    });
+    let mut request = Request::post("/files").body(StreamBody::new(Box::pin(pieces))).unwrap();
+    request.extensions_mut().insert(Principal::new("ann"));
+    assert_eq!(Answer::of(service.handle(request).await).await.file()["size"], PIECE + 3);
+}
