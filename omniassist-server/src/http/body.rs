@@ -109,10 +109,13 @@ impl AssistantBody {
     /// Returns the refusal of a run that the host refuses before it begins.
     pub(super) async fn start(&mut self) -> Result<(), Refusal> {
         let Kind::Events(events) = &mut self.0 else { return Ok(()) };
+        let begun = events.last_frame;
         poll_fn(|cx| {
             events.read_source(cx);
+            // The keep-alive time begins anew when it is over, also in a format without comments.
+            let must_wait = !events.has_something_to_send() && events.last_frame == begun;
             match events.source.admission() {
-                Admission::Undecided if !events.has_something_to_send() => Poll::Pending,
+                Admission::Undecided if must_wait => Poll::Pending,
                 Admission::Undecided | Admission::Granted => Poll::Ready(Ok(())),
                 Admission::Refused(refusal) => Poll::Ready(Err(*refusal)),
             }

@@ -143,9 +143,29 @@ async fn a_response_begins_when_a_plan_takes_too_long() {
         tokio::time::sleep(Duration::from_secs(100)).await;
         Err(Refusal::new("late", "Too late."))
     });
-    let (status, _, body) = send(&slow.build().unwrap(), Rank::Viewer, "/", Some(&routes()[0].1)).await;
-    assert_eq!(status, 200, "the response must begin before proxies close the connection");
-    assert!(body.starts_with(':') && body.contains("Too late."), "{body}");
+    let service = AssistantService::new(slow.build().unwrap());
+    for (path, accept, begins) in [
+        ("/", "text/event-stream", ": keep-alive"),
+        ("/", "application/x-ndjson", "{"),
+        ("/?protocol=text", "text/plain", ""),
+    ] {
+        let mut request = Request::post(path).header(header::CONTENT_TYPE, "application/json");
+        *request.extensions_mut().unwrap() = extensions(Rank::Viewer);
+        let request = request.header(header::ACCEPT, accept);
+        let began = tokio::time::Instant::now();
+        let response =
+            service.handle(request.body(Full::<bytes::Bytes>::from(routes()[0].1.clone())).unwrap()).await;
+        assert_eq!(response.status(), 200, "{accept}");
+        // Otherwise proxies close the connection.
+        assert_eq!(began.elapsed().as_secs(), 15, "{accept}");
+        let body = response.into_body().collect().await;
+        if begins.is_empty() {
+            assert!(body.is_err(), "plain text has no representation for errors");
+            continue;
+        }
+        let body = String::from_utf8(body.unwrap().to_bytes().into()).unwrap();
+        assert!(body.starts_with(begins) && body.contains("Too late."), "{body}");
+    }
 }
 
 #[tokio::test(start_paused = true)]
