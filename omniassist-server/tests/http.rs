@@ -9,14 +9,18 @@ use http::{Method, Request, Response, StatusCode, header};
 use http_body::Body as _;
 use http_body_util::{BodyExt, Full};
 use hyper_util::rt::TokioIo;
+use omniassist_server::bridge::Bridge;
 use omniassist_server::core::Limits;
-use omniassist_server::http::{AssistantBody, AssistantService, strip_prefix};
+use omniassist_server::core::bridge::BridgeOptions;
+use omniassist_server::http::{AssistantBody, AssistantService, PostedRun, strip_prefix};
 use omniassist_server::testing::{ScriptedProvider, Turn, call, text};
 use omniassist_server::{Assistant, CancellationToken, PageManifest, State, Tool, ToolError};
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Notify;
+
+use crate::bridge::bus::Bus;
 
 fn answering() -> ScriptedProvider {
     ScriptedProvider::new().otherwise(|_| text("Hello"))
@@ -196,6 +200,7 @@ async fn the_body_is_bounded_to_the_byte() {
 async fn unneeded_bodies_are_discarded_up_to_a_limit() {
     let mut limits = Limits::default();
     limits.max_body_bytes = 10;
+    let bridge = Bridge::new(Bus::default(), BridgeOptions::new()).with_limits(limits.clone());
     let (service, _) = service(limits);
     for (path, expects, sent, taken) in [
         ("/", false, 7, 7),
@@ -204,19 +209,35 @@ async fn unneeded_bodies_are_discarded_up_to_a_limit() {
         ("/", false, 1_000, 21),
         ("/", true, 7, 0),
     ] {
-        let count = Arc::new(AtomicUsize::new(0));
-        let counted = Arc::clone(&count);
-        let frames = (0..sent).map(move |_| {
-            counted.fetch_add(1, Ordering::Relaxed);
-            Ok::<_, std::io::Error>(http_body::Frame::data(Bytes::from_static(b"x")))
-        });
-        let body = http_body_util::StreamBody::new(futures_util::stream::iter(frames));
-        let mut request = Request::post(path).body(body).unwrap();
-        if expects {
-            request.headers_mut().insert(header::EXPECT, "100-continue".parse().unwrap());
-        }
-        assert!(service.handle(request).await.status().is_client_error());
+        let count = AtomicUsize::new(0);
+        let request = || {
+            count.store(0, Ordering::Relaxed);
+            let frames = (0..sent).map(|_| {
+                count.fetch_add(1, Ordering::Relaxed);
+                Ok::<_, std::io::Error>(http_body::Frame::data(Bytes::from_static(b"x")))
+            });
+            let body = http_body_util::StreamBody::new(futures_util::stream::iter(frames));
+            let mut request = Request::post(path).body(body).unwrap();
+            if expects {
+                request.headers_mut().insert(header::EXPECT, "100-continue".parse().unwrap());
+            }
+            request
+        };
+        assert!(service.handle(request()).await.status().is_client_error());
         assert_eq!(count.load(Ordering::Relaxed), taken, "{path} {expects} {sent}");
+        // Handlers of the host answer in the same way.
+        let refused = PostedRun::read_for(request(), service.assistant()).await.unwrap_err();
+        assert_eq!(
+            (refused.status().as_u16(), count.load(Ordering::Relaxed)),
+            (415, taken),
+            "{expects} {sent}"
+        );
+        let refused = bridge.read(request()).await.unwrap_err();
+        assert_eq!(
+            (refused.status().as_u16(), count.load(Ordering::Relaxed)),
+            (415, taken),
+            "{expects} {sent}"
+        );
     }
 }
 

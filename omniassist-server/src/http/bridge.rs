@@ -1,3 +1,5 @@
+use std::pin::pin;
+
 use http::{Extensions, Request, Response};
 use http_body::Body;
 use omniassist_core::RunRequest;
@@ -5,6 +7,7 @@ use omniassist_core::dialect::DialectEncoder;
 use omniassist_core::dialect::ai_sdk::Framing;
 use omniassist_core::dialect::text;
 
+use super::drain_body::DrainBody;
 use super::protocol::Protocol;
 use super::{AssistantBody, ErrorFormat, PostedRun, Rejection, event_stream, reply};
 use crate::bridge::{Bridge, BridgeStream};
@@ -21,11 +24,17 @@ impl Bridge {
     /// gives the reason.
     pub async fn read<B: Body>(&self, request: Request<B>) -> Result<PostedRun, Response<AssistantBody>> {
         let version = request.version();
-        PostedRun::receive(request, self.limits(), self.uploads()).await.map_err(|rejection| {
-            let mut response = rejection.into_response(ErrorFormat::Json);
-            reply::request_close(false, version, &mut response);
-            response
-        })
+        let (parts, body) = request.into_parts();
+        let mut body = pin!(DrainBody::new(&parts.headers, body));
+        let request = Request::from_parts(parts, body.as_mut());
+        match PostedRun::receive(request, self.limits(), self.uploads()).await {
+            Ok(posted) => Ok(posted),
+            Err(rejection) => {
+                let mut response = body.refuse(rejection, self.limits()).await;
+                reply::request_close(false, version, &mut response);
+                Err(response)
+            }
+        }
     }
 
     /// Answers a posted conversation with a UI message stream. The subscription ends when the response's body is dropped,

@@ -3,13 +3,14 @@ use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use bytes::Buf as _;
-use http::{HeaderMap, StatusCode, header};
+use http::{HeaderMap, Response, StatusCode, header};
 use http_body::{Body, Frame, SizeHint};
 use omniassist_core::Limits;
 use pin_project_lite::pin_project;
 use tokio::time::timeout;
 
 use super::receive::Paced;
+use super::{AssistantBody, ErrorFormat, Rejection};
 
 /// Time limit for draining a body that was not begun: its sender may be unknown.
 const DRAIN_TIMEOUT: Duration = Duration::from_secs(5);
@@ -33,6 +34,17 @@ pin_project! {
 impl<B: Body> DrainBody<B> {
     pub(super) fn new(headers: &HeaderMap, body: B) -> Self {
         Self { body, read: 0, has_ended: false, awaits_continue: headers.contains_key(header::EXPECT) }
+    }
+
+    /// Discards the rest of the body of a refused request, and returns the answer.
+    pub(super) async fn refuse(
+        self: Pin<&mut Self>,
+        rejection: Rejection,
+        limits: &Limits,
+    ) -> Response<AssistantBody> {
+        let response = rejection.into_response(ErrorFormat::Json);
+        self.drain(response.status(), limits).await;
+        response
     }
 
     /// Discards the rest of the body before an answer with this status, until twice

@@ -1,4 +1,5 @@
 use std::fmt;
+use std::pin::pin;
 use std::sync::Arc;
 
 use http::{Extensions, Request, Response, Uri, Version};
@@ -8,6 +9,7 @@ use omniassist_core::dialect::text;
 use omniassist_core::run::ClientAbilities;
 use omniassist_core::{Error, Limits, RunRequest};
 
+use super::drain_body::DrainBody;
 use super::protocol::{Protocol, query_value};
 use super::receive::{self, wants_ndjson};
 use super::{AssistantBody, ErrorFormat, Rejection, event_stream, file_check, post_headers, reply};
@@ -65,17 +67,21 @@ impl PostedRun {
         assistant: &Assistant,
     ) -> Result<Self, Response<AssistantBody>> {
         let http_version = request.version();
+        let (mut parts, body) = request.into_parts();
+        let mut body = pin!(DrainBody::new(&parts.headers, body));
         let posted = async {
-            let (mut parts, body) = request.into_parts();
             assistant.access().screen(&parts)?;
             assistant.access().identify(&mut parts).await?;
-            Self::read_admitted(Request::from_parts(parts, body), assistant).await
+            Self::read_admitted(Request::from_parts(parts, body.as_mut()), assistant).await
         };
-        posted.await.map_err(|rejection: Rejection| {
-            let mut response = rejection.into_response(ErrorFormat::Json);
-            reply::request_close(assistant.is_draining(), http_version, &mut response);
-            response
-        })
+        match posted.await {
+            Ok(posted) => Ok(posted),
+            Err(rejection) => {
+                let mut response = body.refuse(rejection, assistant.limits()).await;
+                reply::request_close(assistant.is_draining(), http_version, &mut response);
+                Err(response)
+            }
+        }
     }
 
     /// Reads the body of a request whose sender was checked.
