@@ -29,8 +29,14 @@ const REQUEST_HEADERS: [&str; 13] = [
 const REQUEST_HEADER_FAMILIES: [&str; 4] = ["x-stainless-", "x-copilotkit-", "x-copilotcloud-", "mcp-"];
 
 /// Response headers that pages of listed origins may read.
-const RESPONSE_HEADERS: [&str; 5] =
-    ["content-disposition", "retry-after", "x-request-id", "x-should-retry", "x-vercel-ai-ui-message-stream"];
+const RESPONSE_HEADERS: [&str; 6] = [
+    "content-disposition",
+    "retry-after",
+    "www-authenticate",
+    "x-request-id",
+    "x-should-retry",
+    "x-vercel-ai-ui-message-stream",
+];
 
 /// Further request headers of stored runs.
 const STORED_REQUEST_HEADERS: [&str; 2] = ["prefer", "x-omniassist-when-busy"];

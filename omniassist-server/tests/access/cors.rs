@@ -122,7 +122,13 @@ async fn a_listed_page_reads_answers_and_refusals_alike() {
             );
             assert_eq!(answer.header("access-control-allow-origin"), Some(APP));
             let exposed = answer.header("access-control-expose-headers").unwrap();
-            for name in ["x-vercel-ai-ui-message-stream", "x-request-id", "x-should-retry", "retry-after"] {
+            for name in [
+                "x-vercel-ai-ui-message-stream",
+                "x-request-id",
+                "x-should-retry",
+                "retry-after",
+                "www-authenticate",
+            ] {
                 assert!(exposed.split(", ").any(|exposed| exposed == name), "{exposed}");
             }
         }
