@@ -124,6 +124,13 @@ impl RunMachine {
         &self.state.message_id
     }
 
+    /// Returns the tool and the arguments of a call of the last step.
+    #[must_use]
+    pub fn call(&self, call_id: &str) -> Option<(&Text, &JsonText)> {
+        let call = self.state.calls.iter().find(|call| call.id == call_id)?;
+        Some((&call.name, &call.arguments))
+    }
+
     /// Returns the conversation with the results of all complete steps.
     #[must_use]
     pub fn transcript(&self) -> &[TranscriptItem] {

@@ -45,6 +45,6 @@ pub use machine::{Action, Input, RunMachine};
 pub use obligation::{DueApproval, due_approvals};
 pub use recovery::Recovered;
 pub(crate) use recovery::Recovery;
-pub use request::{ClientAbilities, RunRequest, ToolUse, Trigger};
+pub use request::{ClientAbilities, ResumedCall, RunRequest, ToolUse, Trigger};
 pub use state::RunState;
 pub use turn_record::TurnRecord;

@@ -7,6 +7,7 @@ use std::collections::HashSet;
 
 use super::catalog::{Gate, ToolCatalog};
 use super::machine::RunMachine;
+use super::request::ResumedCall;
 use super::state::{CallState, OpenCall, Phase};
 use super::turn_record::TurnRecord;
 use crate::canonical::InexactNumber;
@@ -15,23 +16,25 @@ use crate::message::{Approval, Message, Part, Role, ToolPart, ToolState};
 use crate::transcript::denial;
 use crate::{EventBuf, JsonText, RunEvent, RunRequest, Text, ToolSide, TranscriptItem, Usage, canonical};
 
-/// An approved call that the run will execute.
+/// A call that the run will execute because its user has approved it, or has answered its questions.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DueApproval {
     /// The call.
     pub call_id: Text,
     /// The tool.
     pub name: Text,
-    /// The arguments that the user was asked to approve.
+    /// The arguments that the user was asked to approve, or those with which the call ran before.
     pub arguments: JsonText,
     /// The message that the call belongs to.
     pub message_id: Text,
-    /// The proof that the client returned with the approval.
+    /// The proof that the client returned with the answer.
     pub signature: Option<Text>,
+    /// `true` if the call has run, has asked the user, and [runs again](RunRequest::resumed_calls) with the answers.
+    pub is_resumed: bool,
 }
 
-/// Returns the approved calls that a run of this request executes first. Returns none while the client has open
-/// obligations.
+/// Returns the answered calls that a run of this request executes first: those with an approval, and those that run again
+/// with a [proof](ResumedCall::proof). Returns none while the client has open obligations.
 #[must_use]
 pub fn due_approvals(request: &RunRequest, tools: &dyn ToolCatalog) -> Vec<DueApproval> {
     let Some(message) = continued(request) else { return Vec::new() };
@@ -39,17 +42,23 @@ pub fn due_approvals(request: &RunRequest, tools: &dyn ToolCatalog) -> Vec<DueAp
     if step.is_open() {
         return Vec::new();
     }
-    // A call that waited again after its approval has used it up.
-    let answered = step.answered.iter().filter(|part| !request.resumed_calls.contains(&part.call_id));
-    let approved = answered.filter(|part| answer(part).is_some_and(Approval::is_approved));
-    let due = |part: &&&ToolPart| DueApproval {
+    let due = |part: &ToolPart, signature: Option<Text>, is_resumed: bool| DueApproval {
         call_id: part.call_id.clone(),
         name: part.name.clone(),
         arguments: part.state.input().cloned().unwrap_or(JsonText::EMPTY_OBJECT),
         message_id: message.id.clone(),
-        signature: answer(part).and_then(|approval| approval.signature.clone()),
+        signature,
+        is_resumed,
     };
-    approved.map(|part| due(&part)).collect()
+    let approved = step.answered.iter().filter_map(|part| {
+        let approval = answer(part).filter(|approval| approval.is_approved())?;
+        Some(due(part, approval.signature.clone(), false))
+    });
+    let resumed = step.resumed.iter().filter_map(|part| {
+        let call = request.resumed_calls.iter().find(|call| call.call_id == part.call_id)?;
+        Some(due(part, Some(call.proof.clone()?), true))
+    });
+    approved.chain(resumed).collect()
 }
 
 /// Returns the message that a run of this request continues.
@@ -73,7 +82,7 @@ struct LastStep<'a> {
 }
 
 impl<'a> LastStep<'a> {
-    fn of(message: &'a Message, resumed: &[Text], tools: &dyn ToolCatalog, can_ask: bool) -> Self {
+    fn of(message: &'a Message, resumed: &[ResumedCall], tools: &dyn ToolCatalog, can_ask: bool) -> Self {
         let parts = message.parts.rsplit(|part| matches!(part, Part::StepStart)).next().unwrap_or_default();
         let calls = || {
             parts.iter().filter_map(|part| match part {
@@ -96,7 +105,7 @@ impl<'a> LastStep<'a> {
                 (
                     Some(ToolSide::Server),
                     ToolState::InputAvailable { .. } | ToolState::OutputAvailable { preliminary: true, .. },
-                ) if resumed.contains(&tool.call_id) => step.resumed.push(tool),
+                ) if resumed.iter().any(|call| call.call_id == tool.call_id) => step.resumed.push(tool),
                 _ => {}
             }
         }
@@ -114,6 +123,19 @@ fn answer(part: &ToolPart) -> Option<&Approval> {
         ToolState::ApprovalResponded { approval, .. } => Some(approval),
         _ => None,
     }
+}
+
+/// Returns a call that does not run, and reports its error.
+fn failed(
+    part: &ToolPart,
+    arguments: JsonText,
+    error_text: Text,
+    events: &mut EventBuf<RunEvent>,
+) -> OpenCall {
+    let (call_id, name) = (part.call_id.clone(), part.name.clone());
+    let output = JsonText::from_str_value(&error_text);
+    events.push(RunEvent::ToolError { call_id: call_id.clone(), error_text, provider_executed: false });
+    OpenCall::new(call_id, name, arguments, CallState::Answered { output, is_error: true })
 }
 
 /// Reports the calls whose answer is not accepted to the client, which displays them as open or answered.
@@ -153,7 +175,7 @@ impl RunMachine {
     pub(super) fn continue_message(
         &mut self,
         message: &Message,
-        resumed: &[Text],
+        resumed: &[ResumedCall],
         tools: &dyn ToolCatalog,
         events: &mut EventBuf<RunEvent>,
     ) {
@@ -173,10 +195,8 @@ impl RunMachine {
             return;
         }
         self.state.calls = step.answered.iter().map(|part| self.settle_answer(part, tools, events)).collect();
-        self.state.calls.extend(step.resumed.iter().map(|part| {
-            let input = part.state.input().cloned().unwrap_or(JsonText::EMPTY_OBJECT);
-            OpenCall::new(part.call_id.clone(), part.name.clone(), input, CallState::Running)
-        }));
+        let resumed = step.resumed.iter().map(|part| self.resume_call(part, tools, events));
+        self.state.calls.extend(resumed.collect::<Vec<_>>());
         self.state.resumed = true;
         if self.config.journaled {
             self.record = Some(Box::new(TurnRecord::resumed(&self.state.calls)));
@@ -227,13 +247,35 @@ impl RunMachine {
                 self.set_arguments(&call_id, &arguments);
                 OpenCall::new(call_id, name, arguments, CallState::Running)
             }
-            Err(error_text) => {
-                let output = JsonText::from_str_value(&error_text);
-                let provider_executed = false;
-                events.push(RunEvent::ToolError { call_id: call_id.clone(), error_text, provider_executed });
-                OpenCall::new(call_id, name, shown, CallState::Answered { output, is_error: true })
+            Err(error_text) => failed(part, shown, error_text, events),
+        }
+    }
+
+    /// Returns a call that runs again, or that has failed because its answers were used before or the host refuses it now.
+    fn resume_call(
+        &self,
+        part: &ToolPart,
+        tools: &dyn ToolCatalog,
+        events: &mut EventBuf<RunEvent>,
+    ) -> OpenCall {
+        let arguments = part.state.input().cloned().unwrap_or(JsonText::EMPTY_OBJECT);
+        let refused = self.refused(part).or_else(|| match tools.gate(&part.name, &arguments) {
+            Gate::Refused { reason } => Some(reason),
+            _ => None,
+        });
+        match refused {
+            Some(error_text) => failed(part, arguments, error_text, events),
+            None => {
+                let (call_id, name) = (part.call_id.clone(), part.name.clone());
+                OpenCall::new(call_id, name, arguments, CallState::Running)
             }
         }
+    }
+
+    /// Returns the reason why the answer of a call does not count.
+    fn refused(&self, part: &ToolPart) -> Option<Text> {
+        let refused = self.config.refused_approvals.iter().find(|refused| refused.call_id == part.call_id);
+        refused.map(|refused| refused.reason.clone())
     }
 
     /// Returns the arguments of an approved call, or the reason why it must not run.
@@ -244,9 +286,8 @@ impl RunMachine {
         edited: Option<&JsonText>,
         tools: &dyn ToolCatalog,
     ) -> Result<JsonText, Text> {
-        let refused = self.config.refused_approvals.iter().find(|refused| refused.call_id == part.call_id);
-        if let Some(refused) = refused {
-            return Err(refused.reason.clone());
+        if let Some(reason) = self.refused(part) {
+            return Err(reason);
         }
         let gate = tools.gate(&part.name, shown);
         let arguments = match edited {

@@ -63,12 +63,21 @@ pub struct RunRequest {
     /// errors, and the run reports them to the client. [`verify::history`](crate::verify::history) sets this field,
     /// never a client. Default: none.
     pub unaccepted: Vec<Text>,
-    /// Calls of the last message whose tools run again first: an agent that they asked waited for the user, and has its
-    /// answers. Set by the host, never by a client. Default: none.
-    pub resumed_calls: Vec<Text>,
+    /// Calls of the last message whose tools run again first: an agent or a form that they asked for waited for the user,
+    /// and has its answers. Set by the host, never by a client. Default: none.
+    pub resumed_calls: Vec<ResumedCall>,
     /// Ids of calls that asked agents made, which the messages do not contain. Set by the host, never by a client.
     /// Default: none.
     pub asked_calls: Vec<Text>,
+}
+
+/// A call that has run, has asked the user, and runs again with the answers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ResumedCall {
+    /// The call. Its part has the arguments with which it ran, and is no open question.
+    pub call_id: Text,
+    /// The proof that the server left the call open, which the client returned. `None` if a store has recorded it.
+    pub proof: Option<Text>,
 }
 
 impl RunRequest {

@@ -326,7 +326,7 @@ impl Assistant {
         };
         // Their ends are shown, even if the agent asks none any more.
         let had_agents = agents.as_ref().is_some_and(|agents| !agents.states().is_empty());
-        let suspended = self.take_suspended(&mut request, &run, agents.as_deref());
+        let suspended = self.take_suspended(&mut request, &tools, &run, agents.as_deref());
         let before = self.before(&request.messages);
         let handoffs = if branch.is_none() { self.handoffs(&mut request, before.left()) } else { None };
         // A call that hands off would have no effect.

@@ -10,6 +10,9 @@ use crate::seal::{ClaimOutcome, ReplayGuard, SealClaim, SealKeys};
 /// The error of an approval that came a second time.
 const USED: &str = "This approval was used before; the call was not run again.";
 
+/// The error of answers that came a second time.
+const ANSWERED: &str = "The answers of this call were used before; it was not run again.";
+
 /// The error of an approval that a full guard cannot remember.
 const FULL: &str =
     "This call did not run: too many calls were approved in the last minutes. Try again later.";
@@ -33,6 +36,7 @@ impl Seals {
             let reason = match SealClaim::of(&approval, chat, run.principal()) {
                 Some(claim) => match self.guard.claim(&claim, claim.lifetime(now_ms())).await {
                     ClaimOutcome::First => continue,
+                    ClaimOutcome::Used if approval.is_resumed => ANSWERED,
                     ClaimOutcome::Used => USED,
                     ClaimOutcome::Full => FULL,
                     ClaimOutcome::Unknown => UNKNOWN,

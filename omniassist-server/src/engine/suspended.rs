@@ -3,21 +3,24 @@
 use std::collections::BTreeMap;
 use std::mem;
 
-use omniassist_core::message::{Message, Part, ProviderMetadata, Role, ToolPart};
-use omniassist_core::{RunRequest, Text};
+use omniassist_core::message::{Message, Part, ProviderMetadata, Role, ToolPart, ToolState};
+use omniassist_core::run::{Gate, ResumedCall, ToolCatalog as _};
+use omniassist_core::{JsonText, RunRequest, Text};
 
 use super::Assistant;
-use super::agent_records::AgentRecords;
-use super::tree::Suspended;
+use super::agent_records::{AgentRecords, WaitingAgent};
+use super::tree::{KeptCall, Suspended};
 use crate::RunContext;
 use crate::seal::open_state;
+use crate::tool::ToolSnapshot;
 
 impl Assistant {
-    /// Removes the calls of asked agents from a verified conversation. Returns the agents that go on, by the calls that
-    /// asked them, with the answers of the user.
+    /// Removes the calls of asked agents from a verified conversation, and marks the calls that run again. Returns the agents
+    /// that go on, by the calls that asked them, with the answers of the user.
     pub(super) fn take_suspended(
         &self,
         request: &mut RunRequest,
+        tools: &ToolSnapshot,
         run: &RunContext,
         stored: Option<&AgentRecords>,
     ) -> BTreeMap<Text, Suspended> {
@@ -29,23 +32,33 @@ impl Assistant {
             }
             let asked = take_asked(message);
             if index == last {
-                suspended = self.suspended(message, &asked, &request.unaccepted, run, stored);
+                let mut resumed = self.resumed(message, &asked, run, stored);
+                request.resumed_calls = resumed
+                    .iter_mut()
+                    .filter_map(|(asked_by, call)| {
+                        let proof = call.reopen(message, asked_by, &mut request.unaccepted, tools)?;
+                        Some(ResumedCall { call_id: asked_by.clone(), proof })
+                    })
+                    .collect();
+                suspended = resumed.into_iter().map(|(asked_by, call)| (asked_by, call.suspended)).collect();
+                suspended
+                    .iter_mut()
+                    .for_each(|(asked_by, state)| state.answer(asked_by, &asked, &request.unaccepted));
             }
             request.asked_calls.extend(asked.into_iter().map(|call| call.call_id));
         }
-        request.resumed_calls = suspended.keys().cloned().collect();
         suspended
     }
 
-    fn suspended(
+    /// Returns the calls of the last message that waited for the user, by their ids.
+    fn resumed(
         &self,
         message: &Message,
         asked: &[ToolPart],
-        unaccepted: &[Text],
         run: &RunContext,
         stored: Option<&AgentRecords>,
-    ) -> BTreeMap<Text, Suspended> {
-        let mut suspended = BTreeMap::new();
+    ) -> BTreeMap<Text, Resumed> {
+        let mut resumed = BTreeMap::new();
         let chat = run.chat_id().map(Text::as_str);
         // A later state of an agent replaces an earlier one.
         for call in asked {
@@ -53,33 +66,78 @@ impl Assistant {
             let Some((token, asked_by)) = entry.and_then(|entry| entry.split_once(' ')) else { continue };
             if token.is_empty() {
                 let waits = stored.and_then(|stored| stored.waiting().get(asked_by));
-                suspended.extend(waits.map(|waits| (Text::from(asked_by), waits.clone().into())));
+                let stored = |waits: &WaitingAgent| Resumed { suspended: waits.clone().into(), kept: None };
+                resumed.extend(waits.map(|waits| (Text::from(asked_by), stored(waits))));
                 continue;
             }
             let Some(seals) = &self.setup.seals else { continue };
             let state = open_state(&seals.keys, chat, run.principal(), &message.id, asked_by, token);
             match state.and_then(|state| Suspended::read(&state, self.limits())) {
-                Some(state) => {
-                    suspended.insert(Text::from(asked_by), state);
+                Some(KeptCall { tool, arguments, suspended }) => {
+                    let kept = Some(Kept { tool, arguments, proof: token.into() });
+                    resumed.insert(Text::from(asked_by), Resumed { suspended, kept });
                 }
-                None => tracing::info!("the posted state of an agent was ignored: nothing proves it"),
-            }
-        }
-        for (asked_by, state) in &mut suspended {
-            for part in &mut state.message.parts {
-                let Part::Tool(open) = part else { continue };
-                let answered = asked
-                    .iter()
-                    .find(|call| call.call_id == open.call_id && call.asked_by() == Some(asked_by.as_str()));
-                if let Some(answered) = answered.filter(|_| !open.state.is_answered()) {
-                    open.state = answered.state.clone();
-                    if unaccepted.contains(&open.call_id) {
-                        state.unaccepted.push(open.call_id.clone());
-                    }
+                None => {
+                    tracing::info!(
+                        "the posted state of a call was ignored: nothing proves it, or it has expired"
+                    );
                 }
             }
         }
-        suspended
+        resumed
+    }
+}
+
+/// A call that waited for the user.
+struct Resumed {
+    suspended: Suspended,
+    /// Set for a call whose state the client has kept.
+    kept: Option<Kept>,
+}
+
+struct Kept {
+    tool: Text,
+    arguments: JsonText,
+    proof: Text,
+}
+
+impl Resumed {
+    /// Gives the call the arguments with which it ran, if it goes on. The client may have posted others, and its approval may
+    /// have expired since. Returns the proof that may be used once, if the call needed an approval. Returns `None` if the call
+    /// does not go on: it has its end, or it is another one.
+    fn reopen(
+        &self,
+        message: &mut Message,
+        asked_by: &Text,
+        unaccepted: &mut Vec<Text>,
+        tools: &ToolSnapshot,
+    ) -> Option<Option<Text>> {
+        let part = message.parts.iter_mut().find_map(|part| match part {
+            Part::Tool(call) if call.call_id == *asked_by => Some(call),
+            _ => None,
+        })?;
+        let approved = match &part.state {
+            ToolState::InputAvailable { .. } | ToolState::OutputAvailable { preliminary: true, .. } => false,
+            ToolState::ApprovalResponded { approval, .. } => approval.is_approved().then_some(true)?,
+            // The state proves that the call began before its approval expired.
+            ToolState::OutputError { .. } if unaccepted.contains(asked_by) => true,
+            _ => return None,
+        };
+        let Some(Kept { tool, arguments, proof }) = &self.kept else {
+            if let ToolState::ApprovalResponded { input, approval } = &part.state {
+                let input = approval.arguments.as_ref().unwrap_or(input).clone();
+                part.state = ToolState::InputAvailable { input };
+            }
+            return Some(None);
+        };
+        if part.name != *tool {
+            tracing::info!("the posted state of a call was ignored: it is that of another tool");
+            return None;
+        }
+        unaccepted.retain(|call| call != asked_by);
+        part.state = ToolState::InputAvailable { input: arguments.clone() };
+        let is_once = approved || matches!(tools.gate(tool, arguments), Gate::Approval { .. });
+        Some(is_once.then(|| proof.clone()))
     }
 }
 

@@ -108,11 +108,12 @@ fn hash(mac: &Mac, key: &str, expiry: u64, scope: Scope<'_>, sealed: Sealed<'_>)
     mac.clone().chain_update(&fields.0)
 }
 
-/// Returns the context of the state of an agent that was asked by a call.
-pub(super) fn place_of_state(scope: Scope<'_>, asked_by: &str) -> Vec<u8> {
+/// Returns the context of the state that a call keeps at its client until this expiry.
+pub(super) fn place_of_state(scope: Scope<'_>, asked_by: &str, expiry: u64) -> Vec<u8> {
     let mut fields = Fields(Vec::with_capacity(FIELDS_BYTES));
     fields.bytes(b"omniassist agent state");
     fields.byte(VERSION);
+    fields.number(expiry);
     fields.optional(scope.chat);
     fields.optional(scope.principal);
     fields.bytes(scope.message.as_bytes());
@@ -125,7 +126,7 @@ pub(super) fn seal(keys: &SealKeys, expiry: u64, scope: Scope<'_>, sealed: Seale
     let key = keys.current_id();
     let whole = hash(keys.mac(key)?, key, expiry, scope, sealed).finalize().into_bytes();
     let (cut, _) = whole.split_first_chunk::<MAC_BYTES>()?;
-    Some(token::write(key, expiry, *cut))
+    Some(token::write(key, expiry, cut))
 }
 
 /// Returns `true` if a seal under this key proves the claim. The comparison takes constant time.
@@ -207,11 +208,23 @@ pub(super) fn state_digest(metadata: Option<&ProviderMetadata>, buffer: &mut Vec
     json_digest(&JsonText::from_value(&Value::Object(state.collect())), buffer)
 }
 
-/// Returns the name of a call in a [`ReplayGuard`](super::ReplayGuard), the same for every approval of the call. It does
-/// not depend on a key, so all servers that share a guard agree.
-pub(super) fn call_key(scope: Scope<'_>, id: &str, name: &str, arguments: &JsonText) -> Digest {
+/// Returns the name of a call in a [`ReplayGuard`](super::ReplayGuard), the same for every approval of the call. Each state
+/// with which a call runs again makes another name. It does not depend on a key, so all servers that share a guard agree.
+pub(super) fn call_key(
+    scope: Scope<'_>,
+    id: &str,
+    name: &str,
+    arguments: &JsonText,
+    state: Option<&str>,
+) -> Digest {
     let mut fields = Fields(Vec::with_capacity(FIELDS_BYTES));
-    fields.bytes(b"omniassist approved call");
+    match state {
+        None => fields.bytes(b"omniassist approved call"),
+        Some(state) => {
+            fields.bytes(b"omniassist resumed call");
+            fields.bytes(state.as_bytes());
+        }
+    }
     fields.optional(scope.chat);
     fields.optional(scope.principal);
     fields.bytes(scope.message.as_bytes());

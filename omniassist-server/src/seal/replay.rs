@@ -17,10 +17,10 @@ use crate::sync::lock;
 /// The time that a claim is remembered beyond the life of its approval, since the clocks of two servers differ.
 const SKEW: Duration = Duration::from_secs(60);
 
-/// The right to run one approved call, for a [`ReplayGuard`].
+/// The right to run one approved call, or to run a call again with the answers to its questions, for a [`ReplayGuard`].
 ///
 /// It names the call by chat, principal, message, call id, tool and arguments. All approvals of one call make the same
-/// claim.
+/// claim. Each time that a call asks its user makes another one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SealClaim {
     key: Digest,
@@ -29,12 +29,14 @@ pub struct SealClaim {
 }
 
 impl SealClaim {
-    /// Returns the claim of an approved call. `None` where its signature is not a seal.
+    /// Returns the claim of an answered call. `None` where its signature is not a seal.
     #[must_use]
     pub fn of(approval: &DueApproval, chat: Option<&str>, principal: &Principal) -> Option<Self> {
-        let expiry = Token::parse(approval.signature.as_deref()?)?.expiry;
+        let token = Token::parse(approval.signature.as_deref()?)?;
+        let (expiry, state) = (token.expiry, approval.is_resumed.then_some(token.mac));
         let scope = Scope { chat, principal: principal.known_id(), message: &approval.message_id };
-        let key = binding::call_key(scope, &approval.call_id, &approval.name, &approval.arguments);
+        let DueApproval { call_id, name, arguments, .. } = approval;
+        let key = binding::call_key(scope, call_id, name, arguments, state);
         Some(Self { key, principal: principal.known_id().map(Text::from), expiry })
     }
 
@@ -74,7 +76,7 @@ pub enum ClaimOutcome {
 /// The future of a [`ClaimOutcome`].
 pub type ClaimFuture<'a> = Pin<Box<dyn Future<Output = ClaimOutcome> + Send + 'a>>;
 
-/// A record of approved calls, so that each runs once.
+/// A record of answered calls, so that each answer runs its call once.
 ///
 /// A seal proves that the server asked. It stays the same however often it is posted, and only a record tells that its
 /// call ran before. The default is [`InMemoryReplayGuard`], the record of one process: after a restart with the same

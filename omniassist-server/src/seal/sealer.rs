@@ -16,6 +16,9 @@ use crate::Principal;
 /// The time to answer an approval or a form.
 const LIFETIME: Duration = Duration::from_secs(15 * 60);
 
+/// The time after the expiry of its questions during which a call can go on.
+const LATE: Duration = Duration::from_secs(60 * 60);
+
 /// Seals the output of one run.
 ///
 /// Pass every event through [`seal`](Self::seal) in order, before it is encoded. The [module](super) lists the sealed
@@ -287,6 +290,12 @@ impl Sealer {
     fn expiry(&self, now_ms: u64) -> u64 {
         let lifetime = u64::try_from(self.lifetime.as_millis()).unwrap_or(u64::MAX);
         now_ms.saturating_add(lifetime).div_ceil(1000)
+    }
+
+    /// Returns the expiry of a state that a call keeps at its client now. It is later than that of the questions, so that the
+    /// tool still reads the error of a late answer.
+    pub(super) fn state_expiry(&self, now_ms: u64) -> u64 {
+        self.expiry(now_ms).saturating_add(LATE.as_secs())
     }
 
     pub(super) fn token(&self, expiry: u64, sealed: Sealed<'_>) -> Option<String> {

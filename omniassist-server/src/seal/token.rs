@@ -43,7 +43,7 @@ impl<'a> Token<'a> {
     }
 }
 
-pub(super) fn write(key: &str, expiry: u64, mac: MacBytes) -> String {
+pub(super) fn write(key: &str, expiry: u64, mac: &[u8]) -> String {
     let mut token = format!("v1.{key}.{expiry}.");
     URL_SAFE_NO_PAD.encode_string(mac, &mut token);
     token

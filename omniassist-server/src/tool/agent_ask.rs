@@ -21,9 +21,18 @@ pub struct AgentAsk {
     pub(crate) inner: Option<InnerCall>,
     /// The call whose tool asks.
     pub(crate) call_id: Text,
+    /// The same call as the run has it. Set by the run.
+    pub(crate) call: Option<AskingCall>,
     /// `true` if the asking tool runs again with the same arguments when the user has answered.
     pub(crate) may_wait: bool,
     pub(crate) reply: oneshot::Sender<Result<Answered, ToolError>>,
+}
+
+/// The tool and the arguments of a call that asks. Hooks may have changed the arguments that the tool has.
+#[derive(Debug, Clone)]
+pub(crate) struct AskingCall {
+    pub(crate) tool: Text,
+    pub(crate) arguments: JsonText,
 }
 
 /// The answer to an [`AgentAsk`].
@@ -40,6 +49,8 @@ pub(crate) struct InnerCall {
     pub(crate) arguments: JsonText,
     /// The state with which the tool runs again if this call waits for the user.
     pub(crate) state: JsonText,
+    /// `true` if another call of the tool is open. The state of one alone can be kept, so neither may wait.
+    pub(crate) is_beside: bool,
 }
 
 /// The tool of an inner call.

@@ -57,7 +57,7 @@ impl Agents {
     async fn send(&self, agent: Text, task: Text, may_wait: bool) -> Result<AgentReport, ToolError> {
         let (reply, report) = oneshot::channel();
         let call_id = self.0.call_id().clone();
-        self.0.ask_agent(AgentAsk { agent, task, inner: None, call_id, may_wait, reply });
+        self.0.ask_agent(AgentAsk { agent, task, inner: None, call_id, call: None, may_wait, reply });
         match report.await {
             Ok(Ok(Answered::Report(report))) => Ok(report),
             Ok(Err(error)) => Err(self.0.noted(error)),

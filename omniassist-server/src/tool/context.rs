@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use super::output::{self, OutputLimits};
 use super::state::StateMap;
-use super::update::Updates;
+use super::update::{OpenInnerCall, Updates};
 use super::{AgentAsk, FromRun, ToolError, idempotency_key, typed};
 use crate::{CancellationToken, RunContext, one_line::OneLine};
 
@@ -167,6 +167,11 @@ impl ToolContext {
     /// Returns the error of the parameter.
     pub fn extract<T: FromRun>(&self) -> Result<T, ToolError> {
         T::from_run(&self.inner.run, &self.inner.state)
+    }
+
+    /// Counts a call that the tool makes in the name of its own. Returns `true` if another one is open.
+    pub(super) fn open_inner_call(&self) -> (OpenInnerCall<'_>, bool) {
+        self.inner.updates.open_call()
     }
 
     /// Asks an agent; see [`Agents`](super::Agents).

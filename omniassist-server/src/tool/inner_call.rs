@@ -86,7 +86,8 @@ impl ToolContext {
     ///
     /// If the user must approve it, or if the tool asks the user itself, this call waits too, as it does in
     /// [`ask_user`](Self::ask_user): it ends with an error that the tool must return, and runs again from its beginning. The same
-    /// call then has its answer, and runs once.
+    /// call then has its answer, and runs once. Make such calls one after the other, and keep what they return in the state: a
+    /// call that would wait while another one of this tool is open is an error.
     ///
     /// # Errors
     ///
@@ -146,9 +147,10 @@ impl ToolContext {
             return Err(ToolError::state_too_large());
         }
         let (reply, end) = oneshot::channel();
-        let inner = Some(InnerCall { tool, arguments, state });
+        let (_open, is_beside) = self.open_inner_call();
+        let inner = Some(InnerCall { tool, arguments, state, is_beside });
         let (call_id, task, may_wait) = (self.call_id().clone(), Text::new(), true);
-        self.ask_agent(AgentAsk { agent: name.into(), task, inner, call_id, may_wait, reply });
+        self.ask_agent(AgentAsk { agent: name.into(), task, inner, call_id, call: None, may_wait, reply });
         match end.await {
             Ok(Ok(Answered::Call(end))) => Ok(end),
             Ok(Ok(Answered::Report(_))) => Err(ToolError::internal("an agent answered in place of a tool")),

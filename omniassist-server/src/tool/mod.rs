@@ -110,7 +110,7 @@ mod update;
 mod user_form;
 
 pub use agent_ask::{AgentAsk, AgentReport};
-pub(crate) use agent_ask::{Answered, InnerCall, InnerEnd, InnerTool};
+pub(crate) use agent_ask::{Answered, AskingCall, InnerCall, InnerEnd, InnerTool};
 pub use agents::{Agents, IntoTask};
 pub use approval::{Approval, ApprovalDecision};
 pub use browser::BrowserTools;

@@ -1,4 +1,5 @@
 use std::collections::VecDeque;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard};
 use std::task::{Context, Poll, Waker};
 
@@ -50,6 +51,17 @@ pub(crate) struct Updates {
     /// Bytes of the events, and bytes of the progress values, that wait for a slow reader. A single larger one may wait
     /// too.
     max_bytes: usize,
+    /// The calls that the tool has made in the name of its own and that have not ended.
+    open_calls: AtomicUsize,
+}
+
+/// A call that a tool has made in the name of its own, until it ends.
+pub(crate) struct OpenInnerCall<'a>(&'a AtomicUsize);
+
+impl Drop for OpenInnerCall<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
 }
 
 #[derive(Debug, Default)]
@@ -77,7 +89,13 @@ pub(crate) enum Update {
 
 impl Updates {
     pub(crate) fn new(max_bytes: usize) -> Self {
-        Self { shared: Mutex::default(), max_bytes }
+        Self { shared: Mutex::default(), max_bytes, open_calls: AtomicUsize::new(0) }
+    }
+
+    /// Counts a call that the tool makes in the name of its own. Returns `true` if another one is open.
+    pub(crate) fn open_call(&self) -> (OpenInnerCall<'_>, bool) {
+        let is_beside = self.open_calls.fetch_add(1, Ordering::Relaxed) > 0;
+        (OpenInnerCall(&self.open_calls), is_beside)
     }
 
     fn lock(&self) -> MutexGuard<'_, Shared> {

@@ -1,7 +1,10 @@
 //! Questions that are not asked, and answers that are not accepted.
 
+use std::sync::Mutex;
+use std::sync::atomic::AtomicBool;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use omniassist_server::RunContext;
 use omniassist_server::core::{ErrorCode, Limits};
 
 use super::*;
@@ -150,4 +153,177 @@ async fn a_call_knows_if_the_user_can_be_asked() {
         assert_eq!(can_ask.load(Ordering::SeqCst), expected, "sealed: {is_sealed}");
         assert_eq!(open(&messages).len(), usize::from(is_sealed), "{messages:?}");
     }
+}
+
+/// Returns the last message with another call in place of the one that waits for the user.
+fn forge(messages: &mut [Message], tool: &str, arguments: Value) {
+    for part in &mut messages.last_mut().unwrap().parts {
+        if let Part::Tool(call) = part
+            && call.asked_by().is_none()
+        {
+            call.name = tool.into();
+            call.metadata = None;
+            call.state = ToolState::InputAvailable { input: JsonText::from_value(&arguments) };
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_call_that_waits_runs_again_as_the_server_left_it() {
+    let ran_with = Arc::new(Mutex::new(Vec::new()));
+    let seen = Arc::clone(&ran_with);
+    let book = Tool::new("book", "Books", move |Args(arguments): Args<Value>, call: ToolContext| {
+        let seen = Arc::clone(&seen);
+        async move {
+            seen.lock().unwrap().push(arguments);
+            call.ask_user(form("seats"), ()).await.map(|_| "booked")
+        }
+    });
+    let (refund, refunded) = refund(Approval::always());
+    let model = ScriptedProvider::new().turn(call("book", json!({ "id": 1 }))).otherwise(|_| text("Done."));
+    let builder = Assistant::builder(model).tool(book).tool(refund).seal_keys(keys());
+    let assistant = builder.build().unwrap();
+    let (mut messages, _) = post(&assistant, "c", question()).await;
+    fill_in(&mut messages, &Ok(json!({ "seats": 1 })));
+
+    let mut other_tool = messages.clone();
+    forge(&mut other_tool, "refund", json!({ "cents": 99_999 }));
+    post(&assistant, "c", other_tool).await;
+    assert_eq!(refunded.load(Ordering::SeqCst), 0);
+    assert_eq!(ran_with.lock().unwrap().len(), 1);
+
+    let mut other_arguments = messages.clone();
+    forge(&mut other_arguments, "book", json!({ "id": 2 }));
+    post(&assistant, "c", other_arguments).await;
+    assert_eq!(*ran_with.lock().unwrap(), [json!({ "id": 1 }), json!({ "id": 1 })]);
+}
+
+/// Clients get a number that no double holds as a string.
+#[tokio::test]
+async fn a_call_that_waits_keeps_its_large_numbers() {
+    #[derive(serde::Deserialize, schemars::JsonSchema)]
+    struct Flight {
+        id: u64,
+    }
+    let book = Tool::new("book", "Books", |Args(flight): Args<Flight>, call: ToolContext| async move {
+        call.ask_user(form("seats"), ()).await.map(|_| format!("flight {}", flight.id))
+    });
+    let model = ScriptedProvider::new()
+        .turn(call("book", json!({ "id": 9_007_199_254_740_993_u64 })))
+        .turn(text("Done."));
+    let assistant = assistant(model, book);
+    let (mut messages, _) = post(&assistant, "c", question()).await;
+    fill_in(&mut messages, &Ok(json!({ "seats": 1 })));
+    let (messages, _) = post(&assistant, "c", messages).await;
+    assert_eq!(output(state_of(&messages, "book")), "\"flight 9007199254740993\"");
+}
+
+#[tokio::test]
+async fn a_tool_that_was_hidden_while_it_waited_is_an_error() {
+    let is_visible = Arc::new(AtomicBool::new(true));
+    let visible = Arc::clone(&is_visible);
+    let tool = asking(1).visible_to(move |_: &RunContext| visible.load(Ordering::SeqCst));
+    let assistant = assistant(asks("book"), tool);
+    let (mut messages, _) = post(&assistant, "c", question()).await;
+    fill_in(&mut messages, &Ok(json!({ "seats": 1 })));
+    is_visible.store(false, Ordering::SeqCst);
+    let (messages, _) = post(&assistant, "c", messages).await;
+    let ToolState::OutputError { error_text, .. } = state_of(&messages, "book") else {
+        panic!("{messages:?}")
+    };
+    assert!(error_text.contains("not available any more"), "{error_text}");
+    assert!(messages.last().unwrap().text().ends_with("Done."));
+}
+
+/// Seals have whole seconds of the wall clock, which no test can move.
+#[tokio::test]
+async fn an_approval_may_expire_while_its_call_waits() {
+    let (tool, held) = book();
+    let tool = tool.requires_approval(Approval::always());
+    let mut limits = Limits::default();
+    limits.approval_lifetime = Duration::from_secs(1);
+    let builder = Assistant::builder(asks("book")).tool(tool.clone()).seal_keys(keys());
+    let short = builder.limits(limits).build().unwrap();
+    let long = assistant(asks("book"), tool);
+    let (mut messages, events) = post(&short, "c", question()).await;
+    let expires_at = |event: &RunEvent| match event {
+        RunEvent::ToolApprovalRequest(request) => request.expires_at_ms,
+        _ => None,
+    };
+    let expires_at = UNIX_EPOCH + Duration::from_millis(events.iter().find_map(expires_at).unwrap());
+    answer(&mut messages, true);
+    (messages, _) = post(&long, "c", messages).await;
+    fill_in(&mut messages, &Ok(json!({ "seats": 1 })));
+    while let Ok(left) = expires_at.duration_since(SystemTime::now()) {
+        tokio::time::sleep(left + Duration::from_millis(1)).await;
+    }
+    (messages, _) = post(&long, "c", messages).await;
+    fill_in(&mut messages, &Ok(json!({ "bags": 2 })));
+    (messages, _) = post(&long, "c", messages).await;
+    assert_eq!(output(state_of(&messages, "book")), "\"1 seats, 2 bags.\"");
+    assert_eq!(held.load(Ordering::SeqCst), 1);
+}
+
+#[tokio::test]
+async fn the_answers_of_an_approved_call_count_once() {
+    let effects = Arc::new(AtomicUsize::new(0));
+    let count = Arc::clone(&effects);
+    let tool = Tool::new("book", "Books", move |call: ToolContext| {
+        let count = Arc::clone(&count);
+        async move {
+            call.ask_user(form("seats"), ()).await?;
+            count.fetch_add(1, Ordering::SeqCst);
+            Ok::<_, ToolError>("booked")
+        }
+    });
+    let model = ScriptedProvider::new().turn(call("book", json!({}))).otherwise(|_| text("Done."));
+    let assistant = assistant(model, tool.requires_approval(Approval::always()));
+    let (mut messages, _) = post(&assistant, "c", question()).await;
+    answer(&mut messages, true);
+    (messages, _) = post(&assistant, "c", messages).await;
+    fill_in(&mut messages, &Ok(json!({ "seats": 1 })));
+    let (first, _) = post(&assistant, "c", messages.clone()).await;
+    assert_eq!(output(state_of(&first, "book")), "\"booked\"");
+    // The approval may be left out too, as if the call had needed none.
+    let mut without = messages.clone();
+    forge(&mut without, "book", json!({}));
+    for again in [messages, without] {
+        let (again, _) = post(&assistant, "c", again).await;
+        assert!(matches!(state_of(&again, "book"), ToolState::OutputError { .. }), "{again:?}");
+    }
+    assert_eq!(effects.load(Ordering::SeqCst), 1);
+}
+
+#[tokio::test]
+async fn calls_that_would_wait_side_by_side_are_an_error() {
+    let (inner, refunded) = refund(Approval::always());
+    let tool = Tool::new("pay_both", "Pays", move |call: ToolContext| {
+        let inner = inner.clone();
+        async move {
+            let pay = |cents: u64| call.call_tool(&inner, json!({ "cents": cents }), ());
+            let (one, two) = tokio::join!(pay(1), pay(2));
+            one.and(two).map(|_| "paid")
+        }
+    });
+    let assistant = assistant(asks("pay_both"), tool);
+    let (messages, _) = post(&assistant, "c", question()).await;
+    assert!(open(&messages).is_empty(), "{messages:?}");
+    assert!(matches!(state_of(&messages, "pay_both"), ToolState::OutputError { .. }));
+    assert_eq!(refunded.load(Ordering::SeqCst), 0);
+}
+
+#[tokio::test]
+async fn calls_that_need_nobody_may_be_made_side_by_side() {
+    let (inner, refunded) = refund(Approval::when(|_: &Value, _| false));
+    let tool = Tool::new("pay_both", "Pays", move |call: ToolContext| {
+        let inner = inner.clone();
+        async move {
+            let pay = |cents: u64| call.call_tool(&inner, json!({ "cents": cents }), ());
+            let (one, two) = tokio::join!(pay(1), pay(2));
+            one.and(two).map(|_| "paid")
+        }
+    });
+    let (messages, _) = post(&assistant(asks("pay_both"), tool), "c", question()).await;
+    assert_eq!(output(state_of(&messages, "pay_both")), "\"paid\"");
+    assert_eq!(refunded.load(Ordering::SeqCst), 2);
 }

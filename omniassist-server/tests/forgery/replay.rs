@@ -27,6 +27,7 @@ fn due(id: &str) -> DueApproval {
         arguments: JsonText::EMPTY_OBJECT,
         message_id: "msg".into(),
         signature: Some("v1.k.17.AAAAAAAAAAAAAAAAAAAAAA".into()),
+        is_resumed: false,
     }
 }
 

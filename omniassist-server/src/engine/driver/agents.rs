@@ -16,7 +16,7 @@ use crate::engine::tree::Work;
 use crate::seal::Sealer;
 use crate::store::ModelUsage;
 use crate::telemetry::RunTrace;
-use crate::tool::AgentAsk;
+use crate::tool::{AgentAsk, AskingCall};
 
 impl Driver {
     /// Begins the trace of a run for another one, which gets its result. The functions of `on_finish` do not.
@@ -38,7 +38,14 @@ impl Driver {
     }
 
     /// Takes the question of a tool to an agent, or a call that it makes.
-    pub(super) fn ask(&mut self, ask: AgentAsk) {
+    pub(super) fn ask(&mut self, mut ask: AgentAsk) {
+        if let Stage::Running(machine) = &self.stage
+            && ask.may_wait
+        {
+            let call = machine.call(&ask.call_id);
+            ask.call =
+                call.map(|(tool, arguments)| AskingCall { tool: tool.clone(), arguments: arguments.clone() });
+        }
         if ask.inner.is_some()
             && let Some(seed) = self.seed.take()
         {

@@ -15,7 +15,7 @@ use crate::failpoint;
 use crate::store::ModelUsage;
 
 /// The error of a call whose tool is gone.
-const NO_TOOL: &str = "This tool is not available any more; it was not run.";
+pub(super) const NO_TOOL: &str = "This tool is not available any more; it was not run.";
 
 impl Driver {
     /// Makes the run a stored one. `journal` has the records of a run that was interrupted.

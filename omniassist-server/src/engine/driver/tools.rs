@@ -5,10 +5,14 @@ use std::task::{Context, Poll};
 
 use futures_core::Stream as _;
 use omniassist_core::run::Input;
-use omniassist_core::{JsonText, RunEvent};
+use omniassist_core::{JsonText, RunEvent, Text};
 
 use super::Driver;
+use super::gated::NO_TOOL;
 use crate::tool::{ToolInvocation, ToolUpdate};
+
+/// The error of a call whose tool made a call that waits for the user, and another one beside it.
+const TWO_QUESTIONS: &str = "The tool failed: it asked the user while another call that it made was open.";
 
 impl Driver {
     /// Takes one update from the tools, or an event that host code sends meanwhile.
@@ -41,9 +45,12 @@ impl Driver {
                     // A tool that has timed out may still wait for them.
                     self.end_agents(Some(&call_id)).into_iter().for_each(|end| self.events.push(end));
                     let input = match outcome.result {
-                        Err(error) if error.is_waiting() => {
-                            Input::ToolWaits { questions: self.take_questions(&call_id), call_id }
-                        }
+                        Err(error) if error.is_waiting() => match self.take_questions(&call_id) {
+                            questions if questions.is_empty() => {
+                                Input::ToolResult { call_id, result: Err(Text::from_static(TWO_QUESTIONS)) }
+                            }
+                            questions => Input::ToolWaits { call_id, questions },
+                        },
                         Ok(output) => Input::ToolResult { call_id, result: Ok(output) },
                         Err(error) => match error.approval() {
                             Some(gate) => Input::ApprovalNeeded { call_id, gate: gate.clone() },
@@ -77,11 +84,20 @@ impl Driver {
         }
     }
 
+    /// Ends a call whose tool is not there any more: it asked the user, and was hidden or removed since.
+    fn fail_without_tool(&mut self, call_id: Text) {
+        self.end_agents(Some(&call_id)).into_iter().for_each(|end| self.events.push(end));
+        self.step(Input::ToolResult { call_id, result: Err(Text::from_static(NO_TOOL)) });
+    }
+
     /// Starts queued tools, up to the limit of parallel tools.
     pub(super) fn fill_tools(&mut self) {
         while self.running.len() < self.setup.config.limits.max_parallel_tools.max(1) {
             let Some(call) = self.queued.pop_front() else { return };
-            let Some(tool) = self.tools.to_start(&call.name) else { continue };
+            let Some(tool) = self.tools.to_start(&call.name) else {
+                self.fail_without_tool(call.id);
+                continue;
+            };
             let trace = self.trace.tool(&call);
             let audit = self.recording.as_mut().and_then(|recording| recording.call_due(&call));
             let is_approved = self.run.is_approved(&call.id);

@@ -1,13 +1,13 @@
 //! The calls of an asked agent that wait for the user.
 
-use omniassist_core::message::{Message, MessageCollector, ProviderMetadata, ToolPart, ToolState};
-use omniassist_core::{Limits, RunEvent, Text};
+use omniassist_core::message::{Message, MessageCollector, Part, ProviderMetadata, ToolPart, ToolState};
+use omniassist_core::{JsonText, Limits, RunEvent, Text};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use crate::engine::agent_records::WaitingAgent;
 use crate::seal::Sealer;
-use crate::tool::InnerEnd;
+use crate::tool::{AskingCall, InnerEnd};
 
 /// The most bytes of the state of an agent that waits.
 const LARGEST: usize = 64 * 1024;
@@ -22,9 +22,19 @@ pub(in crate::engine) struct Suspended {
     pub(in crate::engine) unaccepted: Vec<Text>,
 }
 
-/// The form in which a client keeps the state.
+/// A call whose state a client has kept.
+#[derive(Debug)]
+pub(in crate::engine) struct KeptCall {
+    pub(in crate::engine) tool: Text,
+    pub(in crate::engine) arguments: JsonText,
+    pub(in crate::engine) suspended: Suspended,
+}
+
+/// The form in which a client keeps the state of a call: its tool and its arguments as it ran, and the message of the agent.
 #[derive(Serialize, Deserialize)]
 struct Kept<'a> {
+    tool: Text,
+    arguments: JsonText,
     #[serde(rename = "agentId")]
     agent_id: Text,
     #[serde(borrow)]
@@ -39,11 +49,28 @@ impl From<WaitingAgent> for Suspended {
 
 impl Suspended {
     /// Reads the state that [`Asking::into_questions`] has written. Returns `None` for any other.
-    pub(in crate::engine) fn read(state: &[u8], limits: &Limits) -> Option<Self> {
-        let Kept { agent_id, messages } = serde_json::from_slice(state).ok()?;
+    pub(in crate::engine) fn read(state: &[u8], limits: &Limits) -> Option<KeptCall> {
+        let Kept { tool, arguments, agent_id, messages } = serde_json::from_slice(state).ok()?;
         let messages = omniassist_core::message::read::messages(&messages.get().into(), limits).ok()?;
         let [message] = <[Message; 1]>::try_from(messages).ok()?;
-        Some(Self { agent_id, message, unaccepted: Vec::new() })
+        let suspended = Self { agent_id, message, unaccepted: Vec::new() };
+        Some(KeptCall { tool, arguments, suspended })
+    }
+
+    /// Takes the answers of the user to the calls of the agent, which a call has asked.
+    pub(in crate::engine) fn answer(&mut self, asked_by: &Text, asked: &[ToolPart], unaccepted: &[Text]) {
+        for part in &mut self.message.parts {
+            let Part::Tool(open) = part else { continue };
+            let answered = asked
+                .iter()
+                .find(|call| call.call_id == open.call_id && call.asked_by() == Some(asked_by.as_str()));
+            if let Some(answered) = answered.filter(|_| !open.state.is_answered()) {
+                open.state = answered.state.clone();
+                if unaccepted.contains(&open.call_id) {
+                    self.unaccepted.push(open.call_id.clone());
+                }
+            }
+        }
     }
 }
 
@@ -51,6 +78,8 @@ impl Suspended {
 pub(super) struct Asking {
     /// `None` if nothing may wait.
     sealer: Option<Sealer>,
+    /// The call that asked.
+    call: Option<AskingCall>,
     /// `true` if the journal has the state.
     is_stored: bool,
     written: MessageCollector,
@@ -60,11 +89,18 @@ pub(super) struct Asking {
     shown: Vec<Text>,
     /// `true` if the server made an error of a call.
     has_failed: bool,
+    /// `true` for a call that a tool makes while another one of the same call is open.
+    is_beside: bool,
 }
 
 impl Asking {
     /// Creates the state of an agent that begins, or that goes on with a message.
-    pub(super) fn new(sealer: Option<Sealer>, continued: Option<&Message>, is_stored: bool) -> Self {
+    pub(super) fn new(
+        sealer: Option<Sealer>,
+        call: Option<AskingCall>,
+        continued: Option<&Message>,
+        is_stored: bool,
+    ) -> Self {
         let (mut open, mut shown) = (Vec::new(), Vec::new());
         let calls = || continued.into_iter().flat_map(Message::tools);
         // A call that has asked waits with the call that it has asked for.
@@ -97,7 +133,7 @@ impl Asking {
         }
         let written = continued
             .map_or_else(MessageCollector::new, |message| MessageCollector::continuing(message.clone()));
-        Self { sealer, is_stored, written, open, shown, has_failed: false }
+        Self { sealer, call, is_stored, written, open, shown, has_failed: false, is_beside: false }
     }
 
     /// Returns `true` if the client shows an event as one of the run: the end of a call that waited.
@@ -108,6 +144,17 @@ impl Asking {
             | RunEvent::ToolDenied { call_id, .. } => self.shown.contains(call_id),
             _ => false,
         }
+    }
+
+    /// Makes the questions of a call an error: the tool has another call open, and a state can hold one only.
+    pub(super) fn forbid_beside(&mut self) {
+        self.sealer = None;
+        self.is_beside = true;
+    }
+
+    /// Returns `true` if the call may not wait because of another one.
+    pub(super) fn is_beside(&self) -> bool {
+        self.is_beside
     }
 
     /// Reads an event of the agent.
@@ -165,8 +212,11 @@ impl Asking {
             // Its calls are answered in the message of the run.
             message.id = sealer.message_id().clone();
             let messages = serde_json::value::to_raw_value(&[message]).ok()?;
-            let kept = Kept { agent_id: agent_id.clone(), messages: &messages };
-            let state = serde_json::to_vec(&kept).ok().filter(|state| state.len() <= LARGEST)?;
+            let AskingCall { tool, arguments } = self.call?;
+            // The client keeps the arguments anyway.
+            let largest = LARGEST.saturating_add(arguments.as_str().len());
+            let kept = Kept { tool, arguments, agent_id: agent_id.clone(), messages: &messages };
+            let state = serde_json::to_vec(&kept).ok().filter(|state| state.len() <= largest)?;
             token = sealer.seal_state(asked_by, &state)?;
         }
         let mut questions = Vec::new();

@@ -247,6 +247,11 @@ impl Branch {
         at.map(|at| self.questions.swap_remove(at).1).unwrap_or_default()
     }
 
+    /// Removes the questions of the inner calls of a call.
+    pub(super) fn drop_questions(&mut self, call_id: &Text) {
+        self.questions.retain(|(asked_by, _)| asked_by != call_id);
+    }
+
     /// Counts the tokens of the agents that will work for this one for the budget of the host.
     pub(in crate::engine) fn meter_with(&mut self, meter: &Meter) {
         self.meter = Some(meter.clone());

@@ -30,6 +30,12 @@ const STOPPED: &str = "The agent was stopped.";
 /// The reason for the failure of an agent that cannot wait for the user, because its state is too long for a client.
 const TOO_LONG: &str = "state_too_long";
 
+/// The reason for the failure of an inner call that cannot wait for the user, because its tool has another call open.
+const BESIDE: &str = "beside";
+
+/// The error of the same for the log.
+const ONE_BY_ONE: &str = "calls of a tool that wait for the user have to be made one after the other";
+
 /// The reason for an answer in JSON that the asking tool cannot get, because it is too long for a report.
 const CUT: &str = "answer_too_long";
 
@@ -169,6 +175,13 @@ impl Child {
             recorded.keep(event);
         }
         self.take(event);
+    }
+
+    /// Makes the questions of an inner call an error, because its tool has another call open.
+    pub(super) fn forbid_beside(&mut self) {
+        if let Some(asking) = &mut self.asking {
+            asking.forbid_beside();
+        }
     }
 
     /// Returns `true` if there are records for the journal.
@@ -335,11 +348,13 @@ impl Child {
         if status == AgentStatus::Waiting {
             let asked_by = self.shown.call_id().clone();
             let asking = self.asking.take();
+            let refused =
+                if asking.as_ref().is_some_and(|asking| asking.is_beside()) { BESIDE } else { TOO_LONG };
             questions = asking
                 .and_then(|asking| asking.into_questions(&agent_id, &asked_by))
                 .map(|questions| (asked_by, questions));
             if questions.is_none() {
-                (status, reason) = (AgentStatus::Failed, Some(Text::from_static(TOO_LONG)));
+                (status, reason) = (AgentStatus::Failed, Some(Text::from_static(refused)));
             }
         }
         if self.shown.is_inner() {
@@ -347,6 +362,7 @@ impl Child {
             let answer = match self.asking.and_then(|asking| asking.into_end()) {
                 _ if waits => Err(ToolError::waits()),
                 _ if reason.as_deref() == Some(TOO_LONG) => Err(ToolError::state_too_large()),
+                _ if reason.as_deref() == Some(BESIDE) => Err(ToolError::internal(ONE_BY_ONE)),
                 Some(end) => Ok(Answered::Call(end)),
                 None => Err(ToolError::cancelled()),
             };

@@ -14,7 +14,7 @@ mod seed;
 mod shown;
 mod spending;
 
-pub(super) use asking::Suspended;
+pub(super) use asking::{KeptCall, Suspended};
 pub(super) use branch::{AgentQuestion, Begin, Branch};
 pub(super) use child::Work;
 pub(super) use ledger_node::LedgerNode;

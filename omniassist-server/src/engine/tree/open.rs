@@ -63,7 +63,14 @@ impl Branch {
                 let began = shown.began();
                 let slot = self.children.iter().position(Option::is_none).unwrap_or(self.children.len());
                 let waker = self.ready.waker(slot);
+                let is_beside = ask.inner.as_ref().is_some_and(|call| call.is_beside);
+                if is_beside {
+                    self.forbid_beside(&ask.call_id);
+                }
                 let mut child = Child::new(node, work, shown, ask.reply, longest, waker, asking);
+                if is_beside {
+                    child.forbid_beside();
+                }
                 if let Some(earlier) = journal {
                     child.store_after(earlier);
                 }
@@ -118,7 +125,7 @@ impl Branch {
         let asking = (sealer.is_some() || inner.is_some()).then(|| {
             let continued = suspended.as_ref().map(|suspended| &suspended.message);
             let sealer = sealer.as_ref().map(|sealer| sealer.for_asked(asked_by));
-            Box::new(Asking::new(sealer, continued, branch.journal.is_some()))
+            Box::new(Asking::new(sealer, ask.call.clone(), continued, branch.journal.is_some()))
         });
         let abilities = if sealer.is_some() { self.abilities } else { ClientAbilities::none() };
         let id = shown.run_id();
@@ -167,6 +174,15 @@ impl Branch {
         }
         let suspended = self.take_suspended_call(asked_by, name, call);
         Ok(Place { node: None, longest: LONGEST_CALL, suspended })
+    }
+
+    /// Keeps the inner calls of a call from waiting for the user, also one that waits already.
+    fn forbid_beside(&mut self, call_id: &Text) {
+        self.drop_questions(call_id);
+        let children = self.children.iter_mut().flatten();
+        children
+            .filter(|child| child.shown.is_inner() && child.shown.call_id() == call_id)
+            .for_each(Child::forbid_beside);
     }
 
     /// Returns the id under which the client knows the agent of this branch.
