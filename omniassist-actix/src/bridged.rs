@@ -20,19 +20,19 @@ use crate::{carry, extract, response};
 /// use omniassist_actix::bridge::Bridge;
 /// use omniassist_actix::{BridgedRequest, BridgedResponse};
 ///
-/// async fn chat(transport: web::Data<Bridge>, request: BridgedRequest) -> impl Responder {
-///     BridgedResponse(match transport.read(request.0).await {
-///         Ok(posted) => transport.respond(posted),
+/// async fn chat(bridge: web::Data<Bridge>, request: BridgedRequest) -> impl Responder {
+///     BridgedResponse(match bridge.read(request.0).await {
+///         Ok(posted) => bridge.respond(posted),
 ///         Err(refusal) => refusal,
 ///     })
 /// }
 ///
 /// async fn resume(
-///     transport: web::Data<Bridge>,
+///     bridge: web::Data<Bridge>,
 ///     chat_id: web::Path<String>,
 ///     request: BridgedRequest,
 /// ) -> impl Responder {
-///     BridgedResponse(transport.respond_reconnect(&chat_id, request.0.extensions()))
+///     BridgedResponse(bridge.respond_reconnect(&chat_id, request.0.extensions()))
 /// }
 ///
 /// fn routes(app: &mut web::ServiceConfig) {

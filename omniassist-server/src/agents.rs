@@ -8,16 +8,10 @@
 //! Calls of tools can wait for the user, for an approval or with a form: see [`AgentSession::abilities`]. The page answers with
 //! the frame `call-response`, and a host in process with [`AgentSession::call_response`].
 //!
-//! | function of the earlier TypeScript server | here |
-//! |---|---|
-//! | `agent()` | [`AgentSession::agent`], a stream of frames |
-//! | `setQueryUserHandler()` | [`AgentSession::set_query_user_handler`], for one session |
-//! | `getAgentTree()` | [`AgentSession::get_agent_tree`] |
-//! | `userIntervention()` | [`AgentSession::user_intervention`] |
-//! | `AGENT_TREE` | the states in the session; there is no global |
-//! | `runMainAgent()`, `summarizeWithAI()` | steps 5 and 6 of [`Explore`] |
-//! | `decideSyncedQuestion()` | steps 1 and 2 of [`Explore`] |
-//! | `generateSubquestions()` | step 3 of [`Explore`] |
+//! The agents of a tree end with their session. For an agent that a model or a tool asks during a run, use
+//! [`Agent`](crate::Agent) with [`delegates`](crate::AssistantBuilder::delegates) or the extractor
+//! [`Agents`](crate::Agents). For agents that are configurations in files or tables, see
+//! [`agent_config`](crate::agent_config).
 //!
 //! ```
 //! use futures_util::StreamExt;

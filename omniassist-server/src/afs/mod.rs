@@ -1,4 +1,8 @@
-//! The history of components, under paths.
+//! The history of components, under paths: an agentic file system (AFS).
+//!
+//! Use it to list and read what a conversation keeps of its components, or to mount an [`AfsModule`] of your own. To read and
+//! change the state of one component as a Rust type, [`ComponentState`](crate::ui::ComponentState) is shorter. The
+//! conversations themselves are in [`Assistant::conversations`](crate::Assistant::conversations).
 //!
 //! An [`Afs`] has modules below `/modules/`. Each call takes the [`Scope`](crate::store::Scope) of a principal, and finds
 //! nothing that belongs to another one.

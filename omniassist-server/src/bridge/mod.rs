@@ -33,8 +33,8 @@
 //!
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! let transport = Bridge::new(Echo, BridgeOptions::new());
-//! let events: Vec<RunEvent> = transport.send_messages(RunRequest::prompt("Hello"), Default::default())?.collect().await;
+//! let bridge = Bridge::new(Echo, BridgeOptions::new());
+//! let events: Vec<RunEvent> = bridge.send_messages(RunRequest::prompt("Hello"), Default::default())?.collect().await;
 //! assert!(matches!(&events[2], RunEvent::TextDelta { delta, .. } if delta == "Hello"));
 //! # Ok(())
 //! # }
@@ -47,9 +47,9 @@
 //! use omniassist_server::http::AssistantBody;
 //! use omniassist_server::bridge::Bridge;
 //!
-//! async fn chat<B: http_body::Body>(transport: &Bridge, request: Request<B>) -> Response<AssistantBody> {
-//!     match transport.read(request).await {
-//!         Ok(posted) => transport.respond(posted),
+//! async fn chat<B: http_body::Body>(bridge: &Bridge, request: Request<B>) -> Response<AssistantBody> {
+//!     match bridge.read(request).await {
+//!         Ok(posted) => bridge.respond(posted),
 //!         Err(refusal) => refusal,
 //!     }
 //! }

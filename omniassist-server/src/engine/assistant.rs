@@ -173,11 +173,12 @@ impl Assistant {
     /// - The same message is being answered ([`is_conflict`](omniassist_core::Error::is_conflict)).
     /// - The principal has reached its limit of runs, its rate limit or its token budget
     ///   ([`is_throttled`](omniassist_core::Error::is_throttled)).
-    /// - The server has reached its limit of runs, a rate limit or budget cannot be checked, or the assistant is
+    /// - The server has reached its limit of runs, a rate limit or budget cannot be checked, a
+    ///   [source of tools](crate::tool::source) has no tools for the run (`tool_source_unavailable`), or the assistant is
     ///   [draining](Self::drain) ([`is_unavailable`](omniassist_core::Error::is_unavailable)).
     ///
-    /// The future waits only for [rate limits and budgets](crate::throttle). Dropping it releases the reservations of
-    /// the run.
+    /// The future waits only for [rate limits and budgets](crate::throttle), and for the sources of tools to be
+    /// [ready](crate::tool::source::ToolSource::ready) for the caller. Dropping it releases the reservations of the run.
     pub async fn try_run(
         &self,
         request: RunRequest,

@@ -25,6 +25,17 @@
 //! | 29 binary frames | left out |
 //! | 13, beyond the contract: calls that wait for the user | `questions`; MCP: `trees` of `omniassist-mcp` |
 //! | 30, 31 several instances, with a shared store | `stored::a5_31_*` for trees, `crate::stored::agents::a5_31_*` for the agents of runs; `agents` of `omniassist-postgres` with two servers on PostgreSQL |
+//!
+//! | function of the earlier TypeScript server | here |
+//! |---|---|
+//! | `agent()` | `AgentSession::agent`, a stream of frames |
+//! | `setQueryUserHandler()` | `AgentSession::set_query_user_handler`, for one session |
+//! | `getAgentTree()` | `AgentSession::get_agent_tree` |
+//! | `userIntervention()` | `AgentSession::user_intervention` |
+//! | `AGENT_TREE` | the states in the session; there is no global |
+//! | `runMainAgent()`, `summarizeWithAI()` | steps 5 and 6 of `Explore` |
+//! | `decideSyncedQuestion()` | steps 1 and 2 of `Explore` |
+//! | `generateSubquestions()` | step 3 of `Explore` |
 
 mod connections;
 mod controls;
