@@ -48,7 +48,7 @@ fn model() -> Arc<dyn LlmProvider> {
 async fn main() -> Result<(), Box<dyn Error>> {
     let assistant = Assistant::builder(model())
         .files(FolderStore::open("target/attachments")?)
-        .allow_anonymous() // all users share their files; see "Before you expose it" in README.md
+        .allow_anonymous() // all users share their files; see "Users and keys" in README.md
         .build()?;
     let app = Router::new().nest_service("/assistant", omniassist_axum::router(assistant.clone()));
     let listener = TcpListener::bind("127.0.0.1:3000").await?;

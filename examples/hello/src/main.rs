@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::extract::ConnectInfo;
+use axum::response::Html;
 use axum::routing::get;
 use axum::serve::Listener;
 use axum::{Extension, Router};
@@ -14,6 +15,11 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use omniassist_axum::{Args, Assistant, OpenAiProvider, Principal, RunContext, State, Tool, ToolError};
 use tokio::net::TcpListener;
+
+/// The page of the application: the chat, in the whole window. The assistant serves the script.
+const PAGE: &str = r#"<!doctype html>
+<script type="module" src="/assistant/widget.js"></script>
+<omniassist-chat mode="page"></omniassist-chat>"#;
 
 /// The data of the application. Any type that is `Clone + Send + Sync` works.
 #[derive(Clone)]
@@ -46,12 +52,12 @@ async fn main() -> Result<(), Box<dyn Error>> {
         .system_prompt(|run: &RunContext| format!("You help {}.", run.principal()))
         .state(db)
         .tool(Tool::new("order_status", "Look up an order by its number", order_status))
-        .allow_anonymous() // serves everybody; see "Before you expose it"
+        .allow_anonymous() // serves everybody; see "Users and keys"
         .build()?;
 
     let app = Router::new()
         .nest_service("/assistant", omniassist_axum::router(assistant))
-        .route("/", get(|| async { "Hello" }));
+        .route("/", get(|| async { Html(PAGE) }));
 
     // `axum::serve` has no timeouts for clients that send nothing, so hyper serves the application.
     let mut http = http1::Builder::new();

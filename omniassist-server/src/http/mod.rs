@@ -159,7 +159,17 @@
 //!   transport, so that it replaces what the page has.
 //! - **An AG-UI client** posts to `/ag-ui/connect` in `connect()` of its subclass of `HttpAgent`, and CopilotKit to its own
 //!   `connect` by itself. The answer has all messages as `MESSAGES_SNAPSHOT`, and then what the run still writes. The open
-//!   questions of a run that waits are in its `RUN_FINISHED`.
+//!   questions of a run that waits are in its `RUN_FINISHED`. Clear `agent.pendingInterrupts` before `connectAgent()`, because
+//!   a client does not connect while it has open questions.
+//!
+//!   ```ts
+//!   class StoredAgent extends HttpAgent {
+//!     protected connect(input: RunAgentInput) {
+//!       return transformHttpEventStream(runHttpRequest(() => fetch(`${this.url}/connect`, this.requestInit(input))));
+//!     }
+//!   }
+//!   ```
+//!
 //! - **A background run** is one whose post has `Prefer: respond-async`: the answer is 202 with the run's URL in `Location`.
 //! - **A post with an `Idempotency-Key`** that is repeated gets the response of the run that it began, also if the client
 //!   has made other ids for the same message, and while the first post is still under way. After the journal of the run is
