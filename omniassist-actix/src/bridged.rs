@@ -10,8 +10,8 @@ use crate::request::{self, RequestBody};
 use crate::{carry, extract, response};
 
 /// Extracts a request in the types of the crate [`http`], for functions that take those, such as
-/// [`PostedRun::read_for`](crate::http::PostedRun::read_for). Together with [`BridgedResponse`], a handler of the application can
-/// serve everything that the SDK serves over those types. An assistant is easier to mount with [`scope`](crate::scope) or
+/// [`PostedRun::read_for`](crate::http::PostedRun::read_for). Together with [`BridgedResponse`], a handler of the application
+/// can serve everything that the SDK serves over those types. An assistant is easier to mount with [`scope`](crate::scope) or
 /// [`AssistantRequest`](crate::AssistantRequest). An agent runtime of the application ([`bridge`](crate::bridge)) is
 /// mounted as follows:
 ///

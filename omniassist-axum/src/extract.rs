@@ -10,9 +10,9 @@ use omniassist_server::http::PostedRun;
 /// Extracts a posted run, for a handler of the application.
 ///
 /// The assistant comes from the router's state, by [`FromRef`].
-/// The sender is checked as on the assistant's own routes: a request without a [`Principal`](omniassist_server::Principal) is refused,
-/// unless the assistant allows anonymous requests. A refused request is answered with 400, 401, 403, 408, 413, 415, 421,
-/// 429 or 503, and a JSON body that gives the reason.
+/// The sender is checked as on the assistant's own routes: a request without a [`Principal`](omniassist_server::Principal) is
+/// refused, unless the assistant allows anonymous requests. A refused request is answered with 400, 401, 403, 408, 413, 415,
+/// 421, 429 or 503, and a JSON body that gives the reason.
 ///
 /// ```
 /// use axum::response::Response;

@@ -291,8 +291,8 @@ impl Error {
         Self::new(ErrorCode::AgentInvalid).until(retry_after)
     }
 
-    /// Creates the error of a source of tools that has no tools for the run. It may have them after `retry_after`. Clients do not
-    /// learn the name of the source.
+    /// Creates the error of a source of tools that has no tools for the run. It may have them after `retry_after`. Clients do
+    /// not learn the name of the source.
     #[must_use]
     pub fn tool_source_unavailable(retry_after: Duration) -> Self {
         Self::new(ErrorCode::ToolSourceUnavailable).until(retry_after)

@@ -79,8 +79,8 @@ pub struct Limits {
     pub max_sockets_per_principal: usize,
     /// Open WebSockets of all clients. Default 10,000; one more is answered 503 `overloaded`.
     pub max_sockets: usize,
-    /// Frames that the client of a WebSocket may send in a second, parts of messages included. Default 10; twice as many may come
-    /// at once. One more closes the WebSocket with 1008.
+    /// Frames that the client of a WebSocket may send in a second, parts of messages included. Default 10; twice as many may
+    /// come at once. One more closes the WebSocket with 1008.
     pub max_socket_frames_per_second: u32,
     /// Bytes of whole states of agents that a stored tree of agents writes while it works. Default 32 MiB. The tree then goes
     /// on, and its last states are written when it ends.

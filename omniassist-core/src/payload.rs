@@ -66,7 +66,8 @@ pub enum ToolChoice {
 #[non_exhaustive]
 pub struct ModelOptions {
     /// Sampling temperature. It is not sent to models that are known to refuse it. These are OpenAI's reasoning models (except
-    /// gpt-5.1 and later with the effort `none`) and Claude models since 4.7. To send it anyway, put it into [`extra`](Self::extra).
+    /// gpt-5.1 and later with the effort `none`) and Claude models since 4.7. To send it anyway, put it into
+    /// [`extra`](Self::extra).
     pub temperature: Option<f64>,
     /// Nucleus sampling. It is not sent to the same models.
     pub top_p: Option<f64>,

@@ -70,14 +70,14 @@
 //!
 //! # Documents
 //!
-//! Documents are JSON. YAML must be converted first: its aliases can make a small text very large. The crate `serde-saphyr` limits
-//! them. Its `from_str::<serde_json::Value>(yaml)?.to_string()` is the text for [`OpenApi::from_json`]. The default budget is
-//! 250,000 nodes; the largest public documents need a larger one.
+//! Documents are JSON. YAML must be converted first: its aliases can make a small text very large. The crate `serde-saphyr`
+//! limits them. Its `from_str::<serde_json::Value>(yaml)?.to_string()` is the text for [`OpenApi::from_json`]. The default
+//! budget is 250,000 nodes; the largest public documents need a larger one.
 //!
-//! An operation of a valid document is skipped if it cannot be a tool. [`OpenApiTools::skipped`] returns such operations with the
-//! reasons, and they are logged when the tools are attached. The reasons concern its body: one that is required and is neither
-//! JSON nor a form nor text, or a form that needs a file. Others are a server of its own, credentials that are not set, a
-//! reference to another document, and a schema that providers refuse. An optional body of another type is left out.
+//! An operation of a valid document is skipped if it cannot be a tool. [`OpenApiTools::skipped`] returns such operations with
+//! the reasons, and they are logged when the tools are attached. The reasons concern its body: one that is required and is
+//! neither JSON nor a form nor text, or a form that needs a file. Others are a server of its own, credentials that are not set,
+//! a reference to another document, and a schema that providers refuse. An optional body of another type is left out.
 //!
 //! A part of a form that is a file is left out, because models cannot write bytes. Its schema says so, also behind a reference
 //! or in an `allOf`, or its `encoding` has only media types such as `image/*`.

@@ -78,8 +78,8 @@ impl Settings {
 macro_rules! connection_setters {
     ($builder:ident) => {
         impl $builder {
-            /// Adds a header to all requests that the model never sees, such as an API key. It takes the place of a parameter of
-            /// the document. The value is removed from responses that repeat it. Default: none.
+            /// Adds a header to all requests that the model never sees, such as an API key. It takes the place of a parameter
+            /// of the document. The value is removed from responses that repeat it. Default: none.
             pub fn secret_header(
                 mut self,
                 name: impl Into<String>,

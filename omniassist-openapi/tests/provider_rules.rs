@@ -1,5 +1,5 @@
-//! The rules of the providers for the tools in a request, and for the schema of an answer. Each rule names the page or the error
-//! text of the API that states it.
+//! The rules of the providers for the tools in a request, and for the schema of an answer. Each rule names the page or the
+//! error text of the API that states it.
 //!
 //! The pages are these, as of November 2026:
 //!

@@ -40,7 +40,8 @@ impl PostgresStore {
     ///
     /// The URL has the form `postgres://user:password@host:port/database`. The form with `key=value`, several hosts and
     /// `target_session_attrs=read-write` are accepted too. `sslmode=require`, `verify-ca` and `verify-full` demand TLS with a
-    /// certificate that the system or a [`root_certificate`](PostgresOptions::root_certificate) trusts; without them, the connection is not encrypted.
+    /// certificate that the system or a [`root_certificate`](PostgresOptions::root_certificate) trusts; without them, the
+    /// connection is not encrypted.
     ///
     /// The call waits while another process migrates the tables.
     ///

@@ -1,7 +1,7 @@
 //! A tool with which a model of an [OmniAssist](omniassist_server) assistant runs Python programs.
 //!
-//! A model that calculates, or combines many values, needs one program where it would need many calls of tools. [`Python`] is the
-//! tool. [`MontyPool`] runs the programs in worker processes of a sandboxed interpreter, never in the host's process.
+//! A model that calculates, or combines many values, needs one program where it would need many calls of tools. [`Python`] is
+//! the tool. [`MontyPool`] runs the programs in worker processes of a sandboxed interpreter, never in the host's process.
 //!
 //! ```no_run
 //! use std::time::Duration;

@@ -31,7 +31,8 @@ impl Code {
         self
     }
 
-    /// Sets the bytes of memory that the values of the program may have. The interpreter itself needs some more. Default: 64 MiB.
+    /// Sets the bytes of memory that the values of the program may have. The interpreter itself needs some more. Default: 64
+    /// MiB.
     pub fn memory(mut self, bytes: usize) -> Self {
         self.memory = bytes;
         self

@@ -56,8 +56,8 @@ impl Python {
     /// too. An argument that JSON has no form for, such as bytes or a date, is an exception. Default: none.
     ///
     /// Each call passes the checks of the tool: its schema, [visibility](Tool::visible_to), [rate limits](Tool::rate_limit),
-    /// timeout and output cap. It passes the hooks of the assistant, and has records in its audit log. Progress, data and agents
-    /// of a function are left out.
+    /// timeout and output cap. It passes the hooks of the assistant, and has records in its audit log. Progress, data and
+    /// agents of a function are left out.
     ///
     /// A call that the user must approve suspends the program: its state is kept with the call of the tool, at most 32 KiB with
     /// the output so far. When the user has answered, the program goes on at any server, and what it did before is not
@@ -88,8 +88,9 @@ impl Python {
     ///
     /// # Errors
     ///
-    /// Returns an error that names the function if one is a tool of the client or would be refused as a tool of an assistant. The
-    /// same holds for a name that is no name in Python, that another function has, or that Python has itself, such as `open`.
+    /// Returns an error that names the function if one is a tool of the client or would be refused as a tool of an assistant.
+    /// The same holds for a name that is no name in Python, that another function has, or that Python has itself, such as
+    /// `open`.
     pub fn tool(self, name: impl Into<Text>) -> Result<Tool, Error> {
         let Self { runner, limits, functions, state, agent } = self;
         let reserved: &[&str] = if agent.is_some() { &forks::NAMES } else { &[] };

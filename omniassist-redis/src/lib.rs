@@ -1,5 +1,5 @@
-//! Redis and Valkey for the servers of an [OmniAssist](omniassist_server) assistant. They share the text of running answers, rate
-//! limits and token budgets.
+//! Redis and Valkey for the servers of an [OmniAssist](omniassist_server) assistant. They share the text of running answers,
+//! rate limits and token budgets.
 //!
 //! - [`RedisTail`] is a layer above a store. A page that is connected to another server than the one that writes its answer
 //!   gets the text within some milliseconds, and the store has fewer reads and writes.
@@ -39,7 +39,8 @@
 //! of the node that has the slot of the prefix: [`Redis::prefix`] with a hash tag such as `{shop}` puts all keys into one.
 //! Whoever can write to Redis can change the text that other servers show, and the limits: protect it like the database.
 //!
-//! With `encryption::Encrypted` around it, the text in Redis is encrypted: `Encrypted::new(RedisTail::new(store, &redis), keys)`.
+//! With `encryption::Encrypted` around it, the text in Redis is encrypted:
+//! `Encrypted::new(RedisTail::new(store, &redis), keys)`.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 

@@ -238,7 +238,8 @@
 //! - **Actions.** The page calls one with `POST /ui/{instance}/{action}`: the data of the part `data-ui-state`, the `chatId`
 //!   and the `payload`. No model is called, and an answer of the same chat streams on. The arguments are checked. Check the
 //!   permission yourself: an action is as public as a route of your application.
-//! - **Tools.** A tool shows a component with the extractor [`Ui`](crate::component::Ui), and the model does not write its props.
+//! - **Tools.** A tool shows a component with the extractor [`Ui`](crate::component::Ui), and the model does not write its
+//!   props.
 //! - **Answers.** [`Component::awaiting`](crate::component::Component::awaiting) ends the run until the user answers.
 //!
 //! Each client gets what it can display:

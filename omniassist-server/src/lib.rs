@@ -12,8 +12,8 @@
 //!
 //! # Cargo features
 //!
-//! The default features are `openai` and `tls-aws-lc`. The adapters have the same features, and `widget` is a default one there. In addition, their features
-//! `sqlite`, `postgres` and `redis` re-export the stores and the shared limits.
+//! The default features are `openai` and `tls-aws-lc`. The adapters have the same features, and `widget` is a default one
+//! there. In addition, their features `sqlite`, `postgres` and `redis` re-export the stores and the shared limits.
 //!
 //! | feature | adds |
 //! |---|---|

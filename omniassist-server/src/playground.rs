@@ -15,10 +15,10 @@
 //!
 //! # The member `playground` of a run
 //!
-//! The page adds a member `playground` to the body of `POST /`: `{"model", "system", "toolChoice", "options": {"temperature", "topP",
-//! "maxOutputTokens", "reasoningEffort", "extra"}, "turns": [{"text", "calls": [{"name", "arguments"}]}]}`, each of which may be
-//! absent. `turns` are played instead of the first model calls, and the model goes on after them: so the tools run with
-//! changed arguments. Approvals, guards and limits apply to such calls as to those of a model.
+//! The page adds a member `playground` to the body of `POST /`: `{"model", "system", "toolChoice", "options": {"temperature",
+//! "topP", "maxOutputTokens", "reasoningEffort", "extra"}, "turns": [{"text", "calls": [{"name", "arguments"}]}]}`, each of
+//! which may be absent. `turns` are played instead of the first model calls, and the model goes on after them: so the tools run
+//! with changed arguments. Approvals, guards and limits apply to such calls as to those of a model.
 //!
 //! The member has an effect only in a request that the playground admits; see [`Playground`]. In other requests it is an
 //! unknown member.
@@ -35,8 +35,9 @@ pub(crate) struct Admitted;
 ///
 /// By default it admits requests of this machine only: the [peer](crate::PeerAddr) has a loopback address, the `Host` is
 /// `localhost` or a loopback address, and no proxy has forwarded the request (`Forwarded`, `X-Forwarded-For`,
-/// `X-Forwarded-Host`, `X-Real-IP` or `Via`). The peer alone is not enough, since behind a proxy on the same machine each peer is the proxy.
-/// Other requests are answered 403 `playground_not_admitted`, also if the adapter does not provide the address of the peer.
+/// `X-Forwarded-Host`, `X-Real-IP` or `Via`). The peer alone is not enough, since behind a proxy on the same machine each peer
+/// is the proxy. Other requests are answered 403 `playground_not_admitted`, also if the adapter does not provide the address of
+/// the peer.
 ///
 /// A proxy on this machine that sends no such header and replaces the `Host` cannot be recognised. Do not enable the playground
 /// behind one.

@@ -536,7 +536,8 @@ async fn the_documentation_lists_every_route() {
         let response = service.handle(request).await;
         assert_ne!(response.status(), StatusCode::METHOD_NOT_ALLOWED, "{line}");
         if response.status() == StatusCode::NOT_FOUND {
-            // This assistant has neither objects, apps nor a store, no endpoint for MCP, no playground, and no module of that name.
+            // This assistant has neither objects, apps nor a store, no endpoint for MCP, no playground, and no module of that
+            // name.
             let is_unknown =
                 ["/ag-ui/connect", "/c/agents", "/files", "/mcp", "/playground", "/runs", "/threads", "/w/"]
                     .iter()

@@ -36,8 +36,8 @@ impl Report {
         self.repeat(name, &repeated);
     }
 
-    /// Runs steps with tests at the same time. Each writes its output to its file. The files are printed in the given order after
-    /// the steps have ended.
+    /// Runs steps with tests at the same time. Each writes its output to its file. The files are printed in the given order
+    /// after the steps have ended.
     pub(crate) fn beside<F>(&mut self, steps: Vec<(String, PathBuf, F)>)
     where
         F: FnOnce(&Path) -> Outcome<Repeated> + Send,

@@ -5,8 +5,8 @@ use std::process::Command;
 
 use omniassist_test_databases::{Postgres, Redis};
 
-/// Starts PostgreSQL in a temporary folder. As root on Debian, it is installed first if it is missing. It stops when the value is
-/// dropped.
+/// Starts PostgreSQL in a temporary folder. As root on Debian, it is installed first if it is missing. It stops when the value
+/// is dropped.
 pub(crate) fn start() -> Postgres {
     if !Path::new("/usr/lib/postgresql").exists() && !runs("postgres") {
         install("postgresql");

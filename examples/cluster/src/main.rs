@@ -1,5 +1,5 @@
-//! Three servers on one PostgreSQL and one Redis, behind a proxy, with a page that kills them: `cargo run -p cluster`, then open
-//! <http://127.0.0.1:3000>.
+//! Three servers on one PostgreSQL and one Redis, behind a proxy, with a page that kills them: `cargo run -p cluster`, then
+//! open <http://127.0.0.1:3000>.
 //!
 //! Ask for something, and kill the server that writes the answer. Another server goes on with it, and the page shows its
 //! rest. An approval counts once, whichever server gets it. Stop works through any server.

@@ -188,8 +188,8 @@ impl ClientFrame {
     ///
     /// # Errors
     ///
-    /// Returns an error with the code `invalid_json` if the text is no JSON, and one with `invalid_request` that names the field
-    /// if the frame is not one of those that there are.
+    /// Returns an error with the code `invalid_json` if the text is no JSON, and one with `invalid_request` that names the
+    /// field if the frame is not one of those that there are.
     pub fn read(text: &str) -> Result<Self> {
         let kind: Kind = fields(text)?;
         Ok(match kind.r#type.as_str() {

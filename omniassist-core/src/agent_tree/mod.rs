@@ -24,8 +24,8 @@
 //!
 //! In the extended protocol, a tool can ask the user: for an approval, or with a form. The question is a `user-query` whose
 //! `call` has `toolCallId`, `toolName` and `expiresAt`, with the `input` of a call to approve or the `schema` of a form. The
-//! state of the agent, which is `waiting-for-user`, has it in `queries` until it is answered. So a client that comes later finds
-//! it in the answer to `get-agent-tree`.
+//! state of the agent, which is `waiting-for-user`, has it in `queries` until it is answered. So a client that comes later
+//! finds it in the answer to `get-agent-tree`.
 //!
 //! | answer | `call-response` with |
 //! |---|---|

@@ -23,8 +23,8 @@
 //!
 //! A varint is an unsigned LEB128 number. A reader skips a record of an unknown kind, unless the record is marked as
 //! required: then the run cannot be recovered by this version, and only replayed. [`Head`] lists the fields. The body of
-//! deltas is the block (or the call, or the agent), their number, their lengths in bytes as varints, and their text. All other bodies are JSON, so a
-//! later version can add fields that an earlier one ignores.
+//! deltas is the block (or the call, or the agent), their number, their lengths in bytes as varints, and their text. All other
+//! bodies are JSON, so a later version can add fields that an earlier one ignores.
 //!
 //! ```
 //! use omniassist_core::event::BlockId;

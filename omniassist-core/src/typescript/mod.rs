@@ -64,9 +64,9 @@ pub fn declarations(specs: &[Arc<ToolSpec>]) -> String {
 ///   `AssistantTools`, the tools as the AI SDK's `UITools`. Outputs are `unknown`, except those of components: a tool has no
 ///   schema of them. The tools of components are among them.
 ///
-/// The text is the same for the same tools in any order. Of two tools or components with one name, the first is used. TypeScript
-/// cannot express patterns, ranges and `not`, so a declared type may accept more than the schema. A schema that cannot
-/// be read, or that is too large, becomes `unknown`. An object accepts only the properties in its schema, unless the
+/// The text is the same for the same tools in any order. Of two tools or components with one name, the first is used.
+/// TypeScript cannot express patterns, ranges and `not`, so a declared type may accept more than the schema. A schema that
+/// cannot be read, or that is too large, becomes `unknown`. An object accepts only the properties in its schema, unless the
 /// schema sets `additionalProperties`. Names and descriptions cannot inject code: they only become identifiers and
 /// comments.
 #[must_use]

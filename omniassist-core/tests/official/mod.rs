@@ -2,7 +2,8 @@
 //!
 //! They are files with one JSON value per line, in the folder `OMNIASSIST_STREAMS`, by default one of cargo's. `cargo
 //! xtask test clients` writes and reads them: `strict.test.mjs` checks the chunks against the clients' own schemas.
-//! `answers.test.mjs`, `replays.test.mjs`, `completions.test.mjs` and `ag-ui-runs.test.mjs` let the clients assemble the answers.
+//! `answers.test.mjs`, `replays.test.mjs`, `completions.test.mjs` and `ag-ui-runs.test.mjs` let the clients assemble the
+//! answers.
 
 mod answers;
 pub(crate) mod catalogue;

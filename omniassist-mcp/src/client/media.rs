@@ -17,8 +17,8 @@ struct Media<'a> {
     data: &'a str,
 }
 
-/// Stores what is not text for the user of a call, and puts a line of text in its place. The rest stays as it is: what a limit of
-/// the host's files refuses, and everything if the host has no store.
+/// Stores what is not text for the user of a call, and puts a line of text in its place. The rest stays as it is: what a limit
+/// of the host's files refuses, and everything if the host has no store.
 pub(super) async fn store(content: &mut [ContentBlock], call: &ToolContext) -> Vec<StoredFile> {
     let mut files = Vec::new();
     for block in content {

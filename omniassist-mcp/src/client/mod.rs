@@ -29,8 +29,8 @@
 //!   them. A tool that a server changes during a run cannot be called in this run.
 //! - The model receives a result or an error as an object that names the server, with at most
 //!   [`max_output_bytes`](McpServer::max_output_bytes) of data. Images, sounds and embedded files become
-//!   [files](omniassist_server::files) of the user, if the assistant has a store of them. Otherwise the model reads a line in their
-//!   place. Links are never followed.
+//!   [files](omniassist_server::files) of the user, if the assistant has a store of them. Otherwise the model reads a line in
+//!   their place. Links are never followed.
 //! - A tool whose definition cannot be read is withheld, and so is one that can only be called as a task.
 //! - A list is refused as a whole if it has more than 10,000 tools, 64 pages or 8 MiB, or takes more than 30 s.
 //! - A server can ask the user during a call only. Sampling and roots are not offered.
@@ -38,31 +38,31 @@
 //! # Questions
 //!
 //! A server can ask the user during a call (elicitation). The user sees a [form](omniassist_server::tool::UserForm) whose first
-//! line names the server; hidden characters are removed, and a form of more than 16 KiB is refused. A page that the server wants
-//! opened is a form without fields, with the host and the URL. It must be `https`, or `http` on this machine, and is never
-//! fetched. A call asks at most 8 times.
+//! line names the server; hidden characters are removed, and a form of more than 16 KiB is refused. A page that the server
+//! wants opened is a form without fields, with the host and the URL. It must be `https`, or `http` on this machine, and is
+//! never fetched. A call asks at most 8 times.
 //!
 //! With the version 2026-07-28, the call goes on at any server of the application with the same keys or the same store. Earlier
 //! servers hold the call open while they wait. It is held in this process for 5 minutes, 64 calls at a time and 8 of a user.
 //! It ends with the tree of agents that waits, if it is a call of one. After that, or at another server, the call is made again
-//! with the user's answers if the tool's annotations are trusted and allow it. Otherwise the model reads that the call was lost.
-//! A process has one stream for the calls of all users. A question on it is declined while calls of more than one user are open,
-//! or have ended without an answer within 5 minutes.
+//! with the user's answers if the tool's annotations are trusted and allow it. Otherwise the model reads that the call was
+//! lost. A process has one stream for the calls of all users. A question on it is declined while calls of more than one user
+//! are open, or have ended without an answer within 5 minutes.
 //!
 //! A call whose user [cannot be asked](omniassist_server::tool::ToolContext::can_ask_user) says so to a server of version
 //! 2026-07-28. It declines the questions of earlier servers.
 //!
 //! # Resources and prompts
 //!
-//! A host reads them with [`McpServer::read`] and [`McpServer::prompt`], and shows them to its user. A model reads resources only
-//! if [`resource_tools`](McpServer::resource_tools) is set.
+//! A host reads them with [`McpServer::read`] and [`McpServer::prompt`], and shows them to its user. A model reads resources
+//! only if [`resource_tools`](McpServer::resource_tools) is set.
 //!
 //! # Apps
 //!
-//! With [`McpServer::apps`], the server learns that its apps (the extension `io.modelcontextprotocol/ui`) can be shown. A call of a
-//! tool with an app then tells the client of it, and the assistant serves the app's document below `/apps/{server}`; see
-//! [`omniassist_server::http`](omniassist_server::http#apps). A document has at most 2 MiB, and is kept for 60 s. An app may call
-//! the tools of its own server, which need the same approvals. It gets their results as the server sent them.
+//! With [`McpServer::apps`], the server learns that its apps (the extension `io.modelcontextprotocol/ui`) can be shown. A call
+//! of a tool with an app then tells the client of it, and the assistant serves the app's document below `/apps/{server}`; see
+//! [`omniassist_server::http`](omniassist_server::http#apps). A document has at most 2 MiB, and is kept for 60 s. An app may
+//! call the tools of its own server, which need the same approvals. It gets their results as the server sent them.
 //!
 //! Tools that are for apps alone are never offered to a model, with this setting and without it. The address of a document and
 //! who may call a tool are part of the pinned definition. The document itself is not pinned.

@@ -41,8 +41,8 @@ impl Pool {
         self.config.is_per_principal()
     }
 
-    /// Returns the link for a user, which is in use until the result is dropped. It is started in this runtime if there is none,
-    /// or if the runtime of the earlier one has ended.
+    /// Returns the link for a user, which is in use until the result is dropped. It is started in this runtime if there is
+    /// none, or if the runtime of the earlier one has ended.
     ///
     /// # Errors
     ///

@@ -52,8 +52,8 @@ impl McpServer {
         Self::new(name.into(), Endpoint::Stdio(Arc::new(Program::new(command))))
     }
 
-    /// Creates a server at a URL, with the transport “streamable HTTP”. No redirect is followed. A server on this machine is not
-    /// reached by the proxy of the system.
+    /// Creates a server at a URL, with the transport “streamable HTTP”. No redirect is followed. A server on this machine is
+    /// not reached by the proxy of the system.
     ///
     /// The URL must come from the application: it can be an address of the internal network, unless
     /// [`outbound`](Self::outbound) sets rules for it.
@@ -86,12 +86,12 @@ impl McpServer {
         self
     }
 
-    /// Sets rules for the requests to the server itself: its URL, and the addresses that its host has. Give them if someone else
-    /// than the application chooses the URL. Default: none, so that its address can be internal. They have no effect on a
+    /// Sets rules for the requests to the server itself: its URL, and the addresses that its host has. Give them if someone
+    /// else than the application chooses the URL. Default: none, so that its address can be internal. They have no effect on a
     /// process.
     ///
-    /// The bounds of time and bytes of the policy do not apply; those of this client do. Its root certificates are trusted too. No
-    /// proxy of the system is used.
+    /// The bounds of time and bytes of the policy do not apply; those of this client do. Its root certificates are trusted too.
+    /// No proxy of the system is used.
     pub fn outbound(mut self, policy: OutboundPolicy) -> Self {
         self.change().outbound = Some(policy);
         self
@@ -139,8 +139,8 @@ impl McpServer {
         self
     }
 
-    /// Begins the OAuth authorization of a user, and returns the URL for the user's browser. It replaces an authorization of the
-    /// user that has begun before. The user has 10 minutes.
+    /// Begins the OAuth authorization of a user, and returns the URL for the user's browser. It replaces an authorization of
+    /// the user that has begun before. The user has 10 minutes.
     ///
     /// Give the server as an `Arc` to the assistant to call this while it serves.
     ///
@@ -154,8 +154,8 @@ impl McpServer {
         authorizer.begin(principal).await
     }
 
-    /// Ends the authorization of a user. The route of the redirect calls it with the user of its request, as the application has
-    /// authenticated it, and with the query of its URL. The next run of the user has the tools.
+    /// Ends the authorization of a user. The route of the redirect calls it with the user of its request, as the application
+    /// has authenticated it, and with the query of its URL. The next run of the user has the tools.
     ///
     /// # Errors
     ///
@@ -197,8 +197,8 @@ impl McpServer {
         self
     }
 
-    /// Sets whether pages show the [apps](super#apps) of the server, which are its code. Default: `false`; the server is not told
-    /// that its apps can be shown, and the routes below `/apps/{server}` are unknown.
+    /// Sets whether pages show the [apps](super#apps) of the server, which are its code. Default: `false`; the server is not
+    /// told that its apps can be shown, and the routes below `/apps/{server}` are unknown.
     ///
     /// A call of a tool with an app sends the client the whole result of the server, beside the output that the model reads.
     pub fn apps(mut self, has_apps: bool) -> Self {

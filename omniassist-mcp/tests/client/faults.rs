@@ -40,8 +40,8 @@ async fn the_call_after_a_restart_is_right() {
     }
 }
 
-/// Shows the faults that the transport of this crate does not have. The one below has a new connection for each request, so that
-/// none is half-open.
+/// Shows the faults that the transport of this crate does not have. The one below has a new connection for each request, so
+/// that none is half-open.
 #[tokio::test]
 async fn the_bare_protocol_crate_waits_for_ever() {
     let faults = [("400 without an id", true), ("404", false), ("a hang", true), ("half-open", false)];

@@ -42,8 +42,8 @@ const PROGRAMS_OF_A_WORKER: u32 = 1_000;
 ///   cannot start threads or processes either.
 ///
 /// Other systems have the limits of the interpreter and of the pool only. Text that a worker itself writes to standard error,
-/// such as the message of its panic, appears in that of the server. If that is a file on Linux, the text is lost, and the signal
-/// `SIGXFSZ` ends the worker.
+/// such as the message of its panic, appears in that of the server. If that is a file on Linux, the text is lost, and the
+/// signal `SIGXFSZ` ends the worker.
 ///
 /// A worker inherits the descriptors of the server that are not closed by `exec`. Those that Rust and SQLite open are closed.
 #[derive(Clone)]

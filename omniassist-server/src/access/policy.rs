@@ -63,7 +63,8 @@ impl AccessPolicy {
     ///
     /// # Errors
     ///
-    /// Returns an error if the hook refuses the request or panics, or if no principal is known and anonymous requests are not allowed.
+    /// Returns an error if the hook refuses the request or panics, or if no principal is known and anonymous requests are not
+    /// allowed.
     pub(crate) async fn identify(&self, parts: &mut Parts) -> Result<(), AuthError> {
         if let Some(hook) = &self.hook {
             let answer =

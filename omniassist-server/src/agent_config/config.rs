@@ -75,7 +75,8 @@ use crate::one_line;
 /// | `ref` | of a node: the agent of code, or the other configuration, that it stands for |
 ///
 /// A node of type `tool` has the `name` of a tool. An edge leads from an agent to a tool or to another agent: one that it asks,
-/// or with `data.kind` `handoff` one to which it leaves the conversation. The agent that answers is the node with the id of the configuration, or else the only one to which no edge leads.
+/// or with `data.kind` `handoff` one to which it leaves the conversation. The agent that answers is the node with the id of the
+/// configuration, or else the only one to which no edge leads.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AgentConfig {
     pub(super) head: Head,

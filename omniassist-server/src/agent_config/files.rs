@@ -37,8 +37,8 @@ type BoxError = Box<dyn StdError + Send + Sync>;
 /// the agent stays as it was, and the log names the error, once for each version of the file. A list has the agents whose
 /// files have no error, or had none before. Without the folder there are no agents.
 ///
-/// [`build`](crate::AssistantBuilder::build) reads all files, and logs their errors. Other files of the folder are ignored, with
-/// a warning; subfolders, and names that begin with a dot, without one. A file has at most 1 MiB.
+/// [`build`](crate::AssistantBuilder::build) reads all files, and logs their errors. Other files of the folder are ignored,
+/// with a warning; subfolders, and names that begin with a dot, without one. A file has at most 1 MiB.
 #[derive(Debug, Clone)]
 pub struct FileAgents {
     inner: Arc<Inner>,

@@ -62,7 +62,8 @@ pub trait AgentLoader: Send + Sync + 'static {
     ///
     /// # Errors
     ///
-    /// Returns an error if there is no list now. The last good one is used then; without one, lists have the agents of code only.
+    /// Returns an error if there is no list now. The last good one is used then; without one, lists have the agents of code
+    /// only.
     fn list<'a>(&'a self, principal: &'a Principal) -> AgentFuture<'a, Vec<AgentSummary>>;
 
     /// Returns `true` if the agents depend on the user. With `false`, what was loaded for one user is used for all others, and

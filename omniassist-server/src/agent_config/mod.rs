@@ -10,9 +10,9 @@
 //! - **Changes:** an agent is loaded again after the [`ttl`](AgentCatalog::ttl). A run keeps the version with which it began.
 //!   One that another server takes over, or that goes on after an answer of the user, has the version of that time.
 //! - **Errors:** while a new version has an error, the last good one is used. Without a good version, clients get 503
-//!   `agent_invalid`, or `agents_unavailable` if the loader fails, and lists leave the agents out. Clients see nothing of the error.
-//!   It is logged once for each version, and [`Observe::agent_not_loaded`](crate::observe::Observe::agent_not_loaded) gets it
-//!   each time. What can be read when the assistant is built is checked then.
+//!   `agent_invalid`, or `agents_unavailable` if the loader fails, and lists leave the agents out. Clients see nothing of the
+//!   error. It is logged once for each version, and [`Observe::agent_not_loaded`](crate::observe::Observe::agent_not_loaded)
+//!   gets it each time. What can be read when the assistant is built is checked then.
 //! - **Users:** a loader gets the principal. An agent that it does not return for one is an unknown one for it:
 //!   404 `agent_not_found`.
 //! - **Other agents:** an agent can ask, and hand off to, those of its graph, those of code that the caller sees, and other

@@ -25,8 +25,9 @@ use crate::{Error, Result, RunContext};
 /// and shares all other settings: limits, hooks, budgets, seals, context and the store.
 ///
 /// Clients reach it below `/agents/{name}` and `/api/run/{name}` with the same routes and protocols as the assistant, in
-/// CopilotKit by its name, and for OpenAI's clients as the model `omniassist/{name}`. In process, [`Assistant::agent`](super::Assistant::agent)
-/// returns it. A chat may be continued with another agent; an approval counts only for the agent that asked for it.
+/// CopilotKit by its name, and for OpenAI's clients as the model `omniassist/{name}`. In process,
+/// [`Assistant::agent`](super::Assistant::agent) returns it. A chat may be continued with another agent; an approval counts
+/// only for the agent that asked for it.
 ///
 /// ```
 /// use omniassist_server::core::RunRequest;
@@ -109,7 +110,8 @@ impl Agent {
         self
     }
 
-    /// Attaches a [source](crate::tool::source) of tools. Default: none; the sources of the assistant are not those of the agent.
+    /// Attaches a [source](crate::tool::source) of tools. Default: none; the sources of the assistant are not those of the
+    /// agent.
     ///
     /// An `Arc` of a source is a source, so that the assistant and its agents can have the same.
     pub fn tool_source(mut self, source: impl Into<AttachedSource>) -> Self {
@@ -214,8 +216,8 @@ impl Agent {
     /// one does not fit either, the agent has failed with the reason `invalid_answer`. The model that asks reads the answer as
     /// JSON, and a tool reads it with [`AgentReport::output`](crate::tool::AgentReport::output).
     ///
-    /// Clients that talk to the agent themselves are not affected. [`build`](super::AssistantBuilder::build) fails if `T` is not
-    /// a struct with named fields.
+    /// Clients that talk to the agent themselves are not affected. [`build`](super::AssistantBuilder::build) fails if `T` is
+    /// not a struct with named fields.
     pub fn output<T: DeserializeOwned + JsonSchema>(mut self) -> Self {
         self.output = Some(Form::of::<T>());
         self
@@ -338,7 +340,8 @@ pub(super) fn register(
     Ok(named)
 }
 
-/// Adds the tools by which a model asks agents, or hands the conversation off to them. `whose` says who names them, for an error.
+/// Adds the tools by which a model asks agents, or hands the conversation off to them. `whose` says who names them, for an
+/// error.
 pub(super) fn add_tools(
     tools: &Tools,
     names: &[Text],

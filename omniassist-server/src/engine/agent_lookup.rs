@@ -28,7 +28,8 @@ impl Assistant {
         self.agent.as_ref().map(|agent| (&agent.settings.name, &agent.settings.description))
     }
 
-    /// Returns the agents of the builder that the sender of a request with these extensions [sees](super::Agent::visible_to), by name.
+    /// Returns the agents of the builder that the sender of a request with these extensions [sees](super::Agent::visible_to),
+    /// by name.
     pub fn visible_agents(&self, extensions: &Extensions) -> impl Iterator<Item = Self> {
         let caller = LazyCell::new(|| RunContext::of_caller(extensions.clone()));
         let agents = self.setup.agents.values().filter(move |agent| agent.is_visible(|| caller.clone()));
@@ -60,8 +61,8 @@ impl Assistant {
             .contains(tool)
     }
 
-    /// Returns the tools of a run that works for another one, or for a tree. It hands nothing off, and asks other agents only if
-    /// the depth of the tree allows it.
+    /// Returns the tools of a run that works for another one, or for a tree. It hands nothing off, and asks other agents only
+    /// if the depth of the tree allows it.
     ///
     /// # Errors
     ///

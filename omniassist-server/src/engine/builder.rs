@@ -242,9 +242,9 @@ impl AssistantBuilder {
 
     /// Sets the prices of models. Default: none. A [limit of cost](crate::TreeLimits::cost_micro_usd) needs them.
     ///
-    /// The cost of a run that succeeds, summaries of its context included, is then in [`RunOutcome::cost`](super::RunOutcome::cost), in its span, and in
-    /// the metadata of the message as `cost`. Clients can read that metadata: set no prices if users must not see
-    /// them.
+    /// The cost of a run that succeeds, summaries of its context included, is then in
+    /// [`RunOutcome::cost`](super::RunOutcome::cost), in its span, and in the metadata of the message as `cost`. Clients can
+    /// read that metadata: set no prices if users must not see them.
     pub fn prices(mut self, prices: Prices) -> Self {
         self.config.prices = Some(prices);
         self
@@ -317,9 +317,9 @@ impl AssistantBuilder {
     /// It is called exactly once for each run that began, after the last event was passed on: when the run finishes,
     /// fails, is stopped, reaches its deadline or is ended by a shutdown, and when the client disconnects. It is not
     /// called for a refused request, for a run that [`prepare`](Self::prepare) refuses, or for a [bridge](crate::bridge).
-    /// Each call is a task of the tokio runtime on which the run began. The response does not wait for it; [`Assistant::drain`] does, so drain before the process ends. A
-    /// task that cannot run or does not complete, because its runtime was shut down, is logged. So are a panic and an
-    /// error.
+    /// Each call is a task of the tokio runtime on which the run began. The response does not wait for it; [`Assistant::drain`]
+    /// does, so drain before the process ends. A task that cannot run or does not complete, because its runtime was shut down,
+    /// is logged. So are a panic and an error.
     ///
     /// ```
     /// use omniassist_server::core::RunRequest;

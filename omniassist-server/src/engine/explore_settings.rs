@@ -47,8 +47,8 @@ impl Explore {
         self
     }
 
-    /// Sets the longest wait for an answer of the user. The agent then goes on without one. For a call of a tool, the wait is at
-    /// most [`Limits::approval_lifetime`](crate::core::Limits::approval_lifetime). Default: 10 minutes.
+    /// Sets the longest wait for an answer of the user. The agent then goes on without one. For a call of a tool, the wait is
+    /// at most [`Limits::approval_lifetime`](crate::core::Limits::approval_lifetime). Default: 10 minutes.
     pub const fn answer_timeout(mut self, timeout: Duration) -> Self {
         self.answer_timeout = timeout;
         self

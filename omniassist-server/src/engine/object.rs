@@ -49,8 +49,8 @@ impl Assistant {
     ///
     /// # Errors
     ///
-    /// Returns an error if a run fails, if no answer fits, if the model refuses to answer or its answer is filtered, or if providers cannot take the schema of `T`, which must be of
-    /// type `object`.
+    /// Returns an error if a run fails, if no answer fits, if the model refuses to answer or its answer is filtered, or if
+    /// providers cannot take the schema of `T`, which must be of type `object`.
     pub async fn object<T: DeserializeOwned + JsonSchema>(
         &self,
         mut request: RunRequest,

@@ -77,8 +77,8 @@ pub(crate) struct Stores {
     pub(super) beat_now: Arc<Notify>,
     /// Receives hints and pieces, until they are dropped.
     pub(super) listeners: OnceLock<Vec<AbortOnDropHandle<()>>>,
-    /// Runs that may name this process although nothing here drives them, since an answer of the store was lost or a claimed run
-    /// could not be continued.
+    /// Runs that may name this process although nothing here drives them, since an answer of the store was lost or a claimed
+    /// run could not be continued.
     left: Mutex<HashSet<RunId>>,
     /// Free runs that this process failed to claim, such as those whose key it does not have.
     refused: Mutex<HashSet<RunId>>,

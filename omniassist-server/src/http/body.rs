@@ -32,9 +32,9 @@ const BEFORE_BREAK: Duration = Duration::from_millis(50);
 
 /// The body of a response of the assistant: whole, a stream of events, or the content of a stored file.
 ///
-/// Dropping the body of a run stops the run, unless the run is stored. Dropping the body of a runtime's stream unsubscribes from it. Failures are
-/// events of the stream; plain text has no events, so there the body [breaks off](CutAnswer). The body is `Sync`, as
-/// some frameworks require.
+/// Dropping the body of a run stops the run, unless the run is stored. Dropping the body of a runtime's stream unsubscribes
+/// from it. Failures are events of the stream; plain text has no events, so there the body [breaks off](CutAnswer). The body is
+/// `Sync`, as some frameworks require.
 #[must_use = "a body does nothing unless polled"]
 pub struct AssistantBody(Kind);
 

@@ -239,7 +239,8 @@ fn agent_info(name: &str, description: &str) -> Value {
     })
 }
 
-/// Returns the description of the runtime, with the agents that the caller sees. It promises routes of threads if there is a store, and no web sockets.
+/// Returns the description of the runtime, with the agents that the caller sees. It promises routes of threads if there is a
+/// store, and no web sockets.
 async fn info(assistant: &Assistant, extensions: &Extensions) -> Value {
     let is_stored = assistant.stores().is_some();
     let endpoints = json!({

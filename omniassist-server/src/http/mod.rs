@@ -49,8 +49,9 @@
 //! | `POST /copilotkit` | CopilotKit's runtime: the single route, which combines those below |
 //! | `/copilotkit/…` | `GET /info`, `POST /agent/{agent}/run`, `/connect`, `/suggest` and `/stop/{thread}`; with a store `GET /threads`, `PATCH` and `DELETE /threads/{thread}` |
 //!
-//! Every response has `X-Content-Type-Options: nosniff`. Complete responses have `Cache-Control: no-store`, apart from scripts. Streams have
-//! `Cache-Control: no-cache, no-store, no-transform` and `X-Accel-Buffering: no`, so that proxies do not hold them back.
+//! Every response has `X-Content-Type-Options: nosniff`. Complete responses have `Cache-Control: no-store`, apart from scripts.
+//! Streams have `Cache-Control: no-cache, no-store, no-transform` and `X-Accel-Buffering: no`, so that proxies do not hold them
+//! back.
 //!
 //! # Errors
 //!
@@ -198,9 +199,9 @@
 //! With `?chat=` and a [store](crate::AssistantBuilder::store), each tree is a run of this chat of a known principal, and takes
 //! the place of the chat's run in progress. Another server then answers `get-agent-tree` with the states: a change of step or
 //! status is up to 100 ms late there, and other changes about a second. `user-intervention` with the status `cancelled`,
-//! `POST /{chat_id}/agents/{agent}/stop` and `POST /{chat_id}/stop` reach the tree from there. Other interventions and answers to
-//! questions are taken by the connection of the tree only. When the tree has ended, with its connection or its server, agents
-//! that were at work are `cancelled`. The last states stay readable until the journal is deleted
+//! `POST /{chat_id}/agents/{agent}/stop` and `POST /{chat_id}/stop` reach the tree from there. Other interventions and answers
+//! to questions are taken by the connection of the tree only. When the tree has ended, with its connection or its server,
+//! agents that were at work are `cancelled`. The last states stay readable until the journal is deleted
 //! ([`Retention::journals`](crate::store::Retention::journals), 1 h by default). After that, `GET /{chat_id}/agents` is 410
 //! `events_expired`, and `get-agent-tree` returns no agents. It also returns none while the chat's latest run is no tree. Use a
 //! chat for trees alone: a message takes the place of a tree. A page that resumes the chat shows a tree as a message with
@@ -234,17 +235,18 @@
 //!
 //! An app is a document of a [source of tools](crate::tool::source::SourceApps), such as that of an MCP server, which a page
 //! shows for a call of a tool. Its code is that of another party. The document has a `Content-Security-Policy` with
-//! `sandbox allow-scripts allow-forms`, so it has no origin, also if a user opens its URL. Its requests reach the hosts that its
-//! server declares ([`AppOrigin`](crate::tool::source::AppOrigin)), and nothing of the page or of this server. No policy of a
-//! document prevents that it opens another page in its own frame, with data in the address. That of your page does, with
-//! `frame-src 'self'`. The page passes its messages on. Its requests carry the credentials of the chat in a cookie: a frame cannot send an `Authorization`.
+//! `sandbox allow-scripts allow-forms`, so it has no origin, also if a user opens its URL. Its requests reach the hosts that
+//! its server declares ([`AppOrigin`](crate::tool::source::AppOrigin)), and nothing of the page or of this server. No policy of
+//! a document prevents that it opens another page in its own frame, with data in the address. That of your page does, with
+//! `frame-src 'self'`. The page passes its messages on. Its requests carry the credentials of the chat in a cookie: a frame
+//! cannot send an `Authorization`.
 //!
 //! `POST /apps/{server}/call` runs a tool of the same source in the name of the user, as a call of a model runs: arguments,
 //! hooks, approvals, limits and audit are the same. The `chatId` is for hooks ([`AppCall`](crate::tool::source::AppCall)); the
 //! run of the chat goes on. The answer is `{"output"}`, or `{"errorText"}` if the call failed. A user who has to approve the
-//! call gets 409 `approval_needed` with the `approval` and a `pending` message. The page asks, sets `state` of the tool part of this
-//! message to `approval-responded` with `approval.approved`, and posts it as `{"message", "chatId"}`. A tool that apps may not call is 403
-//! `tool_not_for_apps`; any other name is 404 `tool_not_found`.
+//! call gets 409 `approval_needed` with the `approval` and a `pending` message. The page asks, sets `state` of the tool part of
+//! this message to `approval-responded` with `approval.approved`, and posts it as `{"message", "chatId"}`. A tool that apps may
+//! not call is 403 `tool_not_for_apps`; any other name is 404 `tool_not_found`.
 //!
 //! # Failed runs
 //!

@@ -126,8 +126,9 @@ impl PostedRun {
     /// Begins the run and returns the response that streams it. It waits for [rate limits and budgets](crate::throttle)
     /// only. With `?protocol=text`, the response of a run that fails breaks off, with status 200.
     ///
-    /// A run that was read by [`Bridge::read`](crate::bridge::Bridge::read) is answered 401 without a [`Principal`](crate::Principal) in its
-    /// extensions, unless [anonymous requests are allowed](crate::AssistantBuilder::allow_anonymous).
+    /// A run that was read by [`Bridge::read`](crate::bridge::Bridge::read) is answered 401 without a
+    /// [`Principal`](crate::Principal) in its extensions, unless
+    /// [anonymous requests are allowed](crate::AssistantBuilder::allow_anonymous).
     pub async fn respond(self, assistant: &Assistant) -> Response<AssistantBody> {
         let http_version = self.http_version;
         let response = self.begin(assistant).await;

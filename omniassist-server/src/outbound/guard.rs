@@ -11,8 +11,8 @@ use super::{OutboundError, OutboundPolicy};
 use crate::panics;
 
 impl OutboundPolicy {
-    /// Looks a host up, and returns the addresses that the policy allows. A client that connects to one of them, and does not look
-    /// the host up again, obeys the policy.
+    /// Looks a host up, and returns the addresses that the policy allows. A client that connects to one of them, and does not
+    /// look the host up again, obeys the policy.
     ///
     /// # Errors
     ///

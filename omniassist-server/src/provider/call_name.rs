@@ -6,9 +6,9 @@ use sha2::{Digest, Sha256};
 /// The characters that stay of a name that is changed. With `_` before them and the hash after them, it has at most 64.
 const MAX_KEPT: usize = 56;
 
-/// Returns the name under which a call is sent. A model may call a tool that does not exist, by a name for which the APIs refuse
-/// each later request. Characters of such a name are replaced by `_`, and the first 6 hexadecimal digits of its SHA-256 hash
-/// follow.
+/// Returns the name under which a call is sent. A model may call a tool that does not exist, by a name for which the APIs
+/// refuse each later request. Characters of such a name are replaced by `_`, and the first 6 hexadecimal digits of its SHA-256
+/// hash follow.
 pub(super) fn accepted(name: &Text) -> Text {
     // Gemini refuses a name that begins with a digit or `-`.
     let begins = |letter: char| letter.is_ascii_alphabetic() || letter == '_';

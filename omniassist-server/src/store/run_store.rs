@@ -35,8 +35,8 @@ pub trait RunStore: Send + Sync + 'static {
     /// Appends segments, at most one of each run. Each is judged by itself, and the answers have the order of the segments.
     ///
     /// A segment is taken if its writer still drives the run and its position is free, or if the same writer stored it
-    /// there before. Its [usage](Segment::used) is added once. A writer sends the next position only after the one before was taken, and sends a segment again only
-    /// as it was.
+    /// there before. Its [usage](Segment::used) is added once. A writer sends the next position only after the one before was
+    /// taken, and sends a segment again only as it was.
     ///
     /// # Errors
     ///

@@ -62,7 +62,8 @@ impl RunTrace {
         }
     }
 
-    /// Returns the trace of a call that a tool makes in the name of another one. Spans of tools are children of the current one.
+    /// Returns the trace of a call that a tool makes in the name of another one. Spans of tools are children of the current
+    /// one.
     pub(crate) fn within_call() -> Self {
         let mut trace = Self::none();
         (trace.step, trace.steps) = (Span::current(), 1);

@@ -33,7 +33,8 @@ use crate::Principal;
 /// # A shared store
 ///
 /// Servers that share a store share the budget. Each method is one atomic step, such as a Lua script in Redis or a
-/// transaction in PostgreSQL. The functions of `testing::store::budgets` check an implementation. This budget has a map in place of the store:
+/// transaction in PostgreSQL. The functions of `testing::store::budgets` check an implementation. This budget has a map in
+/// place of the store:
 ///
 /// ```
 /// use std::collections::HashMap;

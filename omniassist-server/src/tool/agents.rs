@@ -35,11 +35,11 @@ impl Agents {
     /// [input](crate::Agent::input) has a type. The agent sees the task and the context of the host, and nothing of the
     /// conversation.
     ///
-    /// As many agents as [`TreeLimits::parallel`](omniassist_core::tree::TreeLimits::parallel) allows work at the same time, and
-    /// more wait. Dropping the future stops the agent.
+    /// As many agents as [`TreeLimits::parallel`](omniassist_core::tree::TreeLimits::parallel) allows work at the same time,
+    /// and more wait. Dropping the future stops the agent.
     ///
-    /// The agent cannot wait for the user, because the tool cannot go on later: its calls that need an approval or a form do not
-    /// run. An agent that a model [asks](crate::AssistantBuilder::delegates) can.
+    /// The agent cannot wait for the user, because the tool cannot go on later: its calls that need an approval or a form do
+    /// not run. An agent that a model [asks](crate::AssistantBuilder::delegates) can.
     ///
     /// # Errors
     ///

@@ -215,8 +215,9 @@ impl ToolContext {
     ///
     /// This method does not wait. When the user's connection is slower than the tool, the oldest values are left out:
     /// at most 16 values, of
-    /// [`Limits::max_unread_tool_bytes`](omniassist_core::Limits::max_unread_tool_bytes), wait. A value larger than the tool's output cap is cut like an output. A value
-    /// without a JSON form is logged and left out, as is a value after the end of the call.
+    /// [`Limits::max_unread_tool_bytes`](omniassist_core::Limits::max_unread_tool_bytes), wait. A value larger than the tool's
+    /// output cap is cut like an output. A value without a JSON form is logged and left out, as is a value after the end of the
+    /// call.
     pub fn progress(&self, value: impl Serialize) {
         match output::to_json(&value, self.inner.limits) {
             Ok(value) => self.inner.updates.progress(value),
@@ -228,8 +229,8 @@ impl ToolContext {
     /// should not block.
     ///
     /// The client gets the difference; several changes become one when it reads slowly. Other formats have no shared
-    /// state and send nothing. The tools of an agent that the run asks, and tools that another tool calls, have the same state. A
-    /// tree of agents on a WebSocket has none.
+    /// state and send nothing. The tools of an agent that the run asks, and tools that another tool calls, have the same state.
+    /// A tree of agents on a WebSocket has none.
     pub fn update_shared_state<T>(&self, update: impl FnOnce(&mut Value) -> T) -> T {
         let given = self.inner.run.state().update(update);
         self.inner.updates.state_changed();

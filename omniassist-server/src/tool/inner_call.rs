@@ -35,9 +35,9 @@ impl ToolContext {
     ///
     /// The call ends here, because the answer can come much later and to another server: the first time, the method returns an
     /// error that the tool must return at once. When the user has answered, the tool runs again from its beginning, with the
-    /// same arguments. The same form then has its answer, and this method returns it. Effects before it are repeated, unless the
-    /// tool finds in [`resumed_state`](Self::resumed_state) that it had them. `state` is what the tool finds there; that of a
-    /// later form replaces it. A tool that asks several forms one after the other keeps the earlier answers in it.
+    /// same arguments. The same form then has its answer, and this method returns it. Effects before it are repeated, unless
+    /// the tool finds in [`resumed_state`](Self::resumed_state) that it had them. `state` is what the tool finds there; that of
+    /// a later form replaces it. A tool that asks several forms one after the other keeps the earlier answers in it.
     ///
     /// The state is kept with the run, or encrypted with the client if the run is not stored. It has at most 32 KiB as JSON.
     ///
@@ -81,8 +81,8 @@ impl ToolContext {
     }
 
     /// Calls another tool in the name of this call, and returns its output. The call passes the checks of a model's call: the
-    /// tool's schema, approval, rate limits, timeout and output cap, the hooks of the assistant, and its audit log. The tool finds
-    /// the context, the shared state and the body's other fields of this run, and not its messages.
+    /// tool's schema, approval, rate limits, timeout and output cap, the hooks of the assistant, and its audit log. The tool
+    /// finds the context, the shared state and the body's other fields of this run, and not its messages.
     ///
     /// If the user must approve it, or if the tool asks the user itself, this call waits too, as it does in
     /// [`ask_user`](Self::ask_user): it ends with an error that the tool must return, and runs again from its beginning. The same

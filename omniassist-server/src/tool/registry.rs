@@ -388,8 +388,8 @@ impl ToolSnapshot {
         }
     }
 
-    /// Returns the text for a model that calls a tool which does not exist. It lists the names of the tools there are. A name that
-    /// providers refuse is part of the text, since the call is sent to them under another name.
+    /// Returns the text for a model that calls a tool which does not exist. It lists the names of the tools there are. A name
+    /// that providers refuse is part of the text, since the call is sent to them under another name.
     fn no_such_tool(&self, name: &str) -> Text {
         let name = match check_tool_name(name) {
             Ok(()) => String::new(),

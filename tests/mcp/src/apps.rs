@@ -28,7 +28,8 @@ const COOKIE: &str = "session=secret";
 const POLICY: &str = "default-src 'none'; script-src 'self'; connect-src 'self'; frame-src 'self'; \
     require-trusted-types-for 'script'; trusted-types 'none'";
 
-/// Serves the assistant, and the pages of a folder. The model calls the tool that the user names, with arguments after the name.
+/// Serves the assistant, and the pages of a folder. The model calls the tool that the user names, with arguments after the
+/// name.
 pub(crate) fn serve(script: &str, pages: &str) -> Result<(), AnyError> {
     let server = |name: &'static str| {
         let mut program = Command::new("node");

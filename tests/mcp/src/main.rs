@@ -1,6 +1,6 @@
 //! `omniassist-mcp-served ADAPTER` serves an assistant at `/assistant/mcp` through an adapter: `axum`, `hyper` or `actix`. With
-//! `stdio`, it serves the client at its standard input and output. The official suite and the official clients of MCP call it. Its tools are those that the suite names, as far as an assistant
-//! offers what they show.
+//! `stdio`, it serves the client at its standard input and output. The official suite and the official clients of MCP call it.
+//! Its tools are those that the suite names, as far as an assistant offers what they show.
 //!
 //! `omniassist-mcp-served desk SCRIPT` serves an assistant with the tools of the MCP server that Node.js runs from SCRIPT. The
 //! official clients of pages answer its questions. `OPENAI_BASE_URL` names its model.

@@ -16,8 +16,8 @@
 //!
 //! # Clusters
 //!
-//! `cluster DATABASE PART` with `sqlite`, `postgres` or `postgres+redis` starts three *servers* with one database, relays before and behind them, and clients that post to
-//! any server and come back to another when they lose it. The parts:
+//! `cluster DATABASE PART` with `sqlite`, `postgres` or `postgres+redis` starts three *servers* with one database, relays
+//! before and behind them, and clients that post to any server and come back to another when they lose it. The parts:
 //!
 //! - `probes`: an approval at two servers at the same time, and stops at a server that does not drive the run, with the time
 //!   until the end.

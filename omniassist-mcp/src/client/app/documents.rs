@@ -26,7 +26,8 @@ const MAX_KEPT: usize = 16;
 /// The time for which a document is kept.
 const FRESH: Duration = Duration::from_secs(60);
 
-/// The documents of a server's apps that were read lately. Each user has documents of its own, as the server may tell them apart.
+/// The documents of a server's apps that were read lately. Each user has documents of its own, as the server may tell them
+/// apart.
 #[derive(Default)]
 pub(in crate::client) struct Documents {
     kept: Mutex<VecDeque<Kept>>,

@@ -127,7 +127,8 @@ impl Listing {
         if *bytes > MAX_BYTES { Err(McpError::over_limit("8 MiB")) } else { Ok(()) }
     }
 
-    /// Returns `true` if the server has this tool with exactly this definition. Of two tools with its name, the later one counts.
+    /// Returns `true` if the server has this tool with exactly this definition. Of two tools with its name, the later one
+    /// counts.
     pub(in crate::client) fn has(&self, tool: &Definition) -> bool {
         let end = self.tools.partition_point(|other| other.name <= tool.name);
         let last = self.tools.get(..end).and_then(<[_]>::last);

@@ -41,8 +41,8 @@ struct Held<C> {
 }
 
 impl<C: OpenCall> HeldCalls<C> {
-    /// Holds an open call of a tool for a user, and returns its id. If there are too many, the call is returned. The server reads
-    /// of its end when the time is up, or when `unanswered` is cancelled.
+    /// Holds an open call of a tool for a user, and returns its id. If there are too many, the call is returned. The server
+    /// reads of its end when the time is up, or when `unanswered` is cancelled.
     pub(in crate::client) fn hold(
         &self,
         owner: &Principal,

@@ -60,7 +60,8 @@ pub struct CredentialKey {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum CredentialKind {
-    /// The tokens of a user, for one URL of the server. They stay until they are removed, or the authorization server refuses them.
+    /// The tokens of a user, for one URL of the server. They stay until they are removed, or the authorization server refuses
+    /// them.
     Tokens,
     /// An authorization that has begun. It is of no use after 10 minutes.
     Authorization,

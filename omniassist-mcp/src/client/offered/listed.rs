@@ -2,7 +2,8 @@ use rmcp::model::{Prompt, Resource, ResourceTemplate};
 
 use crate::client::cleaned;
 
-/// A resource of a server, or a template of some, as the server lists it. Its texts have no hidden characters and at most 2 KiB.
+/// A resource of a server, or a template of some, as the server lists it. Its texts have no hidden characters and at most 2
+/// KiB.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct McpResource {

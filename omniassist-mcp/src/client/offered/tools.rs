@@ -20,7 +20,8 @@ pub(in crate::client) fn tools(config: &Arc<Config>, pool: &Arc<Pool>) -> [Tool;
         .map(|(name, tool)| limited(name, tool, config, pool))
 }
 
-/// Sets what holds for the other tools of the server too. Apps read resources by a route of their own. Resources are read only, if the server is trusted in that.
+/// Sets what holds for the other tools of the server too. Apps read resources by a route of their own. Resources are read only,
+/// if the server is trusted in that.
 fn limited(name: &str, mut tool: Tool, config: &Config, pool: &Arc<Pool>) -> Tool {
     let (of_caller, server) = (Arc::clone(pool), config.name.clone());
     tool = tool.timeout(config.tool_timeout()).visible_to(move |run| {

@@ -54,8 +54,8 @@ impl PinFile {
         Ok(pinned)
     }
 
-    /// Locks the file until the result is dropped or the process ends. The lock is on another file, because each change replaces
-    /// this one.
+    /// Locks the file until the result is dropped or the process ends. The lock is on another file, because each change
+    /// replaces this one.
     fn lock(&self) -> io::Result<File> {
         let mut path = self.path.clone().into_os_string();
         path.push(".guard");

@@ -89,8 +89,8 @@ impl Pins {
     /// Keeps the pins in a file. A file that does not exist has no pins. It is read now, and again for a tool that is new or
     /// changed. It is replaced when a tool is accepted.
     ///
-    /// Processes can share it, and keep the pins of each other. A tool that one has accepted is offered by another when that one
-    /// next reads the list of the server. They lock a file beside it, which has the same name with `.guard` at its end.
+    /// Processes can share it, and keep the pins of each other. A tool that one has accepted is offered by another when that
+    /// one next reads the list of the server. They lock a file beside it, which has the same name with `.guard` at its end.
     ///
     /// # Errors
     ///

@@ -27,7 +27,8 @@ impl AssistantBuilder {
     /// [`AgentLoader`](crate::agent_config::AgentLoader), or an [`AgentCatalog`] with the tools that they can name. Default:
     /// none. See [`agent_config`](crate::agent_config).
     ///
-    /// [`build`](Self::build) logs the errors of [files](crate::agent_config::AgentLoader::at_build), and does not fail for them.
+    /// [`build`](Self::build) logs the errors of [files](crate::agent_config::AgentLoader::at_build), and does not fail for
+    /// them.
     ///
     /// The model of the assistant itself asks agents of the builder only.
     pub fn agents(mut self, catalog: impl Into<AgentCatalog>) -> Self {
@@ -39,16 +40,16 @@ impl AssistantBuilder {
     /// Default: none.
     ///
     /// An agent that is asked sees its task and the context of the host, and nothing of the conversation. It has its own
-    /// prompt, tools and model, and the same principal, budgets, hooks and shared state. It ends with the call. Its text is data of the
-    /// stream (`data-agent-delta` in the AI SDK), and its answer is the result of the call.
+    /// prompt, tools and model, and the same principal, budgets, hooks and shared state. It ends with the call. Its text is
+    /// data of the stream (`data-agent-delta` in the AI SDK), and its answer is the result of the call.
     ///
     /// A call of it that needs an approval, the input of a form or the output of a front-end tool is shown to the client among
     /// those of the run. The run ends, and the agent goes on with the answer, on any server with the same
-    /// [seal keys](Self::seal_keys), or the same store. Without a store, the client keeps the state of the agent, encrypted and of
-    /// at most 64 KiB. An agent with a longer state fails then, and so does an agent of a server that does not seal.
+    /// [seal keys](Self::seal_keys), or the same store. Without a store, the client keeps the state of the agent, encrypted and
+    /// of at most 64 KiB. An agent with a longer state fails then, and so does an agent of a server that does not seal.
     ///
-    /// A stored run keeps the work of agents: another server resumes each one after its last complete turn. An agent that a tool
-    /// of the host has asked ends as `interrupted`.
+    /// A stored run keeps the work of agents: another server resumes each one after its last complete turn. An agent that a
+    /// tool of the host has asked ends as `interrupted`.
     ///
     /// Tools can ask agents too, with the extractor [`Agents`](crate::tool::Agents).
     pub fn delegates<I>(mut self, agents: I) -> Self

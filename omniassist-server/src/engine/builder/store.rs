@@ -57,8 +57,8 @@ impl AssistantBuilder {
     ///
     /// Tools find in them what a middleware puts into the extensions of a request, as
     /// [`Extension<T>`](crate::tool::Extension). The context has the principal, the chat id and the stored messages. The
-    /// principal cannot be replaced. If the function fails, panics or takes longer than 30 seconds, it is called again twice. The
-    /// run then ends as
+    /// principal cannot be replaced. If the function fails, panics or takes longer than 30 seconds, it is called again twice.
+    /// The run then ends as
     /// [`Interrupted`](crate::store::RunState::Interrupted), and what it wrote is kept.
     ///
     /// ```

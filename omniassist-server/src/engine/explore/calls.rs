@@ -64,8 +64,8 @@ impl Waiting {
         !self.questions.is_empty()
     }
 
-    /// Returns the message of the run with the answers of the user. Shows the questions, and waits. `None` if the user wants the
-    /// answer of the agent now.
+    /// Returns the message of the run with the answers of the user. Shows the questions, and waits. `None` if the user wants
+    /// the answer of the agent now.
     pub(super) async fn ask(self, tree: &Tree, id: &Text) -> Option<Message> {
         let mut message = self.written.into_message();
         message.role = Role::Assistant;

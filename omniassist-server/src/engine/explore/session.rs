@@ -64,9 +64,9 @@ impl AgentSession {
         self
     }
 
-    /// Sets what the client can show: the approval of a call, or a form. Its questions are frames of the stream with a `call`, to
-    /// be answered with [`call_response`](Self::call_response). Front-end tools are not offered. Default: nothing, so that the
-    /// model reads that the user cannot be asked.
+    /// Sets what the client can show: the approval of a call, or a form. Its questions are frames of the stream with a `call`,
+    /// to be answered with [`call_response`](Self::call_response). Front-end tools are not offered. Default: nothing, so that
+    /// the model reads that the user cannot be asked.
     #[must_use]
     pub fn abilities(mut self, abilities: ClientAbilities) -> Self {
         self.abilities = abilities;
@@ -76,9 +76,9 @@ impl AgentSession {
 
     /// Sets the chat to which the trees belong. Default: none, so that they are not stored.
     ///
-    /// With a [store](crate::AssistantBuilder::store) and a known principal, each tree is then a run of this chat, and takes the
-    /// place of the run in progress. Every server of the store reads its states and stops it, and the states stay readable when
-    /// it has ended. It ends with its stream in any case, and writes no message of the conversation.
+    /// With a [store](crate::AssistantBuilder::store) and a known principal, each tree is then a run of this chat, and takes
+    /// the place of the run in progress. Every server of the store reads its states and stops it, and the states stay readable
+    /// when it has ended. It ends with its stream in any case, and writes no message of the conversation.
     #[must_use]
     pub fn chat(mut self, chat: impl Into<Text>) -> Self {
         self.chat = Some(chat.into());
@@ -117,11 +117,12 @@ impl AgentSession {
     }
 
     /// Returns the states of all agents of the chat's latest run, parents first, which may be a tree of another server. While
-    /// the tree of this session is at work, or without a stored [chat](Self::chat), it is [`get_agent_tree`](Self::get_agent_tree).
+    /// the tree of this session is at work, or without a stored [chat](Self::chat), it is
+    /// [`get_agent_tree`](Self::get_agent_tree).
     ///
-    /// Another server has a change of step or status up to 100 ms late, and others about a second late. While a tree has written
-    /// more than [`max_written_state_bytes`](crate::core::Limits::max_written_state_bytes), it has earlier states. Agents of a
-    /// run that was given up are cancelled.
+    /// Another server has a change of step or status up to 100 ms late, and others about a second late. While a tree has
+    /// written more than [`max_written_state_bytes`](crate::core::Limits::max_written_state_bytes), it has earlier states.
+    /// Agents of a run that was given up are cancelled.
     ///
     /// # Errors
     ///
@@ -187,13 +188,13 @@ impl AgentSession {
         Err(InterventionError(Refused::Query))
     }
 
-    /// Answers a question about a call. With a stored [chat](Self::chat), the agent may work for the chat's latest run on another
-    /// server, which gets the answer within about a second.
+    /// Answers a question about a call. With a stored [chat](Self::chat), the agent may work for the chat's latest run on
+    /// another server, which gets the answer within about a second.
     ///
     /// # Errors
     ///
-    /// Returns an error that names the field if the agent has no such open question, or if the answer does not fit it. The question
-    /// stays open then. Returns an error if the store is not available, or the journal cannot be read.
+    /// Returns an error that names the field if the agent has no such open question, or if the answer does not fit it. The
+    /// question stays open then. Returns an error if the store is not available, or the journal cannot be read.
     pub async fn call_response(&self, response: CallResponse) -> Result<(), Error> {
         let CallResponse { agent_id, query_id, .. } = &response;
         let (agent_id, query_id) = (agent_id.clone(), query_id.clone());

@@ -39,8 +39,8 @@ pub struct Export {
 }
 
 impl Conversations {
-    /// Exports all conversations of a principal, one line of JSON each, with all branches. [`Assistant::usage`](crate::Assistant::usage) has its
-    /// usage.
+    /// Exports all conversations of a principal, one line of JSON each, with all branches.
+    /// [`Assistant::usage`](crate::Assistant::usage) has its usage.
     #[must_use]
     pub fn export(&self, principal: &Principal) -> Export {
         let (conversations, scope) = (self.clone(), Scope::of(principal));

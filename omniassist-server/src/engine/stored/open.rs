@@ -161,7 +161,8 @@ impl Assistant {
     ///
     /// # Errors
     ///
-    /// Returns an error if the post has another message, the events of the run are no longer kept, or the store is not available.
+    /// Returns an error if the post has another message, the events of the run are no longer kept, or the store is not
+    /// available.
     async fn repeated(
         &self,
         post: &StoredPost<'_>,

@@ -97,7 +97,8 @@ impl Assistant {
         Ok(TreeRun::new(stores, scope, chat, writer, control))
     }
 
-    /// Gives an open question of a tree its answer, at whichever instance. Returns `false` if it has one, or if the tree has ended.
+    /// Gives an open question of a tree its answer, at whichever instance. Returns `false` if it has one, or if the tree has
+    /// ended.
     ///
     /// # Errors
     ///

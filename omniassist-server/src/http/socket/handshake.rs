@@ -20,8 +20,8 @@ use crate::{Assistant, Principal};
 ///
 /// # Errors
 ///
-/// Returns an error if the request is not that of a WebSocket, its server cannot upgrade it, there is no such agent, no chat can
-/// have this name, the assistant is draining, or a limit of connections is reached.
+/// Returns an error if the request is not that of a WebSocket, its server cannot upgrade it, there is no such agent, no chat
+/// can have this name, the assistant is draining, or a limit of connections is reached.
 pub(in crate::http) async fn accept(
     assistant: &Assistant,
     mut parts: Parts,

@@ -33,8 +33,8 @@ const KEYWORDS: &[&str] = &[
 /// The formats that the API accepts. Others (`uint32`, `uuid`) are annotations only.
 const FORMATS: &[&str] = &["date", "date-time", "double", "enum", "float", "int32", "int64", "time"];
 
-/// The maximum number of bytes of the schemas that replace references in `allOf`, for one schema. References that repeat each other
-/// would take exponential time.
+/// The maximum number of bytes of the schemas that replace references in `allOf`, for one schema. References that repeat each
+/// other would take exponential time.
 const MAX_REPLACED: usize = 64 * 1024;
 
 /// Returns the schema without the keywords that the API ignores. A keyword that it refuses is replaced by an

@@ -6,8 +6,8 @@ use crate::testing::turn::pieces;
 /// Approximate bytes of text and arguments in one delta.
 const DELTA: usize = 6;
 
-/// A provider's answer as the body of an event stream. The functions of [`responses_sse`](super::responses_sse) and [`chat_sse`](super::chat_sse)
-/// create it.
+/// A provider's answer as the body of an event stream. The functions of [`responses_sse`](super::responses_sse) and
+/// [`chat_sse`](super::chat_sse) create it.
 ///
 /// Parts are sent in the order in which they were added, surrounded by the protocol's own start, end and finish events.
 ///

@@ -1,8 +1,8 @@
 //! Token budgets that several processes share.
 //!
 //! A [`TokenBudget`] is no store of runs, so it has a factory of its own, [`BudgetFactory`], and [`all`](super::all) does not
-//! check it. A budget of one process need not let reservations expire, because the assistant settles each of them. Its test calls
-//! all functions but [`a_reservation_that_nobody_settles_expires`].
+//! check it. A budget of one process need not let reservations expire, because the assistant settles each of them. Its test
+//! calls all functions but [`a_reservation_that_nobody_settles_expires`].
 //!
 //! ```
 //! use std::time::Duration;
@@ -120,8 +120,8 @@ pub async fn a_repeated_reservation_replaces_the_earlier_one<F: BudgetFactory>(f
     assert_eq!(reserve(&second, "c", 1..=100).await, Ok(70));
 }
 
-/// The end of a reservation counts the tokens that were used, and gives the others back. Tokens of a reservation that the budget
-/// does not know count too.
+/// The end of a reservation counts the tokens that were used, and gives the others back. Tokens of a reservation that the
+/// budget does not know count too.
 pub async fn used_tokens_count<F: BudgetFactory>(factory: &F) {
     let [first, second] = factory.create(100).await;
     assert_eq!(reserve(&first, "a", 1..=80).await, Ok(80));

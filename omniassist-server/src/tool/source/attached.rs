@@ -8,7 +8,8 @@ use crate::RunContext;
 use crate::tool::Tool;
 use crate::visibility::Visibility;
 
-/// A source with the choice of its tools. Cloning gives another handle to the source. Every [`ToolSource`] converts into one that offers all its tools to all callers.
+/// A source with the choice of its tools. Cloning gives another handle to the source. Every [`ToolSource`] converts into one
+/// that offers all its tools to all callers.
 #[derive(Clone)]
 #[must_use = "a source does nothing until it is attached"]
 pub struct AttachedSource {

@@ -92,7 +92,8 @@ pub trait ToolSource: Send + Sync + 'static {
         Box::pin(ready(true))
     }
 
-    /// Returns the state for a caller in the manifest, if it is not the state of the source. The default returns `None` at once.
+    /// Returns the state for a caller in the manifest, if it is not the state of the source. The default returns `None` at
+    /// once.
     ///
     /// It is called for each manifest. The source sets its own deadline.
     fn state_for<'a>(&'a self, caller: &'a RunContext) -> StateFuture<'a> {

@@ -30,8 +30,8 @@ impl Encoder {
     }
 
     /// Writes the state after these events, for a client that begins to read in the middle of a run: a snapshot of all
-    /// messages, the shared state and activities. The starts of the text that is being written and of the agents at work follow,
-    /// and the end of the run if the events have it. The encoder must be new and have a [copy](Self::copying).
+    /// messages, the shared state and activities. The starts of the text that is being written and of the agents at work
+    /// follow, and the end of the run if the events have it. The encoder must be new and have a [copy](Self::copying).
     pub fn catch_up<'a>(&mut self, events: impl IntoIterator<Item = &'a RunEvent>, out: &mut BytesMut) {
         let events: Vec<_> = events.into_iter().collect();
         let (mut unread, mut shown, mut end) = (BytesMut::new(), BytesMut::new(), None);

@@ -31,9 +31,9 @@ const LEAST_COMPACTED: u64 = 1_000;
 
 /// OpenAI's models over the [Responses API](https://platform.openai.com/docs/api-reference/responses).
 ///
-/// OpenAI stores nothing (`store: false`), except with [`background`](ApiProviderBuilder::background). Each request contains the whole conversation, with the model's encrypted
-/// reasoning, so any instance of the host can continue it. For servers without this API, use
-/// [`OpenAiChatProvider`](super::OpenAiChatProvider).
+/// OpenAI stores nothing (`store: false`), except with [`background`](ApiProviderBuilder::background). Each request contains
+/// the whole conversation, with the model's encrypted reasoning, so any instance of the host can continue it. For servers
+/// without this API, use [`OpenAiChatProvider`](super::OpenAiChatProvider).
 ///
 /// ```
 /// use omniassist_server::OpenAiProvider;
