@@ -40,7 +40,8 @@ cargo xtask test --no-run
 cargo xtask lint     formatting, clippy and rustdoc, with warnings as errors; the oldest rusqlite
 cargo xtask tree     the number of dependencies against its budget
 cargo xtask msrv     the stated Rust version against the versions that the dependencies require
-cargo xtask style    file lengths, unfinished code, lock files, and the English of doc comments and documents
+cargo xtask style    lengths of files and comments, unfinished code, lock files, and the English of doc comments and
+            documents
 cargo xtask modules  module cycles in the crates: no two modules name each other
 cargo xtask mcp-conformance
             the official suite of MCP and its official clients against the server, over each adapter, and apps of
