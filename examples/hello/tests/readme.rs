@@ -26,3 +26,17 @@ fn readme_shows_the_source_of_this_example() {
     let (_, source) = include_str!("../src/main.rs").split_once("\n\n").unwrap();
     assert_eq!(block("rust,ignore"), source.trim_end());
 }
+
+#[test]
+fn readme_says_where_the_chat_of_this_example_is() {
+    let source = block("rust,ignore");
+    for needed in
+        [r#"nest_service("/assistant""#, r#"src="/assistant/widget.js""#, "<omniassist-chat ", r#"route("/""#]
+    {
+        assert!(source.contains(needed), "{needed}");
+    }
+    let (_, after) = README.split_once(source).unwrap();
+    let (_, address) = source.split_once("TcpListener::bind(\"").unwrap();
+    let (_, shown) = after.split_once("Open <http://").unwrap();
+    assert_eq!(shown.split('>').next(), address.split('"').next());
+}
