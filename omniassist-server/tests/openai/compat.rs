@@ -194,6 +194,32 @@ fn a_turn_with_calls_has_empty_reasoning_for_vendors_that_require_it() {
     }
 }
 
+/// DeepSeek's thinking mode refuses a conversation with tools in which one turn lacks the field.
+#[test]
+fn each_turn_of_a_conversation_with_tools_has_reasoning_for_deepseek() {
+    let mut payload = payload();
+    let text = |text: &str| TranscriptItem::Text { text: text.into(), metadata: None };
+    let later = [text("21 °C."), TranscriptItem::user("Thanks")];
+    let calls = payload.transcript.iter().cloned().chain(later.clone()).collect();
+    let plain: Arc<[_]> = [TranscriptItem::user("Bern?")].into_iter().chain(later).collect();
+    let reasoning = |vendor: Vendor, payload: &LlmPayload| -> Vec<Option<Value>> {
+        let body = body(vendor, payload);
+        let turns =
+            body["messages"].as_array().unwrap().iter().filter(|message| message["role"] == "assistant");
+        turns.map(|turn| turn.get("reasoning_content").cloned()).collect()
+    };
+    payload.transcript = calls;
+    let (said, empty) = (Some(json!("Hm.")), Some(json!("")));
+    assert_eq!(reasoning(Vendor::DEEPSEEK, &payload), [said.clone(), empty.clone()]);
+    assert_eq!(reasoning(Vendor::MOONSHOT, &payload), [said.clone(), None]);
+    payload.tools = Arc::from([]);
+    assert_eq!(reasoning(Vendor::DEEPSEEK, &payload), [said, empty.clone()], "calls without tools");
+    payload.transcript = Arc::clone(&plain);
+    assert_eq!(reasoning(Vendor::DEEPSEEK, &payload), [None], "neither tools nor calls");
+    payload.tools = Arc::from([Arc::new(ToolSpec::new("time", "d", json!({"type": "object"})))]);
+    assert_eq!(reasoning(Vendor::DEEPSEEK, &payload), [empty], "tools without calls");
+}
+
 #[test]
 fn reasoning_of_a_turn_without_calls_is_not_sent_to_a_router() {
     let reasoning = TranscriptItem::Reasoning { text: "Hm.".into(), metadata: None };

@@ -116,6 +116,8 @@ pub(super) enum Replay {
     Text,
     /// The same, but every turn with tool calls has the field, possibly empty.
     TextWithCalls,
+    /// The same, but in a request with tools or calls every turn has the field, possibly empty.
+    TextWithTools,
     /// `reasoning_details`, unchanged: their signatures and encrypted data are otherwise invalid.
     Details,
 }
@@ -225,14 +227,15 @@ vendors! {
         quirks: { max_tokens: "max_completion_tokens", format: Format::Nothing },
     }
     /// [DeepSeek](https://api-docs.deepseek.com/api/create-chat-completion). It has no `json_schema`. In thinking mode,
-    /// turns with tool calls must [contain their reasoning](https://api-docs.deepseek.com/guides/thinking_mode).
+    /// the turns of a conversation with tools must [contain their
+    /// reasoning](https://api-docs.deepseek.com/guides/thinking_mode), also those without a call.
     DEEPSEEK = "deepseek" {
         url: "https://api.deepseek.com", variable: "DEEPSEEK_BASE_URL", key: "DEEPSEEK_API_KEY",
         hosts: &["api.deepseek.com"],
-        quirks: { parallel_calls: false, format: Format::JsonObject, replay: Replay::TextWithCalls },
+        quirks: { parallel_calls: false, format: Format::JsonObject, replay: Replay::TextWithTools },
     }
-    /// [Moonshot](https://platform.moonshot.ai/docs/api/chat) (Kimi). It requires reasoning to be sent back, as
-    /// DeepSeek does.
+    /// [Moonshot](https://platform.moonshot.ai/docs/api/chat) (Kimi). It requires the reasoning of turns with
+    /// tool calls to be sent back.
     MOONSHOT = "moonshot" {
         url: "https://api.moonshot.ai/v1", variable: "MOONSHOT_BASE_URL", key: "MOONSHOT_API_KEY",
         hosts: &["api.moonshot.ai", "api.moonshot.cn"],

@@ -89,6 +89,7 @@ pub(super) fn encode(api: &ChatApi, model: &Text, payload: &LlmPayload) -> Resul
         messages: Vec::with_capacity(payload.transcript.len() + 1),
         turn: None,
         replay: quirks.replay,
+        reasons_always: quirks.replay == Replay::TextWithTools && has_tools(payload),
         user_after_result: quirks.user_after_result && !is_mistral(model),
         ids: &ids,
     };
@@ -99,6 +100,11 @@ pub(super) fn encode(api: &ChatApi, model: &Text, payload: &LlmPayload) -> Resul
     conversation.end_turn();
     body.field("messages", &conversation.messages);
     body.finish()
+}
+
+/// Returns `true` if a request offers tools or has calls of earlier ones.
+fn has_tools(payload: &LlmPayload) -> bool {
+    !payload.tools.is_empty() || payload.transcript.iter().any(|item| item.as_call().is_some())
 }
 
 fn tools<'a>(payload: &'a LlmPayload, quirks: Quirks, budget: &mut Budget) -> Result<Vec<Tool<'a>>> {
@@ -237,6 +243,8 @@ struct Conversation<'a> {
     messages: Vec<Message<'a>>,
     turn: Option<Turn<'a>>,
     replay: Replay,
+    /// `true` if every turn has `reasoning_content`, possibly empty.
+    reasons_always: bool,
     /// `true` if a message of the user may follow the result of a tool.
     user_after_result: bool,
     ids: &'a CallIds<'a>,
@@ -291,6 +299,9 @@ impl<'a> Conversation<'a> {
             turn.reasoning_content = None;
         }
         if turn.says() {
+            if self.reasons_always {
+                turn.reasoning_content.get_or_insert_default();
+            }
             if matches!(self.messages.last(), None | Some(Message::System { .. })) {
                 self.messages.push(Message::User { content: UserMessage::Text(OPENING.into()) });
             }
