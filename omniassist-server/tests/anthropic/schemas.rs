@@ -27,7 +27,7 @@ fn refused_keywords_are_removed_from_the_schema_of_an_answer() {
             "minimum": {"type": "integer", "minimum": 0, "format": "uint32"},
             "at": {"type": "string", "format": "date-time", "maxLength": 40},
             "list": {"type": "array", "items": {"$ref": "#/$defs/Item"}, "minItems": 1},
-            "word": {"enum": [{"minimum": 1}, "b"]},
+            "word": {"enum": ["minimum", "b"]},
         },
         "$defs": {"Item": {"oneOf": [{"type": "object", "properties": {}}, {"type": "null"}]}},
     });
@@ -40,7 +40,7 @@ fn refused_keywords_are_removed_from_the_schema_of_an_answer() {
                 "minimum": {"type": "integer"},
                 "at": {"type": "string", "format": "date-time"},
                 "list": {"type": "array", "items": {"$ref": "#/$defs/Item"}},
-                "word": {"enum": [{"minimum": 1}, "b"]},
+                "word": {"enum": ["minimum", "b"]},
             },
             "$defs": {"Item": {"anyOf": [
                 {"type": "object", "properties": {}, "additionalProperties": false}, {"type": "null"},
@@ -72,6 +72,43 @@ fn the_schema_of_an_answer_with_a_map_is_prompted() {
         let prompt = format!("Be brief.\n\nAnswer with JSON that follows this schema:\n{schema}");
         let prompt = if stated { "Be brief." } else { &prompt };
         assert_eq!(body["system"][0]["text"], prompt);
+    }
+}
+
+/// The API refuses recursive schemas, `allOf` with a reference, and lists and objects in `enum`.
+/// <https://platform.claude.com/docs/en/build-with-claude/structured-outputs#json-schema-limitations>
+#[test]
+fn the_schema_of_an_answer_that_the_api_refuses_is_prompted() {
+    let defined = |name: &str, properties: Value, defs: Value| json!({"type": "object", "properties": {name: properties}, "$defs": defs});
+    let leaf = json!({"type": "object", "properties": {"text": {"type": "string"}}});
+    let list_of = |name: &str| json!({"type": "array", "items": {"$ref": format!("#/$defs/{name}")}});
+    let node = |name: &str| json!({"type": "object", "properties": {"next": list_of(name)}});
+    for (schema, is_stated) in [
+        (defined("replies", json!({"type": "array", "items": {"$ref": "#"}}), json!({})), false),
+        (defined("root", json!({"$ref": "#/$defs/A"}), json!({"A": node("A")})), false),
+        (defined("root", list_of("A"), json!({"A": node("B"), "B": node("A")})), false),
+        (defined("all", json!({"allOf": [{"$ref": "#/$defs/A"}]}), json!({"A": leaf})), false),
+        (defined("choice", json!({"enum": [{"a": 1}, "b"]}), json!({})), false),
+        (defined("choice", json!({"enum": [["a"], "b"]}), json!({})), false),
+        (defined("far", json!({"$ref": "https://example.com/schema.json"}), json!({})), false),
+        // A definition that is used twice is no circle.
+        (
+            defined(
+                "pair",
+                json!({"anyOf": [list_of("A"), list_of("B"), list_of("A")]}),
+                json!({"A": leaf, "B": node("A")}),
+            ),
+            true,
+        ),
+        (defined("all", json!({"allOf": [leaf.clone()]}), json!({})), true),
+        (defined("enum", json!({"enum": ["a", 1, true, null]}), json!({})), true),
+    ] {
+        let mut options = ModelOptions::default();
+        options.response_schema = Some(("answer".into(), schema.clone()));
+        let body = body("claude-sonnet-4-6", &with(options));
+        assert_eq!(body["output_config"].get("format").is_some(), is_stated, "{schema}");
+        let prompt = format!("Answer with JSON that follows this schema:\n{schema}");
+        assert_eq!(body["system"][0]["text"] == prompt, !is_stated, "{schema}");
     }
 }
 

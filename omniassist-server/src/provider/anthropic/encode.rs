@@ -63,7 +63,7 @@ pub(super) fn encode(api: &MessagesApi, model: &Text, payload: &LlmPayload) -> R
     body.optional("thinking", plan.thinking);
     let schema = payload.options.response_schema.as_ref().map(|(_, schema)| schema);
     let (schema, prompted) =
-        if schema.is_some_and(schema::has_map) { (None, schema) } else { (schema, None) };
+        if schema.is_some_and(schema::is_unsupported) { (None, schema) } else { (schema, None) };
     let format = schema.map(|schema| json!({"type": "json_schema", "schema": schema::answer(schema)}));
     let effort = plan.effort.map(|effort| ("effort", effort.into()));
     let config: BTreeMap<_, Value> =

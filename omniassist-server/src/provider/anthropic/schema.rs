@@ -1,6 +1,7 @@
 //! Schemas in the form that the API accepts.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 
 use serde_json::{Map, Value, json};
 
@@ -36,16 +37,69 @@ const BOUNDS: &[&str] = &[
 const FORMATS: &[&str] =
     &["date-time", "time", "date", "duration", "email", "hostname", "uri", "ipv4", "ipv6", "uuid"];
 
-/// Returns `true` if an object of a schema may have properties that the schema does not name. The API closes every object, so
-/// the model could not write them.
-pub(super) fn has_map(schema: &Value) -> bool {
+/// Returns `true` if the API refuses the schema of an answer, or would allow less than it: the API closes every object, so the
+/// model could not write properties that the schema does not name.
+pub(super) fn is_unsupported(schema: &Value) -> bool {
+    has_unsupported_keyword(schema) || References::of(schema).has_unsupported(schema)
+}
+
+fn has_unsupported_keyword(schema: &Value) -> bool {
     match schema {
-        Value::Object(fields) => {
-            let is_map = |rest: &Value| *rest == true || rest.as_object().is_some();
-            fields.get("additionalProperties").is_some_and(is_map) || fields.values().any(has_map)
-        }
-        Value::Array(schemas) => schemas.iter().any(has_map),
+        Value::Object(fields) => fields.iter().any(|(keyword, value)| {
+            let is_unsupported = match (keyword.as_str(), value) {
+                ("additionalProperties", rest) => *rest == true || rest.is_object(),
+                ("enum", Value::Array(values)) => {
+                    values.iter().any(|value| value.is_object() || value.is_array())
+                }
+                ("allOf", Value::Array(schemas)) => schemas.iter().any(|schema| schema.get("$ref").is_some()),
+                _ => false,
+            };
+            is_unsupported || has_unsupported_keyword(value)
+        }),
+        Value::Array(schemas) => schemas.iter().any(has_unsupported_keyword),
         _ => false,
+    }
+}
+
+/// The references of a schema, while they are followed.
+struct References<'a> {
+    root: &'a Value,
+    /// Those whose targets are being read.
+    open: Vec<&'a str>,
+    /// Those that have been followed.
+    followed: BTreeSet<&'a str>,
+}
+
+impl<'a> References<'a> {
+    fn of(root: &'a Value) -> Self {
+        Self { root, open: vec!["#"], followed: BTreeSet::new() }
+    }
+
+    /// Returns `true` if a reference in a part of the schema leads into a circle, or out of the schema.
+    fn has_unsupported(&mut self, part: &'a Value) -> bool {
+        match part {
+            Value::Object(fields) => fields.iter().any(|(keyword, value)| match value {
+                Value::String(reference) if keyword == "$ref" => self.is_unsupported(reference),
+                value => self.has_unsupported(value),
+            }),
+            Value::Array(parts) => parts.iter().any(|part| self.has_unsupported(part)),
+            _ => false,
+        }
+    }
+
+    fn is_unsupported(&mut self, reference: &'a str) -> bool {
+        if self.open.contains(&reference) {
+            return true;
+        }
+        if !self.followed.insert(reference) {
+            return false;
+        }
+        let Some(pointer) = reference.strip_prefix('#') else { return true };
+        let Some(target) = self.root.pointer(pointer) else { return false };
+        self.open.push(reference);
+        let is_unsupported = self.has_unsupported(target);
+        self.open.pop();
+        is_unsupported
     }
 }
 
