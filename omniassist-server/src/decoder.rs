@@ -34,4 +34,12 @@ pub trait WireDecoder: Send {
     fn is_complete(&self) -> bool {
         false
     }
+
+    /// Returns `true` if the answer is complete and only token counts can follow. A silence of 2 s is then the end of the body.
+    /// Otherwise a complete answer ends after [`Limits::idle_timeout`](omniassist_core::Limits::idle_timeout).
+    ///
+    /// Default: the value of [`is_complete`](Self::is_complete).
+    fn has_ended(&self) -> bool {
+        self.is_complete()
+    }
 }

@@ -23,6 +23,11 @@ pub trait EventReader: Send {
 
     /// Returns `true` if [`end`](Self::end) would succeed.
     fn is_complete(&self) -> bool;
+
+    /// Returns `true` if only token counts can follow. Default: the value of [`is_complete`](Self::is_complete).
+    fn has_ended(&self) -> bool {
+        self.is_complete()
+    }
 }
 
 /// A decoder of one API's event stream, for programs that have the bytes: a gateway, a test, a benchmark. The types of
@@ -141,6 +146,10 @@ impl<R: EventReader> WireDecoder for ApiDecoder<R> {
 
     fn is_complete(&self) -> bool {
         self.failed.is_none() && self.reader.is_complete()
+    }
+
+    fn has_ended(&self) -> bool {
+        self.failed.is_none() && self.reader.has_ended()
     }
 }
 

@@ -27,8 +27,8 @@ use crate::{Error, ProviderErrorKind, Result, one_line};
 /// The distance of a deadline that is never reached. It replaces a deadline that the clock cannot represent.
 const FAR: Duration = Duration::from_secs(60 * 60 * 24 * 365);
 
-/// The silence after the model's finish that counts as the end of the body. Only token counts and the end of the stream
-/// follow the finish, without a pause.
+/// The silence after the last content that counts as the end of the body. Token counts and the end of the stream follow
+/// without a pause. A finish reason is no sign of the last content if the provider runs code, or writes one on each event.
 const AFTER_FINISH: Duration = Duration::from_secs(2);
 /// Chunks without an event that are read in one poll, before the task yields to others.
 const CHUNKS_PER_POLL: usize = 64;
@@ -297,7 +297,7 @@ where
             Poll::Pending => {
                 let since = *streaming.pending_since.get_or_insert_with(Instant::now);
                 let idle = self.shared.limits.idle_timeout;
-                let idle = if streaming.decoder.is_complete() { idle.min(AFTER_FINISH) } else { idle };
+                let idle = if streaming.decoder.has_ended() { idle.min(AFTER_FINISH) } else { idle };
                 let deadline = streaming.first_byte.unwrap_or_else(|| after(since, idle));
                 ready!(timer.poll_deadline(cx, deadline));
                 self.break_off(Error::provider(ProviderErrorKind::Timeout));

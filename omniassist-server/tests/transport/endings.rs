@@ -123,3 +123,32 @@ async fn an_answer_without_its_last_word_is_interrupted() {
         assert_eq!((said.text.as_str(), said.finish), ("hello", None), "{api:?}");
     }
 }
+
+/// The model goes on after a finish reason: it reads the result of its code, or a gateway writes `STOP` on each event.
+#[tokio::test(start_paused = true)]
+async fn an_answer_of_gemini_goes_on_after_a_pause() {
+    let event = |part: Value| {
+        let candidate = json!({"content": {"parts": [part]}, "finishReason": "STOP"});
+        let event = format!("data: {}", json!({"candidates": [candidate]}));
+        format!("{event:254}\n\n")
+    };
+    let code = || json!({"executableCode": {"language": "PYTHON", "code": "print(1)"}});
+    let result = || json!({"codeExecutionResult": {"outcome": "OUTCOME_OK", "output": "1"}});
+    let text = |text: &str| json!({"text": text});
+    for parts in [
+        vec![code(), result(), text("hello")],
+        vec![text(""), text("hello")],
+        vec![json!({"text": "Hm.", "thought": true}), text("hello")],
+    ] {
+        let body: String = parts.into_iter().map(event).collect();
+        let reply = Reply::sse(body).chunked_by(256).pace(Duration::from_secs(3));
+        let mut limits = once();
+        limits.idle_timeout = Duration::from_secs(30);
+        let (said, error, _) = listen(Api::Gemini, reply.clone(), limits.clone()).await;
+        assert!(error.is_none(), "{error:?}");
+        assert_eq!(said.text, "hello");
+        // A connection that breaks after a finish reason is still the end.
+        let (said, error, _) = listen(Api::Gemini, reply.cut_after(256), limits).await;
+        assert!(error.is_none() && said.finish.is_some(), "{error:?}");
+    }
+}

@@ -17,7 +17,8 @@ type Out = EventBuf<LlmEvent>;
 /// Decodes one answer.
 ///
 /// This API has no event that ends an answer. More content and another `finishReason` may follow a `finishReason`, so
-/// the end of the body decides, and the last `finishReason` counts.
+/// the end of the body decides, and the last `finishReason` counts. Content follows after a pause if the model reads the result
+/// of code that the provider ran, or if a gateway writes a `finishReason` on each event.
 #[derive(Debug, Default)]
 pub struct Reader {
     answer: Answer,
@@ -26,6 +27,8 @@ pub struct Reader {
     /// Code that the provider runs, until its result arrives.
     code: Option<Text>,
     provider_tools: u32,
+    /// `true` after a part of the answer itself: text, a call or a file.
+    answers: bool,
     finish: Option<Text>,
     blocked: Option<Text>,
 }
@@ -77,6 +80,7 @@ impl Reader {
         let thought = part.thought == Some(true);
         let signature = part.thought_signature.to_text();
         if let Some(call) = part.function_call {
+            self.answers = true;
             self.answer.end_block(None, out);
             return self.calls.take(*call, signature, data, out);
         }
@@ -94,6 +98,7 @@ impl Reader {
             let media_type =
                 blob.mime_type.to_text().unwrap_or(Text::from_static("application/octet-stream"));
             let url = format!("data:{media_type};base64,{}", blob.data.as_str()).into();
+            self.answers = true;
             self.answer.end_block(None, out);
             out.push(LlmEvent::File { media_type, url });
             return Ok(());
@@ -102,13 +107,16 @@ impl Reader {
             let media_type =
                 file.mime_type.to_text().unwrap_or(Text::from_static("application/octet-stream"));
             if let Some(url) = file.file_uri.to_text() {
+                self.answers = true;
                 self.answer.end_block(None, out);
                 out.push(LlmEvent::File { media_type, url });
             }
             return Ok(());
         }
         let kind = if thought { BlockKind::Reasoning } else { BlockKind::Text };
-        self.answer.say(kind, part.text.into_view(data), out);
+        let text = part.text.into_view(data);
+        self.answers |= !thought && !text.is_empty();
+        self.answer.say(kind, text, out);
         if signature.is_some() {
             self.sign(signature, out);
         }
@@ -199,6 +207,11 @@ impl EventReader for Reader {
 
     fn is_complete(&self) -> bool {
         self.finish.is_some() || self.blocked.is_some()
+    }
+
+    fn has_ended(&self) -> bool {
+        let runs_code = self.code.is_some() || self.provider_tools > 0;
+        self.blocked.is_some() || (self.finish.is_some() && self.answers && !runs_code)
     }
 }
 
