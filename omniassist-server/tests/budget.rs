@@ -255,6 +255,20 @@ async fn input_that_is_reported_first_counts_at_once() {
 }
 
 #[tokio::test]
+async fn usage_that_is_reported_often_reserves_no_more_often() {
+    let pieces = (1..=300).flat_map(|tokens| {
+        let usage = LlmEvent::Usage(used(90, tokens));
+        [Turn::event(usage), Turn::event(LlmEvent::TextDelta { block: 0, delta: "word".into() })]
+    });
+    let model = ScriptedProvider::new().turn(pieces.collect::<Turn>());
+    let purse = Purse::of(10_000);
+    assert_eq!(failure(&events(&assistant(&model, purse.clone())).await), None);
+    assert_eq!((purse.spent()[0].tokens(), purse.spent()[0].estimated), (390, false));
+    let looks = purse.looks.load(Ordering::SeqCst);
+    assert!(looks <= 9, "{looks} for 390 tokens");
+}
+
+#[tokio::test]
 async fn a_principal_without_tokens_is_refused_in_every_dialect() {
     let model = ScriptedProvider::new().otherwise(|_| text("Hi"));
     let service = AssistantService::new(assistant(&model, Purse::of(0)));

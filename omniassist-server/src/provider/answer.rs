@@ -11,6 +11,9 @@ use crate::{Error, Result};
 
 type Out = EventBuf<LlmEvent>;
 
+/// The growth of the token counts after which they are sent before the end of the answer.
+const STEP: u64 = 64;
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum BlockKind {
     Text,
@@ -29,6 +32,8 @@ pub(super) struct Answer {
     sources: u32,
     /// The last token counts, until they are sent.
     pub(super) usage: Option<Usage>,
+    /// The number of tokens that the next counts before the end must exceed.
+    sent: u64,
 }
 
 impl Answer {
@@ -95,6 +100,17 @@ impl Answer {
         let number = self.sources;
         self.sources += 1;
         format!("{}-{number}", self.id.as_deref().unwrap_or("source")).into()
+    }
+
+    /// Sends the token counts before the end if they have grown, so that they count also if the answer is stopped.
+    pub(super) fn send_grown_usage(&mut self, out: &mut Out) {
+        let Some(Usage { input_tokens, output_tokens, total_tokens, .. }) = self.usage else { return };
+        let sum = || input_tokens.unwrap_or(0).saturating_add(output_tokens.unwrap_or(0));
+        let tokens = total_tokens.unwrap_or_else(sum);
+        if tokens > self.sent {
+            self.sent = tokens.saturating_add(STEP);
+            self.send_usage(out);
+        }
     }
 
     pub(super) fn send_usage(&mut self, out: &mut Out) {

@@ -13,6 +13,7 @@ mod partial;
 mod provider;
 mod recorded;
 pub(crate) mod streams;
+mod usage;
 
 use omniassist_server::core::Limits;
 use omniassist_server::provider::WireDecoder;

@@ -23,7 +23,7 @@ fn host(server: &FakeProvider) -> String {
     server.base_url().strip_suffix("/v1").unwrap().to_owned()
 }
 
-fn provider(server: &FakeProvider) -> GeminiProvider {
+pub(super) fn provider(server: &FakeProvider) -> GeminiProvider {
     let mut limits = Limits::default();
     limits.max_retries = 0;
     let builder = GeminiProvider::builder().api_key("canary-key").base_url(host(server)).limits(limits);

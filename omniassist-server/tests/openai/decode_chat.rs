@@ -221,6 +221,31 @@ fn reasoning_beside_the_output_is_a_part_of_it() {
     assert_eq!(usage(0, 317).output_tokens, Some(26));
 }
 
+/// xAI, Perplexity and vLLM can report the counts so far in each chunk.
+#[test]
+fn counts_that_a_server_repeats_are_sent_before_the_end_if_they_have_grown() {
+    let chunk = |tokens: u64| {
+        let mut chunk = delta(json!({"content": "a"}));
+        chunk["usage"] = json!({"prompt_tokens": 9, "completion_tokens": tokens, "total_tokens": 9 + tokens});
+        chunk
+    };
+    let wire = chat(&(0..200).map(chunk).collect::<Vec<_>>());
+    let events = whole(Api::Chat, &wire).events;
+    let sent = |event: &LlmEvent| match event {
+        LlmEvent::Usage(usage) => usage.output_tokens,
+        _ => None,
+    };
+    // The answer breaks off, so the last counts are those before the error.
+    assert_eq!(events.iter().filter_map(sent).collect::<Vec<_>>(), [0, 65, 130, 195, 199]);
+    let nothing = json!({"prompt_tokens": 0, "completion_tokens": 0, "total_tokens": 0});
+    let mut zero = delta(json!({"content": "a"}));
+    zero["usage"] = nothing;
+    let events = whole(Api::Chat, &chat_done(&[zero, finish("stop")])).events;
+    let at = |is: fn(&LlmEvent) -> bool| events.iter().position(is).unwrap();
+    let text = at(|event| matches!(event, LlmEvent::TextDelta { .. }));
+    assert!(at(|event| matches!(event, LlmEvent::Usage(_))) > text, "zeros replace no estimate");
+}
+
 #[test]
 fn a_flat_payload_of_an_error_event_is_an_error() {
     let text = delta(json!({"content": "Hal"}));

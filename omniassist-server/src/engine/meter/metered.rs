@@ -42,6 +42,8 @@ struct Ending {
 struct Turn {
     lease: Lease,
     tally: Tally,
+    /// The reserved tokens.
+    reserved: u64,
     /// The number of bytes after which more tokens are reserved.
     reserve_at: u64,
     finished: bool,
@@ -60,6 +62,7 @@ impl MeteredStream {
         let turn = Turn {
             lease: meter.next_lease(),
             tally: Tally::new(&payload),
+            reserved: 0,
             reserve_at: 0,
             finished: false,
             calls_tools: false,
@@ -160,20 +163,26 @@ impl Turn {
     }
 
     fn granted(&mut self, tokens: u64) {
-        let more = tokens.saturating_sub(self.tally.used());
+        self.reserved = tokens;
+        self.plan();
+    }
+
+    /// Computes when more tokens are needed. The estimate of the following output is added to what the call has used so far.
+    fn plan(&mut self) {
+        let more = self.reserved.saturating_sub(self.tally.used());
         self.reserve_at = self.tally.written().saturating_add(more).saturating_mul(BYTES_PER_TOKEN);
     }
 
     /// Counts the output of the model. Returns `true` if it used up the tokens of the call.
     fn take(&mut self, event: &LlmEvent) -> bool {
+        let has_written = self.tally.take(event);
         match event {
-            // The estimate of the following output is added to this usage.
-            LlmEvent::Usage(_) => self.reserve_at = 0,
+            LlmEvent::Usage(_) => self.plan(),
             LlmEvent::ToolCallStart { .. } => self.calls_tools = true,
             LlmEvent::Finish { .. } => self.finished = true,
             _ => {}
         }
-        self.tally.take(event) && self.tally.bytes() > self.reserve_at
+        has_written && self.tally.bytes() > self.reserve_at
     }
 
     /// Settles the tokens of the call. A call that was refused before its first event used nothing.

@@ -47,6 +47,7 @@ impl Reader {
             return self.answer.fail(error_report::in_band(error), out);
         }
         self.answer.start(&chunk.response_id, &chunk.model_version, out);
+        self.answer.send_grown_usage(out);
         if let Some(feedback) = chunk.prompt_feedback {
             self.blocked = feedback.block_reason.to_text().or(self.blocked.take());
         }

@@ -62,6 +62,7 @@ impl Reader {
         }
         self.answer.start(&chunk.id, &chunk.model, out);
         self.take_usage(chunk.x_groq.as_ref().and_then(|groq| groq.usage.as_deref()));
+        self.answer.send_grown_usage(out);
         if let Some(choice) = choice {
             self.choice(choice, data, out)?;
         }
