@@ -19,9 +19,10 @@ const PER_UNIT: u128 = 1_000_000_000_000;
 /// A table of model prices, in one currency of the host's choice. See
 /// [`AssistantBuilder::prices`](crate::AssistantBuilder::prices).
 ///
-/// A model is looked up by the name in its answer, or by the requested name if the answer has none. The table may omit a
-/// release date at the end of the name (`-2025-08-07`, `-20250929`, `@20250929`): `gpt-5-mini` is also the price of
-/// `gpt-5-mini-2025-08-07`, but not of `gpt-5-mini-high`.
+/// A model is looked up by the name in its answer, or by the requested name if the answer has none. The answer of an alias
+/// (`gemini-flash-latest`) has the name of the model behind it. The table may omit a release date at the end of the name
+/// (`-2025-08-07`, `-20250929`, `@20250929`): `gpt-5-mini` is also the price of `gpt-5-mini-2025-08-07`, but not of
+/// `gpt-5-mini-high`.
 ///
 /// ```
 /// use omniassist_server::{Price, Prices};

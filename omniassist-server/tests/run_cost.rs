@@ -1,10 +1,15 @@
 //! Tests of the usage and cost of runs: exact sums, and no sum if a part is unknown.
 
+use std::future::ready;
+use std::sync::{Arc, Mutex};
+
 use bytes::Bytes;
+use futures_util::StreamExt;
 use http::{Request, header};
 use http_body_util::{BodyExt, Full};
-use omniassist_server::core::{LlmEvent, RunRequest, Usage};
+use omniassist_server::core::{LlmEvent, RunEvent, RunRequest, Usage};
 use omniassist_server::http::AssistantService;
+use omniassist_server::observe::RunReport;
 use omniassist_server::testing::{ScriptedProvider, Turn, call, text};
 use omniassist_server::{Assistant, Cost, Price, Prices, RunOutcome, Tool, ToolError};
 use serde_json::json;
@@ -80,6 +85,38 @@ async fn there_is_no_cost_if_a_part_of_it_is_unknown() {
     }
     let outcome = run(two_steps(named("gpt-5-mini-2025-08-07")), Some(prices())).await;
     assert!(outcome.cost.is_some());
+}
+
+/// Anthropic reports the input and one token of output when an answer begins.
+#[tokio::test]
+async fn a_call_that_was_cut_off_keeps_its_tokens_and_has_no_cost() {
+    let begun = |end: Turn| Turn::event(LlmEvent::Usage(usage(1_000, 1, None))).then([text("Hel"), end]);
+    for (end, turn) in [
+        ("dropped", begun(Turn::pending())),
+        ("aborted", begun(Turn::pending())),
+        ("interrupted", begun(Turn::interrupted())),
+    ] {
+        let report = Arc::<Mutex<Option<RunReport>>>::default();
+        let kept = Arc::clone(&report);
+        let model = ScriptedProvider::new().with_model("gpt-5-mini").turn(turn);
+        let assistant = Assistant::builder(model)
+            .prices(prices())
+            .on_run_end(move |report: &RunReport| *kept.lock().unwrap() = Some(report.clone()))
+            .build()
+            .unwrap();
+        let mut run = assistant.run(RunRequest::prompt("hi"));
+        while !matches!(run.next().await, Some(RunEvent::TextDelta { .. })) {}
+        match end {
+            "dropped" => drop(run),
+            "aborted" => {
+                run.handle().abort("enough");
+                run.for_each(|_| ready(())).await;
+            }
+            _ => run.for_each(|_| ready(())).await,
+        }
+        let report = report.lock().unwrap().take().unwrap();
+        assert_eq!((report.usage, report.cost), (usage(1_000, 1, None), None), "{end}");
+    }
 }
 
 #[tokio::test]

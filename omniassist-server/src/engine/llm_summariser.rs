@@ -8,7 +8,6 @@ use omniassist_core::{LlmEvent, LlmPayload, ModelOptions, Text, TranscriptItem};
 use tracing::{Instrument, Span};
 
 use super::summary::{self, Used};
-use crate::one_line;
 use crate::provider::LlmProvider;
 use crate::sync::lock;
 use crate::telemetry::{CallUsage, ModelCall, provider_name};
@@ -86,7 +85,7 @@ impl LlmSummariser {
         self.ask(system.to_owned(), &text, max_bytes).await
     }
 
-    /// Calls the model. A call that fails after it used tokens gives an empty summary, so that they are counted.
+    /// Calls the model. The tokens of a call that fails count for the run.
     async fn ask(&self, task: String, text: &str, max_tokens: usize) -> Result<Summary, crate::Error> {
         let mut payload = LlmPayload::new([TranscriptItem::user(text)]);
         payload.system = Some(Text::from(task));
@@ -105,16 +104,16 @@ impl LlmSummariser {
                 Some(Ok(event)) => asked.take(&event),
             }
         };
-        let (used, summary) = asked.end(error.as_ref().map(|error| error.run_code().as_str()));
+        let (used, written) = asked.end(error.as_ref().map(|error| error.run_code().as_str()));
         match (error, used) {
-            (None, Some(used)) => Ok(Summary::new(summary).with_usage(used.model, used.usage)),
-            (None, None) => Ok(Summary::new(summary)),
-            (Some(error), Some(used)) => {
-                let error = one_line::chain(&error);
-                tracing::warn!(%error, "the model failed while it wrote a summary");
-                Ok(Summary::new("").with_usage(used.model, used.usage))
+            (None, None) => Ok(Summary::new(written)),
+            (None, Some(call)) => Ok(Summary::new(written).with_usage(call.model, call.usage)),
+            (Some(error), used) => {
+                if let Some(call) = used {
+                    summary::add(Used { call, read: text.len(), written: written.len() });
+                }
+                Err(error)
             }
-            (Some(error), None) => Err(error),
         }
     }
 }
@@ -143,8 +142,8 @@ impl SummaryCall {
 
 impl Drop for SummaryCall {
     fn drop(&mut self) {
-        if let Some(CallUsage { model, usage }) = self.call.take().map(ModelCall::cut_off) {
-            summary::add(Used { model, usage, read: self.read, written: self.summary.len() });
+        if let Some(call) = self.call.take().map(ModelCall::cut_off) {
+            summary::add(Used { call, read: self.read, written: self.summary.len() });
         }
     }
 }

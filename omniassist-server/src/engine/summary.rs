@@ -4,21 +4,20 @@ use std::future::Future;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use omniassist_core::context::{Compressed, ContextSummariser};
-use omniassist_core::{Text, Usage};
+use omniassist_core::context::{Compressed, ContextSummariser, SummaryUsage};
 use tokio::task::futures::TaskLocalFuture;
 use tokio::time::timeout;
 
 use crate::panics;
 use crate::sync::lock;
+use crate::telemetry::CallUsage;
 
 /// The time that all summaries of one kind may take in one run.
 pub(super) const MAX_TIME: Duration = Duration::from_secs(30);
 
-/// The tokens of one call of a summariser, and the bytes that it read and wrote.
+/// One call of a summariser, and the bytes that it read and wrote.
 pub(super) struct Used {
-    pub(super) model: Option<Text>,
-    pub(super) usage: Usage,
+    pub(super) call: CallUsage,
     pub(super) read: usize,
     pub(super) written: usize,
 }
@@ -43,6 +42,14 @@ impl SummaryCalls {
     }
 }
 
+impl Used {
+    /// Creates the use of a summary that has been written.
+    pub(super) fn of(summary: &SummaryUsage, read: usize, written: usize) -> Self {
+        let call = CallUsage { model: summary.model.clone(), usage: summary.usage, is_complete: true };
+        Self { call, read, written }
+    }
+}
+
 /// Adds a call to those of the current run, if there is one.
 pub(super) fn add(used: Used) {
     let _ = OF_RUN.try_with(|calls| lock(&calls.0).push(used));
@@ -62,9 +69,8 @@ pub(super) async fn summarise(context: Compressed, summariser: &dyn ContextSumma
         Err(elapsed) => unchanged.with_failed_summary(elapsed),
     };
     if let Some(used) = compressed.summary_usage() {
-        let (receipt, model) = (compressed.receipt(), used.model.clone());
-        let (read, written) = (receipt.bytes_before, receipt.bytes_after);
-        add(Used { model, usage: used.usage, read, written });
+        let receipt = compressed.receipt();
+        add(Used::of(used, receipt.bytes_before, receipt.bytes_after));
     }
     compressed
 }

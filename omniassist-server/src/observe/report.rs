@@ -42,7 +42,8 @@ pub struct RunReport {
     pub tool_calls: u32,
     /// The tokens of all model calls, as reported by the providers. A summary of the context counts.
     pub usage: Usage,
-    /// The cost of these tokens. `None` without [prices](crate::AssistantBuilder::prices), or if a call has no price.
+    /// The cost of these tokens. `None` without [prices](crate::AssistantBuilder::prices), or if the cost of a call is not
+    /// known: its model has no price, its tokens were not reported, or it was cut off.
     pub cost: Option<Cost>,
     /// The numbers of the context that the run began with.
     pub context: ContextReceipt,

@@ -17,7 +17,7 @@ pub struct ModelUsage {
     pub runs: u64,
     /// The calls.
     pub calls: u64,
-    /// The calls without a known cost: the model has no price, or its tokens were not reported.
+    /// The calls without a known cost: the model has no price, its tokens were not reported, or the call was cut off.
     pub unpriced_calls: u64,
     /// The input tokens, including those read from a cache or written to it.
     pub input_tokens: u64,

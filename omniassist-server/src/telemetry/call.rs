@@ -7,6 +7,7 @@ use super::content::{self, Said};
 use super::finish_reason::finish_reasons;
 use super::names;
 use super::usage::record_usage;
+use crate::cost::{Cost, Prices};
 
 /// The `error.type` of work that was cancelled.
 pub(super) const CANCELLED: &str = "cancelled";
@@ -27,6 +28,16 @@ pub(crate) struct CallUsage {
     /// The name in the model's answer, or else the requested one.
     pub(crate) model: Option<Text>,
     pub(crate) usage: Usage,
+    /// `false` if the call ended before its finish. It used more tokens than were reported until then.
+    pub(crate) is_complete: bool,
+}
+
+impl CallUsage {
+    /// Returns the cost; `None` if the model has no price, or not all tokens were reported.
+    pub(crate) fn cost(&self, prices: &Prices) -> Option<Cost> {
+        let price = prices.price(self.model.as_ref()?)?;
+        price.cost(&self.usage).filter(|_| self.is_complete)
+    }
 }
 
 impl ModelCall {
@@ -129,7 +140,8 @@ impl ModelCall {
                 self.span.record(names::SPAN_STATUS, "ERROR");
             }
         }
-        self.begun.then(|| CallUsage { model: self.answered.or(self.requested), usage })
+        let is_complete = self.finish.is_some();
+        self.begun.then(|| CallUsage { model: self.answered.or(self.requested), usage, is_complete })
     }
 
     /// Closes the span of a call that is cut off. It can have used tokens before its first event.
@@ -137,6 +149,6 @@ impl ModelCall {
         let model = self.answered.take().or_else(|| self.requested.take());
         let usage = self.usage.unwrap_or_default();
         self.end(Some(CANCELLED));
-        CallUsage { model, usage }
+        CallUsage { model, usage, is_complete: false }
     }
 }

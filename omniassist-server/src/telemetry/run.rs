@@ -6,7 +6,7 @@ use omniassist_core::{LlmEvent, LlmPayload, RunEvent, Usage};
 use tracing::field::Empty;
 use tracing::{Span, info_span};
 
-use super::call::{CANCELLED, ModelCall};
+use super::call::{CANCELLED, CallUsage, ModelCall};
 use super::finish_reason::finish_reasons;
 use super::names;
 use super::provider::provider_name;
@@ -40,7 +40,7 @@ enum RunCost {
     /// No call has ended yet.
     Nothing,
     Known(Cost),
-    /// One call had no price, or did not report its tokens.
+    /// One call had no price, or did not report all of its tokens.
     Unknown,
 }
 
@@ -144,8 +144,9 @@ impl RunTrace {
     /// Closes the span of the model call.
     pub(crate) fn call_ended(&mut self, error_type: Option<&str>, prices: Option<&Prices>) {
         let Some(call) = self.call.take() else { return };
-        let Some(used) = call.end(error_type) else { return };
-        self.count(used.model.as_deref(), &used.usage, prices);
+        if let Some(used) = call.end(error_type) {
+            self.count(&used, prices);
+        }
     }
 
     /// Records the provider and the model that the host's plan chose.
@@ -169,11 +170,12 @@ impl RunTrace {
     }
 
     /// Adds the tokens of one model call to the usage and the cost of the run.
-    pub(crate) fn count(&mut self, model: Option<&str>, usage: &Usage, prices: Option<&Prices>) {
-        self.usage.add(usage);
-        let cost = prices.zip(model).and_then(|(prices, model)| prices.cost(model, usage));
+    pub(crate) fn count(&mut self, call: &CallUsage, prices: Option<&Prices>) {
+        self.usage.add(&call.usage);
+        let cost = prices.and_then(|prices| call.cost(prices));
         if let Some(used) = &mut self.used {
-            used.push(ModelUsage::new(short(model.unwrap_or_default())).call(usage, cost));
+            let model = call.model.as_deref().unwrap_or_default();
+            used.push(ModelUsage::new(short(model)).call(&call.usage, cost));
         }
         if prices.is_some() {
             self.cost = match (self.cost, cost) {
@@ -229,7 +231,7 @@ impl RunTrace {
         ToolTrace::begin(&self.step, call, self.records_content)
     }
 
-    /// Returns the cost of the run so far. `None` without prices, or if a model call has no price.
+    /// Returns the cost of the run so far. `None` without prices, or if the cost of a model call is not known.
     pub(crate) fn cost(&self) -> Option<Cost> {
         match self.cost {
             RunCost::Known(cost) => Some(cost),

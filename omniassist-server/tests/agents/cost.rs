@@ -6,7 +6,7 @@ use std::time::Duration;
 use futures_util::StreamExt;
 use omniassist_server::core::event::RunErrorCode;
 use omniassist_server::core::tree::{AgentBudget, TreeLimits};
-use omniassist_server::core::{LlmEvent, RunEvent, ToolChoice};
+use omniassist_server::core::{FinishReason, LlmEvent, RunEvent, ToolChoice};
 use omniassist_server::store::{MemoryStore, RunState};
 use omniassist_server::testing::Turn;
 use omniassist_server::{Price, Prices, Refusal, RunPlan};
@@ -97,33 +97,37 @@ async fn an_agent_answers_with_the_last_of_its_money() {
 
 #[tokio::test(start_paused = true)]
 async fn a_run_that_its_client_leaves_has_the_cost_of_the_agents_at_work() {
-    let usage = || Turn::usage(1_000, 10);
-    let parent = priced().turn(ask("lead", "Work").then(usage()));
-    let lead = priced().turn(ask("worker", "Work").then(usage()));
-    let child = priced().turn([text("I begin."), usage(), Turn::pending()]);
-    let reports = Arc::new(Mutex::new(Vec::new()));
-    let kept = Arc::clone(&reports);
-    let assistant = with_worker(&parent, worker(&child))
-        .agent(Agent::new("lead", "Leads.").provider(lead).delegates(["worker"]))
-        .delegates(["lead"])
-        .on_run_end(move |report| {
-            let agent = report.run.agent.as_ref().map_or("", |agent| agent.as_str()).to_owned();
-            let cost = report.cost.map(|cost| cost.to_string());
-            let outcome = report.outcome.as_str();
-            kept.lock().unwrap().push((agent, outcome, report.usage.input_tokens, cost));
-        })
-        .build()
-        .unwrap();
-    let mut run = assistant.run(RunRequest::prompt("Go"));
-    while tokio::time::timeout(Duration::from_secs(1), run.next()).await.is_ok() {}
-    drop(run);
-    let mut reports = reports.lock().unwrap().clone();
-    reports.sort();
-    let report = |agent: &str, calls: u64| {
-        let cost = Some(format!("0.00{}", 11 * calls));
-        (agent.to_owned(), "dropped", Some(1_000 * calls), cost)
-    };
-    assert_eq!(reports, [report("", 3), report("lead", 2), report("worker", 1)]);
+    let finish = LlmEvent::Finish { reason: FinishReason::Stop, raw: None, truncated: false };
+    // The cost of a call that is cut off is not known.
+    for (end, is_known) in [(Turn::event(finish), true), (Turn::new(), false)] {
+        let usage = || Turn::usage(1_000, 10);
+        let parent = priced().turn(ask("lead", "Work").then(usage()));
+        let lead = priced().turn(ask("worker", "Work").then(usage()));
+        let child = priced().turn([text("I begin."), usage(), end, Turn::pending()]);
+        let reports = Arc::new(Mutex::new(Vec::new()));
+        let kept = Arc::clone(&reports);
+        let assistant = with_worker(&parent, worker(&child))
+            .agent(Agent::new("lead", "Leads.").provider(lead).delegates(["worker"]))
+            .delegates(["lead"])
+            .on_run_end(move |report| {
+                let agent = report.run.agent.as_ref().map_or("", |agent| agent.as_str()).to_owned();
+                let cost = report.cost.map(|cost| cost.to_string());
+                let outcome = report.outcome.as_str();
+                kept.lock().unwrap().push((agent, outcome, report.usage.input_tokens, cost));
+            })
+            .build()
+            .unwrap();
+        let mut run = assistant.run(RunRequest::prompt("Go"));
+        while tokio::time::timeout(Duration::from_secs(1), run.next()).await.is_ok() {}
+        drop(run);
+        let mut reports = reports.lock().unwrap().clone();
+        reports.sort();
+        let report = |agent: &str, calls: u64| {
+            let cost = is_known.then(|| format!("0.00{}", 11 * calls));
+            (agent.to_owned(), "dropped", Some(1_000 * calls), cost)
+        };
+        assert_eq!(reports, [report("", 3), report("lead", 2), report("worker", 1)]);
+    }
 }
 
 #[tokio::test]

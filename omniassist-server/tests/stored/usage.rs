@@ -93,6 +93,19 @@ async fn each_model_call_is_counted_for_its_principal_and_day() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_call_that_was_cut_off_is_counted_without_a_price() {
+    let store = MemoryStore::new();
+    let begun = [Turn::usage(100, 1), text("The"), Turn::interrupted()];
+    let assistant = priced(&store, ScriptedProvider::new().turn(begun));
+    post(&assistant, &ask("m1", "When?")).await;
+    settled(&store).await;
+    let mut expected = ModelUsage::new("gpt-5-mini");
+    (expected.runs, expected.calls, expected.unpriced_calls) = (1, 1, 1);
+    (expected.input_tokens, expected.output_tokens) = (100, 1);
+    assert_eq!(usage(&assistant).await[0].usage, expected);
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_run_that_waits_is_counted_once_with_all_its_calls() {
     let store = MemoryStore::new();
     let model = ScriptedProvider::new()

@@ -16,11 +16,11 @@ impl Driver {
         let Stage::Preparing(beginning) = &mut self.stage else { return };
         let Some(calls) = beginning.summaries.take() else { return };
         beginning.preparation = Box::pin(pending());
-        for Used { model, usage, read, written } in calls.take() {
-            self.summary_usage.add(&usage);
-            self.trace.count(model.as_deref(), &usage, self.setup.config.prices.as_ref());
+        for Used { call, read, written } in calls.take() {
+            self.summary_usage.add(&call.usage);
+            self.trace.count(&call, self.setup.config.prices.as_ref());
             if let Some(meter) = &self.meter {
-                meter.count_summary(usage, read, written);
+                meter.count_summary(call.usage, read, written);
             }
         }
     }

@@ -103,8 +103,7 @@ impl Summaries {
             };
             let text = prefix(summary.text().trim(), self.max_bytes);
             if let Some(used) = summary.used() {
-                let (model, usage) = (used.model.clone(), used.usage);
-                summary::add(Used { model, usage, read: lines.len(), written: text.len() });
+                summary::add(Used::of(used, lines.len(), text.len()));
             }
             if text.is_empty() {
                 tracing::warn!("the summary of a conversation failed: the model wrote nothing");

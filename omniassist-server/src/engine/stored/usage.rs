@@ -22,8 +22,9 @@ impl Assistant {
 ///
 /// Each model call is counted once, in the transaction that makes its answer a part of the run, with the tokens that its
 /// provider reported. A call is not counted if its server stopped during it, or its conversation was deleted meanwhile; a
-/// call that a client stopped counts what was reported until then. Its cost is that of the
-/// [`prices`](super::super::AssistantBuilder::prices) at that time. Runs that are not stored are not counted.
+/// call that was cut off counts what was reported until then, to within 64 tokens, and its cost is not known. The cost of
+/// another call is that of the [`prices`](super::super::AssistantBuilder::prices) at that time. Runs that are not stored
+/// are not counted.
 ///
 /// Days are those of UTC. They are kept for the time of [`Retention::usage`](crate::store::Retention::usage), also after
 /// the deletion of a conversation, and are deleted by [`Conversations::forget`](crate::Conversations::forget).
