@@ -12,6 +12,7 @@ use omniassist_server::core::dialect::ag_ui::{Encoder, Version};
 use omniassist_server::core::{Limits, Message, RunEvent, RunRequest, Text};
 use omniassist_server::http::{AssistantBody, AssistantService};
 use omniassist_server::seal::{SealKeys, Sealer};
+use omniassist_server::store::MemoryStore;
 use omniassist_server::testing::{ScriptedProvider, Turn, text};
 use omniassist_server::tool::{Approval, ToolContext, UserAnswer, UserForm};
 use omniassist_server::{Assistant, Principal, Tool, ToolError};
@@ -51,8 +52,8 @@ pub(crate) async fn events(response: Response<AssistantBody>) -> Vec<Value> {
 }
 
 fn parsed(stream: &str) -> Vec<Value> {
-    let data = |frame: &str| serde_json::from_str(&frame["data: ".len()..]).unwrap();
-    stream.split_terminator("\n\n").map(data).collect()
+    let data = stream.lines().filter_map(|line| line.strip_prefix("data: "));
+    data.map(|data| serde_json::from_str(data).unwrap()).collect()
 }
 
 pub(crate) fn kinds(events: &[Value]) -> Vec<&str> {
@@ -272,6 +273,44 @@ async fn an_approval_is_valid_after_a_further_message() {
     let payload = format!("{:?}", model.payloads().last().unwrap().transcript);
     assert!(payload.contains("refunded") && payload.contains("Done, quickly."), "{payload}");
     assert!(!payload.contains("verified"), "{payload}");
+}
+
+/// A client posts its copy of the state with each request.
+#[tokio::test]
+async fn a_state_is_shared_before_and_after_an_answer() {
+    for is_stored in [false, true] {
+        let model = ScriptedProvider::new()
+            .turn([Turn::call("count", json!({})), Turn::call("show", json!({}))])
+            .turn(Turn::call("count", json!({})))
+            .turn(text("Two."));
+        let count = Tool::new("count", "Counts", |call: ToolContext| async move {
+            call.update_shared_state(|state| state["count"] = (state["count"].as_u64().unwrap() + 1).into());
+            Ok::<_, ToolError>("counted")
+        });
+        let show = Tool::front_end_with_schema("show", "Shows it", json!({"type": "object"}));
+        let mut builder = Assistant::builder(model).tool(count).tool(show);
+        if is_stored {
+            builder = builder.store(MemoryStore::new());
+        }
+        let service = AssistantService::new(builder.build().unwrap());
+        let mut client = Client::with(&[user("Count")]);
+        client.state = json!({"count": 0});
+        for _ in 0..2 {
+            let fields = json!({"state": client.state});
+            for event in go_on(&service, &mut client, fields, "ada").await {
+                if event["type"] == "STATE_DELTA" {
+                    let patch: json_patch::Patch = serde_json::from_value(event["delta"].clone()).unwrap();
+                    json_patch::patch(&mut client.state, &patch).unwrap();
+                }
+                if event["type"] == "TOOL_CALL_START" && event["toolCallName"] == "show" {
+                    let id = &event["toolCallId"];
+                    let result = json!({"id": "t1", "role": "tool", "toolCallId": id, "content": "Shown"});
+                    client.insert_result(id, result);
+                }
+            }
+        }
+        assert_eq!(client.state, json!({"count": 2}), "stored: {is_stored}");
+    }
 }
 
 #[tokio::test]

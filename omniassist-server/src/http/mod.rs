@@ -177,7 +177,9 @@
 //!   deleted, the answer is 410 `events_expired`. Another message with the key is refused with 422. It is not compared with a
 //!   message whose run waits in a queue, or has stored nothing.
 //! - **An answer to an approval, a form or a front-end tool** that is posted again gets what followed it, also after the end
-//!   of the run, as long as its events are kept. Another answer to the same question is refused.
+//!   of the run, as long as its events are kept. Another answer to the same question is refused. A post with answers brings the
+//!   context, tools, components, state and fields of the body that the run has from then on, also after a restart. With an
+//!   answer to `/runs/{run}/obligations/{call}`, the run has those of the post before.
 //! - **A post to a chat that is busy** is treated as [`WhenBusy`](crate::WhenBusy) says. A client can choose in
 //!   `X-Omniassist-When-Busy` what [`client_when_busy`](crate::AssistantBuilder::client_when_busy) lists. The stream of a
 //!   queued run has comments only until the run begins, and breaks off if another process begins it.

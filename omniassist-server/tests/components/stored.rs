@@ -1,11 +1,11 @@
 //! Tests of components whose state is stored.
 
 use futures_util::future::join_all;
-use omniassist_server::Assistant;
 use omniassist_server::core::Limits;
 use omniassist_server::core::event::InstanceState;
 use omniassist_server::store::MemoryStore;
-use omniassist_server::testing::{ScriptedProvider, text};
+use omniassist_server::testing::{ScriptedProvider, Turn, call, text};
+use omniassist_server::{Approval, Assistant, Tool, ToolError, WhenBusy};
 use serde_json::{Value, json};
 
 use super::{action_body, builder, chunks, post_to, send, shows_cart};
@@ -129,4 +129,53 @@ async fn a_client_with_a_shared_state_gets_the_newest_states_when_it_connects() 
     let body = action_body(&seen, &json!({"cents": 1}));
     let (status, answer) = post_to(&assistant, "ada", &format!("/ui/{instance}/pay"), &body).await;
     assert!(status == 200 && answer.contains("\"paid\":251"), "{answer}");
+}
+
+/// Returns `true` for each model call that was offered a cart.
+fn offered(model: &ScriptedProvider) -> Vec<bool> {
+    model.payloads().iter().map(|sent| format!("{:?}", sent.tools).contains("ui_cart")).collect()
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_run_keeps_the_components_of_its_client() {
+    for names in [json!([]), json!(["cart"])] {
+        let is_shown = names == json!(["cart"]);
+        let mut ask = question("q", "Refund it");
+        ask["components"] = names.clone();
+
+        // The answer comes without a post of the chat.
+        let model = ScriptedProvider::new().turn(call("refund", json!({}))).turn(text("Done."));
+        let refund = Tool::new("refund", "Refunds an order", || async { Ok::<_, ToolError>("refunded") });
+        let assistant = builder(model.clone())
+            .tool(refund.requires_approval(Approval::always()))
+            .store(MemoryStore::new())
+            .build()
+            .unwrap();
+        let (_, asked) = post_to(&assistant, "ada", "/", &ask).await;
+        let asked =
+            chunks(&asked).into_iter().find(|chunk| chunk["type"] == "tool-approval-request").unwrap();
+        let call_id = asked["toolCallId"].as_str().unwrap();
+        let (_, runs) = send(&assistant, "ada", "GET", "/threads/c", &Value::Null).await;
+        let runs: Value = serde_json::from_str(&runs).unwrap();
+        let path = format!("/runs/{}/obligations/{call_id}", runs["run"]["id"].as_str().unwrap());
+        assert_eq!(post_to(&assistant, "ada", &path, &json!({"approved": true})).await.0, 200);
+        while model.payloads().len() < 2 {
+            tokio::time::sleep(std::time::Duration::from_millis(10)).await;
+        }
+        assert_eq!(offered(&model), [is_shown; 2], "after an answer");
+
+        // The run waits until the one before it has ended.
+        let slow = Turn::text("One").then(Turn::delay(std::time::Duration::from_secs(5)));
+        let model = ScriptedProvider::new().turn(slow.then(text("."))).turn(text("Two."));
+        let assistant =
+            builder(model.clone()).store(MemoryStore::new()).when_busy(WhenBusy::Enqueue).build().unwrap();
+        let mut next = question("q2", "And then?");
+        next["components"] = names.clone();
+        let next = async {
+            tokio::time::sleep(std::time::Duration::from_secs(1)).await;
+            post_to(&assistant, "ada", "/", &next).await
+        };
+        tokio::join!(post_to(&assistant, "ada", "/", &ask), next);
+        assert_eq!(offered(&model), [is_shown; 2], "after a queue");
+    }
 }

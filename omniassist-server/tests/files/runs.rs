@@ -1,13 +1,19 @@
 //! Tests of conversations with stored files.
 
+use std::time::Duration;
+
 use omniassist_server::core::transcript::UserContent;
 use omniassist_server::core::{LlmPayload, RunRequest, TranscriptItem};
 use omniassist_server::files::{FileError, FileLimits, StoredFile};
-use omniassist_server::http::AssistantService;
-use omniassist_server::testing::{ScriptedProvider, call, text};
+use omniassist_server::http::{AssistantService, MountPath};
+use omniassist_server::store::{
+    ConversationStore as _, MemoryStore, RunState, RunStore as _, Scope, Which, Window,
+};
+use omniassist_server::testing::{ScriptedProvider, Turn, call, text};
 use omniassist_server::tool::{Tool, ToolContext, ToolError};
 use omniassist_server::{Assistant, Principal, RunContext};
 use serde_json::{Value, json};
+use tokio::time::sleep;
 
 use super::store::Memory;
 use super::{Answer, PNG, builder, chat, request, serve, upload, upload_as};
@@ -232,11 +238,46 @@ async fn a_run_in_process_without_a_principal_reads_no_files() {
     assert_eq!(sent(&model.payloads()[0])[1], png());
 }
 
+async fn export(call: ToolContext) -> Result<StoredFile, ToolError> {
+    Ok(call.run().store_file("orders.csv", "text/csv", "order,total\n1001,24.90\n").await?)
+}
+
+/// The next server has no request of the client.
+#[tokio::test(start_paused = true)]
+async fn the_url_of_a_file_begins_with_the_mount_of_the_first_server() {
+    let (files, store) = (Memory::default(), MemoryStore::new());
+    let server = |model: ScriptedProvider| {
+        let builder = Assistant::builder(model).files(files.clone()).store(store.clone());
+        builder.tool(Tool::new("export", "Exports all orders", export)).build().unwrap()
+    };
+    let first = server(ScriptedProvider::new().turn(Turn::pending()));
+    let post = |id: &str| {
+        let body = json!({ "id": id, "message": message("m1", PNG_URL) }).to_string();
+        let mut post = request("ann", "POST", "/", body);
+        post.headers_mut().insert("content-type", "application/json".parse().unwrap());
+        post.extensions_mut().insert(MountPath::new(format!("/{id}")));
+        post
+    };
+    let (service, asked) = (AssistantService::new(first.clone()), post("shop"));
+    tokio::spawn(async move { Answer::of(service.handle(asked).await).await });
+    sleep(Duration::from_secs(1)).await;
+    first.shutdown().await;
+
+    let model =
+        ScriptedProvider::new().turn(text("Other.")).turn(call("export", json!({}))).turn(text("Done."));
+    let second = AssistantService::new(server(model));
+    Answer::of(second.handle(post("other")).await).await;
+    let scope = Scope::new("ann");
+    while store.find(&scope, Which::Chat("shop")).await.unwrap().unwrap().state == RunState::Running {
+        sleep(Duration::from_millis(10)).await;
+    }
+    let stored = store.load(&scope, "shop", &Window::default()).await.unwrap().unwrap();
+    let answer = String::from_utf8_lossy(&stored.messages.last().unwrap().body).into_owned();
+    assert!(answer.contains(r#""url":"/shop/files/file_"#), "{answer}");
+}
+
 #[tokio::test]
 async fn a_tool_stores_a_file_for_the_principal_of_its_run() {
-    async fn export(call: ToolContext) -> Result<StoredFile, ToolError> {
-        Ok(call.run().store_file("orders.csv", "text/csv", "order,total\n1001,24.90\n").await?)
-    }
     async fn script(call: ToolContext) -> Result<StoredFile, ToolError> {
         Ok(call.run().store_file("a.html", "text/html", "<html>").await?)
     }

@@ -4,9 +4,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use omniassist_server::WhenBusy;
+use omniassist_server::{RunContext, WhenBusy};
 use tokio::time::sleep;
 
+use super::drain::look;
 use super::own_store::Own;
 use super::*;
 
@@ -237,4 +238,73 @@ async fn an_answer_after_a_stop_is_not_taken_for_one_of_an_unknown_message() {
     let (call, sent) = world.ask_next(page).await;
     assert_eq!(call["output"], "In Kiel", "{call}");
     assert!(sent.contains("In Kiel"), "{sent}");
+}
+
+/// A page posts its context, its tools and its own fields with each post. They change while the user answers.
+#[tokio::test(start_paused = true)]
+async fn an_answer_brings_the_context_and_the_tools_of_its_post() {
+    for has_stopped in [false, true] {
+        let store = MemoryStore::new();
+        let slow = Turn::text("Half").then(Turn::pending());
+        let mut model = ScriptedProvider::new().turn(call("navigate", json!({"to": 2})));
+        model = if has_stopped { model.turn(slow) } else { model.turn(text("There.")) };
+        let server = |model: &ScriptedProvider| {
+            let prompt = |run: &RunContext| format!("Language: {:?}", run.body_field("language"));
+            Assistant::builder(model.clone()).system_prompt(prompt).store(store.clone()).build().unwrap()
+        };
+        let page = |messages: &Value, place: &str, language: &str| {
+            let tool =
+                |name: &str| json!({"name": name, "description": name, "parameters": {"type": "object"}});
+            json!({
+                "id": "c", "messages": messages, "language": language,
+                "context": [{"id": "route", "type": "route", "data": format!("the {place}")}],
+                "tools": [tool("navigate"), tool(&format!("use_{place}"))],
+            })
+        };
+        let first = server(&model);
+        let question = ask("u1", "Go there")["message"].clone();
+        post(&first, &page(&json!([question]), "shop", "french")).await;
+        assert_eq!(settled(&store).await, RunState::Waiting);
+        let mut asked = serde_json::to_value(messages(&store).await.last().unwrap()).unwrap();
+        for part in asked["parts"].as_array_mut().unwrap() {
+            if part["state"] == "input-available" {
+                part["state"] = "output-available".into();
+                part["output"] = "gone there".into();
+            }
+        }
+        let body = open(&first, &page(&json!([question, asked]), "till", "german")).await;
+        let sent = if has_stopped {
+            sleep(Duration::from_secs(1)).await;
+            drop(body);
+            assert_eq!(first.drain(Duration::ZERO).await.released, 1);
+            let model = ScriptedProvider::new().otherwise(|_| text("There."));
+            look(&server(&model)).await;
+            assert_eq!(settled(&store).await, RunState::Finished);
+            format!("{:?}", model.payloads())
+        } else {
+            body.collect().await.unwrap();
+            format!("{:?}", model.payloads()[1])
+        };
+        assert!(sent.contains("gone there"), "{sent}");
+        for now in ["the till", "use_till", "german"] {
+            assert!(sent.contains(now), "{now}, stopped: {has_stopped}: {sent}");
+        }
+        for before in ["the shop", "use_shop", "french"] {
+            assert!(!sent.contains(before), "{before}, stopped: {has_stopped}: {sent}");
+        }
+    }
+}
+
+/// The answer comes with the next message, for a run that goes on before that of the message.
+#[tokio::test(start_paused = true)]
+async fn a_queued_message_brings_its_context_to_the_run_before_it() {
+    let world = World::new("refund", WhenBusy::Enqueue, false).await;
+    let mut page = world.page("approval-responded", json!({"approval": {"approved": true}})).await;
+    page.push(ask("u2", "What now?")["message"].clone());
+    let context = json!([{"id": "route", "type": "route", "data": "the till"}]);
+    post(&world.assistant, &json!({"id": "c", "messages": page, "context": context})).await;
+    assert_eq!(settled(&world.runs).await, RunState::Finished);
+    for sent in &world.model.payloads()[1..] {
+        assert!(format!("{sent:?}").contains("the till"), "{sent:?}");
+    }
 }

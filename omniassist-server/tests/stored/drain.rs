@@ -24,7 +24,7 @@ async fn ends_well(body: AssistantBody) -> bool {
 }
 
 /// Makes a server look for runs that others have left, with a post that it refuses.
-async fn look(assistant: &Assistant) {
+pub(super) async fn look(assistant: &Assistant) {
     let mut body = ask("m1", "Hello");
     (body["id"], body["message"]["role"]) = ("other".into(), "assistant".into());
     let response = AssistantService::new(assistant.clone()).handle(request(&body)).await;

@@ -1,12 +1,16 @@
 //! An answer that comes without a post of its chat, such as from a link in a mail.
 
+use std::sync::Arc;
+
 use http::Extensions;
 use omniassist_core::{Error, Text};
 
+use super::answer_signal::answer_signal;
 use crate::engine::Assistant;
+use crate::engine::stores::Stores;
 use crate::engine::stores::answers::Answer;
 use crate::engine::stores::refused;
-use crate::store::{Claim, RunHead, RunState, Scope, Signal, SignalKind, Signalled, Which};
+use crate::store::{Claim, RunHead, RunState, Scope, Signal, Signalled, Which};
 
 /// The fate of an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,14 +39,29 @@ impl Assistant {
     ) -> Result<Answered, Error> {
         let Some(stores) = self.stores() else { return Ok(Answered::Late) };
         self.begin_lease(stores).await?;
-        let mut signal = Signal::new(SignalKind::Answer(Text::from(call)), scope.owner());
-        signal.data = serde_json::to_vec(answer).map_err(|_| Error::internal())?.into();
-        match stores.runs.signal(scope, head.run, &signal).await.map_err(|error| refused::by_store(&error))? {
+        let signal = answer_signal(Text::from(call), answer, None, scope.owner());
+        let signal = signal.map_err(|error| refused::by_store(&error))?;
+        self.send_answer(stores, head, &signal, extensions).await
+    }
+
+    /// Sends a run the signal of an answer, and continues the run if it was the last one. Nobody watches the run.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the store is not available, or the run cannot be continued.
+    pub(super) async fn send_answer(
+        &self,
+        stores: &Arc<Stores>,
+        head: &RunHead,
+        signal: &Signal,
+        extensions: Extensions,
+    ) -> Result<Answered, Error> {
+        let scope = &head.scope;
+        match stores.runs.signal(scope, head.run, signal).await.map_err(|error| refused::by_store(&error))? {
             Signalled::Taken => {}
             Signalled::Repeats(_) => return Ok(Answered::Before),
             Signalled::Late | Signalled::Gone => return Ok(Answered::Late),
         }
-        // Nobody watches the run here.
         if let Some(view) = self.take_over(stores, head.run, Claim::IfFree, extensions, None).await? {
             view.detach();
         }

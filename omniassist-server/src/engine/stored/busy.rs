@@ -5,7 +5,10 @@ use omniassist_core::message::{Message, Role};
 use omniassist_core::run::Trigger;
 use omniassist_core::{Error, RunRequest};
 
+use super::answer_call::Answered;
+use super::answer_signal::answer_signal;
 use super::branches::{Branches, PreloadedBranches};
+use super::input::Input;
 use super::message::message_id;
 use super::post;
 use super::stored_post::StoredPost;
@@ -169,14 +172,22 @@ impl Assistant {
         post: &StoredPost<'_>,
         head: &RunHead,
         posted: &Message,
+        input: Input,
         extensions: &Extensions,
         tools: &PossibleTools,
     ) -> Result<(), Error> {
         let stored = self.stored(post.stores, &post.scope, &post.chat, &posted.id).await;
         let Some(stored) = stored.map_err(|error| refused::by_store(&error))? else { return Ok(()) };
+        let mut input = Some(input);
         for (call, answer) in answers::owed(&stored, posted, tools) {
             // One that the run has already, or does not wait for any more, changes nothing.
-            self.answer_call(&post.scope, head, &call, &answer, extensions.clone()).await?;
+            let signal = answer_signal(call, &answer, input.as_ref(), post.scope.owner());
+            let signal = signal.map_err(|error| refused::by_store(&error))?;
+            if let Answered::Taken(_) =
+                self.send_answer(post.stores, head, &signal, extensions.clone()).await?
+            {
+                input = None;
+            }
         }
         Ok(())
     }

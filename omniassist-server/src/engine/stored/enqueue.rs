@@ -80,13 +80,15 @@ impl Assistant {
         let verifier = Stored(&*self.setup.verifier);
         self.verified(&mut checked, &extensions, principal, &verifier, false, Some(&tools))?;
         if let Some(answered) = answered {
-            self.answer_before(post, before, &answered, &extensions, &tools).await?;
+            let input = Input::of_answers(&request, &extensions);
+            self.answer_before(post, before, &answered, input, &extensions, &tools).await?;
         }
         let run = RunId::random();
         let mut new = NewRun::new(run, scope.clone(), chat.clone(), stores.instance);
         new.post = Some(identity);
         new.queue = MOST_QUEUED;
-        let input = Input::queued(&request, self.agent_name()).and_then(|input| input.to_bytes());
+        let input = Input::queued(&request, &extensions, self.agent_name());
+        let input = input.and_then(|input| input.to_bytes());
         new.input = input.map_err(|error| refused::by_store(&error))?;
         admission.run.release_slot();
         extensions.remove::<Held>();

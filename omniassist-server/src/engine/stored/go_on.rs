@@ -9,6 +9,7 @@ use omniassist_core::event::{FinishReason, Usage};
 use omniassist_core::{Error, ErrorCode, Message, RunEvent, RunRequest, Text, TrustHistory};
 use tokio::time::{Instant, sleep, timeout};
 
+use super::answer_signal::answer_signal;
 use super::input::{Input, OF_TREE};
 use super::last_leg::LastLeg;
 use super::leg::{Leg, Start};
@@ -27,8 +28,7 @@ use crate::engine::stores::journal::Position;
 use crate::engine::stores::refused;
 use crate::engine::{Assistant, verification};
 use crate::store::{
-    Branch, Claim, Claimed, Conversation, Ending, RunHead, RunId, RunState, Signal, SignalKind, Signalled,
-    StoreError, Which, Window,
+    Branch, Claim, Claimed, Conversation, Ending, RunHead, RunId, RunState, Signalled, StoreError, Which, Window,
 };
 use crate::{Principal, RunContext, failpoint, panics};
 
@@ -53,6 +53,7 @@ impl Assistant {
         &self,
         post: &StoredPost<'_>,
         answers: PostedAnswers,
+        input: Input,
         extensions: Extensions,
         admission: Admission,
     ) -> Result<View, Error> {
@@ -65,17 +66,20 @@ impl Assistant {
         if answers.open.is_empty() && head.state == RunState::Running {
             return Err(Error::duplicate_run());
         }
+        let mut input = Some(input);
         for (call, answer) in answers.open {
-            let mut signal = Signal::new(SignalKind::Answer(call), principal.id());
-            signal.data = serde_json::to_vec(&answer).map_err(|_| Error::internal())?.into();
+            let signal = answer_signal(call, &answer, input.as_ref(), principal.id());
+            let signal = signal.map_err(|error| refused::by_store(&error))?;
             failpoint::hit("answer.read");
             let sent = stores
                 .runs
                 .signal(scope, head.run, &signal)
                 .await
                 .map_err(|error| refused::by_store(&error))?;
-            if sent == Signalled::Gone {
-                return Err(Error::not_waiting());
+            match sent {
+                Signalled::Gone => return Err(Error::not_waiting()),
+                Signalled::Taken => input = None,
+                Signalled::Repeats(_) | Signalled::Late => {}
             }
         }
         failpoint::hit("answer.sent");
@@ -257,6 +261,7 @@ impl Assistant {
         failpoint::hit("go_on.claimed");
         let leg = LastLeg::read(&*stores.runs, &claimed).await?;
         failpoint::hit("go_on.read");
+        leg.input.add_mount(&mut extensions);
         let Claimed { writer, head, .. } = claimed;
         let principal = Principal::new(head.scope.owner());
         let agent = self.agent_of_run(leg.input.agent.as_ref(), &principal).await?;

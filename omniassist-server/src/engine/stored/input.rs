@@ -4,12 +4,14 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use bytes::Bytes;
+use http::Extensions;
 use omniassist_core::message::Role;
 use omniassist_core::run::{ClientAbilities, ToolUse, Trigger};
 use omniassist_core::{ContextMessage, JsonText, Message, ModelOptions, RunRequest, Text, ToolSpec};
 use serde::{Deserialize, Serialize};
 
 use super::{message, post};
+use crate::mount_path::MountPath;
 use crate::store::StoreError;
 
 /// The input of a tree of agents, which ends with its connection. No server goes on with it: an earlier version cannot read it.
@@ -23,6 +25,9 @@ pub(super) struct Input {
     trigger: Trigger,
     context: Vec<ContextMessage>,
     tools: Vec<ToolSpec>,
+    /// The components that the client shows. `None` for all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    components: Option<Vec<Text>>,
     past_tools: Vec<Text>,
     state: Option<JsonText>,
     forwarded: Option<JsonText>,
@@ -30,6 +35,9 @@ pub(super) struct Input {
     abilities: ClientAbilities,
     options: Option<ModelOptions>,
     tool_use: ToolUse,
+    /// The path below which the client knows the assistant.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    mount: Option<Text>,
     /// The named agent of the run. `None` for the assistant itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) agent: Option<Text>,
@@ -55,14 +63,25 @@ impl Input {
     /// # Errors
     ///
     /// Returns an error if a message that the run continues has no JSON form.
-    pub(super) fn new(request: &RunRequest, leaf: Text, agent: Option<&Text>) -> Result<Self, StoreError> {
+    pub(super) fn new(
+        request: &RunRequest,
+        extensions: &Extensions,
+        leaf: Text,
+        agent: Option<&Text>,
+    ) -> Result<Self, StoreError> {
         let continued = request.messages.last().filter(|last| last.role == Role::Assistant);
         let continued = continued.map(|last| message::to_array(std::slice::from_ref(last))).transpose()?;
-        Ok(Self {
-            leaf,
+        Ok(Self { leaf, agent: agent.cloned(), continued, ..Self::of_answers(request, extensions) })
+    }
+
+    /// Returns the input of a leg that begins with the answers of this request.
+    pub(super) fn of_answers(request: &RunRequest, extensions: &Extensions) -> Self {
+        Self {
+            leaf: Text::new(),
             trigger: request.trigger,
             context: request.context.clone(),
             tools: request.tools.iter().map(|tool| (**tool).clone()).collect(),
+            components: request.components.clone(),
             past_tools: request.past_tools.clone(),
             state: request.state.clone(),
             forwarded: request.forwarded.clone(),
@@ -70,10 +89,24 @@ impl Input {
             abilities: request.abilities,
             options: request.options.as_deref().cloned(),
             tool_use: request.tool_use.clone(),
-            agent: agent.cloned(),
-            continued,
+            mount: extensions.get::<MountPath>().map(|mount| mount.as_str().into()),
+            agent: None,
+            continued: None,
             queued: None,
-        })
+        }
+    }
+
+    /// Returns the input of the same run, for a leg that begins with the answers of a later post.
+    pub(super) fn answered_by(self, post: Self) -> Self {
+        Self {
+            leaf: self.leaf,
+            options: post.options.or(self.options),
+            mount: post.mount.or(self.mount),
+            agent: self.agent,
+            continued: self.continued,
+            queued: self.queued,
+            ..post
+        }
     }
 
     /// Returns the input of an agent's run that is queued, with the messages of its post.
@@ -81,9 +114,13 @@ impl Input {
     /// # Errors
     ///
     /// Returns an error if a message has no JSON form.
-    pub(super) fn queued(request: &RunRequest, agent: Option<&Text>) -> Result<Self, StoreError> {
+    pub(super) fn queued(
+        request: &RunRequest,
+        extensions: &Extensions,
+        agent: Option<&Text>,
+    ) -> Result<Self, StoreError> {
         let leaf = request.messages.last().map(|message| message.id.clone()).unwrap_or_default();
-        let mut input = Self::new(request, leaf, agent)?;
+        let mut input = Self::new(request, extensions, leaf, agent)?;
         input.queued = Some(Queued {
             messages: message::to_array(&request.messages)?,
             message_id: request.message_id.clone(),
@@ -116,6 +153,13 @@ impl Input {
             ids.extend(queued.message_id.clone());
         }
         Ok(ids)
+    }
+
+    /// Adds the path below which the client knows the assistant, for a run that goes on without a request.
+    pub(super) fn add_mount(&self, extensions: &mut Extensions) {
+        if let Some(mount) = &self.mount {
+            extensions.get_or_insert_with(|| MountPath::new(mount.as_str()));
+        }
     }
 
     /// Returns `true` if the run was queued.
@@ -152,6 +196,7 @@ impl Input {
         request.trigger = self.trigger;
         request.context = self.context;
         request.tools = self.tools.into_iter().map(Arc::new).collect();
+        request.components = self.components;
         request.past_tools = self.past_tools;
         request.state = self.state;
         request.forwarded = self.forwarded;

@@ -6,6 +6,7 @@ use omniassist_core::Text;
 use omniassist_core::journal::{Content, Record, of_run};
 use omniassist_core::message::{Message, MessageCollector};
 
+use super::answer_signal::latest_input;
 use super::input::Input;
 use crate::engine::agent_records::{AgentRecords, WaitingAgents};
 use crate::engine::stores::answers::{Answer, answers_of, apply_answers};
@@ -14,6 +15,7 @@ use crate::store::{Claimed, RunStore, StoreError};
 
 /// The last leg of a run: the part of its journal after the last time that it waited.
 pub(super) struct LastLeg {
+    /// The input of the run, with what the latest post with answers brought.
     pub(super) input: Input,
     /// The position before the leg.
     pub(super) from: Position,
@@ -37,7 +39,10 @@ impl LastLeg {
     ///
     /// Returns an error if the journal or the input of the run cannot be read, or is gone.
     pub(super) async fn read(runs: &dyn RunStore, claimed: &Claimed) -> Result<Self, StoreError> {
-        let input = Input::from_bytes(&claimed.input)?;
+        let mut input = Input::from_bytes(&claimed.input)?;
+        if let Some(post) = latest_input(&claimed.signals)? {
+            input = input.answered_by(post);
+        }
         let answers = answers_of(&claimed.signals)?;
         let earlier = input.continued()?;
         let start = Position::default();

@@ -6,6 +6,7 @@
 
 mod agents;
 mod answer_call;
+mod answer_signal;
 mod branches;
 mod busy;
 mod connect;

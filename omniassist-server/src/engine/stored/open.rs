@@ -150,7 +150,8 @@ impl Assistant {
         let tools = self.possible_tools(&request, &extensions)?;
         let taken = merge_post(post, loaded, &mut request, &tools).await?;
         if let PostKind::Answers(answers) = taken.kind {
-            return self.answer(post, answers, extensions, admission).await;
+            let input = Input::of_answers(&request, &extensions);
+            return self.answer(post, answers, input, extensions, admission).await;
         }
         failpoint::hit("open.taken");
         let admitted = Admitted { request, extensions, tools, admission };
@@ -219,7 +220,8 @@ impl Assistant {
         let run = RunId::random();
         let mut new = NewRun::new(run, scope.clone(), chat.clone(), stores.instance);
         new.post = Some(identity);
-        let input = Input::new(&request, leaf.clone(), self.agent_name()).and_then(|input| input.to_bytes());
+        let input = Input::new(&request, &extensions, leaf.clone(), self.agent_name());
+        let input = input.and_then(|input| input.to_bytes());
         new.input = input.map_err(|error| refused::by_store(&error))?;
         let has_stored_answers = taken.kind != PostKind::Import;
         failpoint::hit("open.described");
