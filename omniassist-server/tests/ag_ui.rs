@@ -12,10 +12,10 @@ use omniassist_server::core::dialect::ag_ui::{Encoder, Version};
 use omniassist_server::core::{Limits, Message, RunEvent, RunRequest, Text};
 use omniassist_server::http::{AssistantBody, AssistantService};
 use omniassist_server::seal::{SealKeys, Sealer};
-use omniassist_server::store::MemoryStore;
+use omniassist_server::store::{ConversationStore as _, MemoryStore, Scope, Window};
 use omniassist_server::testing::{ScriptedProvider, Turn, text};
 use omniassist_server::tool::{Approval, ToolContext, UserAnswer, UserForm};
-use omniassist_server::{Assistant, Principal, Tool, ToolError};
+use omniassist_server::{Assistant, Principal, Tool, ToolError, WhenBusy};
 use serde_json::{Value, json};
 
 #[path = "../../omniassist-core/tests/ag_ui/client.rs"]
@@ -273,6 +273,42 @@ async fn an_approval_is_valid_after_a_further_message() {
     let payload = format!("{:?}", model.payloads().last().unwrap().transcript);
     assert!(payload.contains("refunded") && payload.contains("Done, quickly."), "{payload}");
     assert!(!payload.contains("verified"), "{payload}");
+}
+
+/// With a store, such a message follows the answers, as if the client had posted it after them.
+#[tokio::test]
+async fn a_stored_chat_has_the_message_that_comes_with_an_approval() {
+    for (when_busy, refunds) in [(WhenBusy::Supersede, 0), (WhenBusy::Enqueue, 1)] {
+        let (tool, ran) = refund();
+        let mut model = ScriptedProvider::new().turn(Turn::call("refund", json!({})));
+        if refunds == 1 {
+            model = model.turn(text("Refunded."));
+        }
+        let model = model.turn(text("I hurry.")).turn(text("Yes."));
+        let store = MemoryStore::new();
+        let builder = Assistant::builder(model.clone()).tool(tool).store(store.clone());
+        let service = AssistantService::new(builder.when_busy(when_busy).build().unwrap());
+        let mut client = Client::with(&[user("Refund it")]);
+        let asked = go_on(&service, &mut client, json!({}), "ada").await;
+        let interrupt = &asked.last().unwrap()["outcome"]["interrupts"][0];
+        client.messages.push(json!({"id": "u2", "role": "user", "content": "And be quick"}));
+        let approve = json!({"resume": [{"interruptId": interrupt["id"], "status": "resolved", "payload": {"approved": true}}]});
+        let answered = go_on(&service, &mut client, approve, "ada").await;
+        assert_eq!(answered.last().unwrap()["type"], "RUN_FINISHED", "{answered:?}");
+        assert_eq!(ran.load(Ordering::SeqCst), refunds);
+        let sent = format!("{:?}", model.payloads().last().unwrap().transcript);
+        assert!(sent.contains("And be quick"), "{sent}");
+        assert_eq!(sent.contains("did not run: the user approved it"), refunds == 0, "{sent}");
+
+        client.messages.push(json!({"id": "u3", "role": "user", "content": "Did it?"}));
+        go_on(&service, &mut client, json!({}), "ada").await;
+        let chat = store.load(&Scope::new("ada"), "thread-1", &Window::default()).await.unwrap().unwrap();
+        let said: Vec<_> = chat.messages.iter().map(|stored| String::from_utf8_lossy(&stored.body)).collect();
+        assert_eq!(said.len(), 6, "{said:?}");
+        for (message, text) in [(2, "And be quick"), (3, "I hurry."), (4, "Did it?"), (5, "Yes.")] {
+            assert!(said[message].contains(text), "{said:?}");
+        }
+    }
 }
 
 /// A client posts its copy of the state with each request.

@@ -180,6 +180,8 @@
 //!   of the run, as long as its events are kept. Another answer to the same question is refused. A post with answers brings the
 //!   context, tools, components, state and fields of the body that the run has from then on, also after a restart. With an
 //!   answer to `/runs/{run}/obligations/{call}`, the run has those of the post before.
+//! - **A new message of the user in a post with answers** follows them: that of AG-UI's `resume`, or after the answers. The run
+//!   that waits ends, and an approved call does not run; with [`WhenBusy::Enqueue`](crate::WhenBusy), it goes on first.
 //! - **A post to a chat that is busy** is treated as [`WhenBusy`](crate::WhenBusy) says. A client can choose in
 //!   `X-Omniassist-When-Busy` what [`client_when_busy`](crate::AssistantBuilder::client_when_busy) lists. The stream of a
 //!   queued run has comments only until the run begins, and breaks off if another process begins it.

@@ -26,6 +26,11 @@ impl PreloadedBranches {
     pub(super) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
+
+    /// Returns the conversation that was loaded with the first branch.
+    pub(super) fn first(&self) -> Option<&Conversation> {
+        self.0.first()?.1.as_ref()
+    }
 }
 
 impl<'a> Branches<'a> {

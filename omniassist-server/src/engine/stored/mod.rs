@@ -27,6 +27,7 @@ mod notices;
 mod obligations;
 mod open;
 mod post;
+mod question_order;
 mod recorder;
 mod release;
 mod resume;

@@ -17,6 +17,7 @@ use super::input::Input;
 use super::leg::{Built, Leg, Start};
 use super::leg_events::LegEvents;
 use super::post::{self, NewPart, PostKind};
+use super::question_order::put_new_last;
 use super::stored_post::StoredPost;
 use super::verifier::Stored;
 use super::view::View;
@@ -137,6 +138,10 @@ impl Assistant {
         let digest = || Post::digest(post_digest(&request, self.agent_name()).to_le_bytes().to_vec());
         let identity = key.cloned().unwrap_or_else(digest);
         let mut loaded = PreloadedBranches::default();
+        if posts_answers(&request) {
+            let branches = Branches::new(&*post.stores.conversations, &post.scope, &post.chat);
+            loaded = put_new_last(&branches, &mut request).await?;
+        }
         if !posts_answers(&request) {
             let wanted = if is_ahead { branches::of_question(&request) } else { Vec::new() };
             match self.take_turn(post, key, &mut admission, &mut request, wanted).await? {
