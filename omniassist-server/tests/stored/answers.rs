@@ -308,3 +308,39 @@ async fn a_queued_message_brings_its_context_to_the_run_before_it() {
         assert!(format!("{sent:?}").contains("the till"), "{sent:?}");
     }
 }
+
+/// The run writes into the message of the page, which no run of the store began.
+#[tokio::test(start_paused = true)]
+async fn an_imported_answer_that_is_posted_again_gets_what_followed_it() {
+    let store = MemoryStore::new();
+    let model = ScriptedProvider::new()
+        .turn([call("show", json!({"order": 17})), call("show", json!({"order": 18}))])
+        .turn(text("Two."));
+    let show = Tool::front_end_with_schema("show", "Shows an order", json!({"type": "object"}));
+    let assistant = Assistant::builder(model.clone()).tool(show).store(store.clone()).build().unwrap();
+    let call = json!({
+        "type": "tool-show", "toolCallId": "call_1", "state": "output-available", "input": {}, "output": "In Kiel",
+    });
+    let imported = json!({"id": "a1", "role": "assistant", "parts": [{"type": "step-start"}, call]});
+    let mut page = json!({"id": "c", "messages": [ask("u1", "Where?")["message"], imported]});
+    let started = r#"{"type":"start","messageId":"a1""#;
+    let asked = post(&assistant, &page).await;
+    assert!(asked.contains(started), "{asked}");
+    assert_eq!(settled(&store).await, RunState::Waiting);
+
+    for is_last in [false, true] {
+        page["messages"][1] = serde_json::to_value(messages(&store).await.last().unwrap()).unwrap();
+        let parts = page["messages"][1]["parts"].as_array_mut().unwrap();
+        let open = parts.iter_mut().find(|part| part["state"] == "input-available").unwrap();
+        open["state"] = "output-available".into();
+        open["output"] = "In Bonn".into();
+        let first = post(&assistant, &page).await;
+        assert!(first.contains(started), "the message of the page: {first}");
+        assert_eq!(first.contains("Two."), is_last, "{first}");
+        if is_last {
+            assert_eq!(settled(&store).await, RunState::Finished);
+            assert_eq!(post(&assistant, &page).await, first);
+        }
+    }
+    assert_eq!(model.payloads().len(), 2);
+}

@@ -66,8 +66,9 @@ impl Assistant {
         if answers.open.is_empty() && head.state == RunState::Running {
             return Err(Error::duplicate_run());
         }
+        let Posted { message, open, .. } = answers;
         let mut input = Some(input);
-        for (call, answer) in answers.open {
+        for (call, answer) in open {
             let signal = answer_signal(call, &answer, input.as_ref(), principal.id());
             let signal = signal.map_err(|error| refused::by_store(&error))?;
             failpoint::hit("answer.read");
@@ -96,7 +97,7 @@ impl Assistant {
         }
         // The run still waits for other answers.
         let queue = VecDeque::from([
-            RunEvent::Start { message_id: message_id(head.run), metadata: None },
+            RunEvent::Start { message_id: message, metadata: None },
             RunEvent::Finish { reason: FinishReason::ToolCalls, usage: Usage::default() },
         ]);
         Ok(View::new(stores, scope.clone(), head.run, queue, Position::default(), None))
@@ -109,11 +110,12 @@ impl Assistant {
         answers: &PostedAnswers,
         head: &RunHead,
     ) -> Result<View, Error> {
+        if answers.is_known == Some(true) && head.head > 0 {
+            let rest = self.leg_events(&post.scope, head.run, Some(head.epoch)).await?;
+            let rest = rest.filter(|rest| rest.message_id() == Some(&answers.message));
+            return rest.map(LegEvents::into_view).ok_or_else(Error::already_answered);
+        }
         match answers.is_known {
-            Some(true) if message_id(head.run) == answers.message && head.head > 0 => {
-                let rest = self.leg_events(&post.scope, head.run, Some(head.epoch)).await?;
-                rest.map(LegEvents::into_view).ok_or_else(Error::already_answered)
-            }
             Some(_) if answers.open.is_empty() => Err(Error::already_answered()),
             _ => Err(Error::not_waiting()),
         }

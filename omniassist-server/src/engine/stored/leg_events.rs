@@ -167,6 +167,14 @@ impl LegEvents {
         self.is_withdrawn || self.events.contains(&RunEvent::StepReset)
     }
 
+    /// Returns the id of the message that the leg writes.
+    pub(super) fn message_id(&self) -> Option<&Text> {
+        self.events.iter().find_map(|event| match event {
+            RunEvent::Start { message_id, .. } => Some(message_id),
+            _ => None,
+        })
+    }
+
     /// Returns a viewer of the leg from its start.
     pub(crate) fn into_view(self) -> View {
         let Self { events, epoch, is_withdrawn, stores, scope, run, read, ahead, tail, .. } = self;
