@@ -81,6 +81,12 @@ pub(super) fn arguments(text: &Text) -> JsonText {
     if text.trim().is_empty() { JsonText::EMPTY_OBJECT } else { json_or_string(text) }
 }
 
+/// Returns `true` for the start of arguments that may still say that there are none. Models write `null` for them, which a
+/// run takes for an empty object.
+pub(super) fn may_say_none(text: &str) -> bool {
+    ["null", "\"null\""].iter().any(|word| word.starts_with(text.trim()))
+}
+
 /// Parses text as JSON. Text that is not JSON becomes a JSON string.
 pub(super) fn json_or_string(text: &Text) -> JsonText {
     JsonText::parse(text.clone()).unwrap_or_else(|_| JsonText::from_str_value(text))

@@ -204,6 +204,10 @@ fn the_client_receives_the_executed_arguments() {
     assert_eq!(args(&[r#"{"n""#], r#"{"n":1}"#), as_streamed, "with incomplete deltas");
     assert_eq!(args(&[" {\"n\":1}\n"], r#"{"n":1}"#), (" {\"n\":1}\n".to_owned(), Value::Null));
     assert_eq!(args(&[], "{}"), ("{}".to_owned(), Value::Null));
+    for none in [&["nu", "ll"][..], &["null"], &[" \"nul", "l\" "]] {
+        assert_eq!(args(none, "{}"), ("{}".to_owned(), Value::Null), "{none:?}");
+    }
+    assert_eq!(args(&["nu", "mber"], "\"number\""), ("number".to_owned(), Value::Null));
     let exact = json!({"omniassist": {"input": {"n": 2}}});
     assert_eq!(args(&[r#"{"n":1}"#], r#"{"n":2}"#), (r#"{"n":1}"#.to_owned(), exact));
 }

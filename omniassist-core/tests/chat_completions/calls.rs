@@ -45,7 +45,20 @@ fn the_end_of_the_arguments_is_held_back() {
 #[test]
 fn a_call_without_deltas_receives_its_arguments_at_the_end() {
     assert_eq!(streamed(&[]), (String::new(), "{}".into()));
-    assert_eq!(streamed(&[" "]), (" ".into(), "{}".into()));
+    assert_eq!(streamed(&[" "]), (String::new(), "{}".into()));
+}
+
+#[test]
+fn a_call_whose_arguments_are_null_receives_an_empty_object() {
+    for pieces in [&["nu", "ll"][..], &["null"], &[" \"nul", "l\" "]] {
+        let mut events = vec![begins("c", "show")];
+        events.extend(pieces.iter().map(|delta| piece("c", delta)));
+        assert_eq!(arguments(&events)[&0], "", "{pieces:?}");
+        events.push(available("c", "show", &json!({})));
+        assert_eq!(arguments(&events)[&0], "{}", "{pieces:?}");
+    }
+    let events = [begins("c", "show"), piece("c", "nu"), piece("c", "mber")];
+    assert_eq!(arguments(&events)[&0], "number");
 }
 
 #[test]

@@ -1,10 +1,12 @@
+use crate::dialect::posted;
 use crate::{JsonText, Text};
 
 /// The caller's tool calls of one streamed answer.
 ///
 /// A call cannot be withdrawn once it was streamed. It is known to be valid only at the end of the model's turn:
 /// invalid arguments or an incomplete turn cancel it. The last closing brace of the arguments and the white space after
-/// it are held back until then, so that the arguments of a cancelled call do not parse.
+/// it are held back until then, so that the arguments of a cancelled call do not parse. So is `null` at their start, which
+/// stands for an empty object.
 ///
 /// Clients consider a call complete when the next one begins. Only one call is streamed at a time. Parallel calls are
 /// written in one piece, after they are known to be valid.
@@ -20,7 +22,7 @@ pub(super) struct Calls {
 struct Open {
     index: usize,
     id: Text,
-    /// The arguments from the last closing brace on.
+    /// The arguments from the last closing brace on, or all of them while they may say that there are none.
     held: String,
     /// `true` after anything except white space was passed on.
     said: bool,
@@ -48,6 +50,10 @@ impl Calls {
     /// Processes a delta of a call's arguments. `pass_on` receives the call's index and the text that can be sent.
     pub(super) fn piece(&mut self, id: &str, piece: &str, mut pass_on: impl FnMut(usize, &str)) {
         let Some(call) = self.open.as_mut().filter(|call| call.id == *id) else { return };
+        if !call.said && posted::may_say_none(&[call.held.as_str(), piece].concat()) {
+            call.held.push_str(piece);
+            return;
+        }
         let (clear, brace) = match piece.rfind('}') {
             Some(at) => piece.split_at(at),
             None if !call.held.is_empty() && piece.trim().is_empty() => ("", piece),
@@ -74,7 +80,7 @@ impl Calls {
         mut pass_on: impl FnMut(usize, &str),
     ) -> bool {
         let Some(call) = self.open.take_if(|call| call.id == *id) else { return false };
-        if !call.said && call.held.is_empty() {
+        if !call.said && posted::may_say_none(&call.held) {
             pass_on(call.index, input.as_str());
         } else if !call.held.is_empty() {
             pass_on(call.index, &call.held);

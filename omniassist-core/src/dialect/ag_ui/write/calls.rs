@@ -31,6 +31,7 @@ impl Encoder {
         self.calls.push(Call {
             id: call_id.clone(),
             sent: String::new(),
+            held: String::new(),
             progress: Progress::Open,
             provider_executed: false,
             state: None,
@@ -39,8 +40,10 @@ impl Encoder {
 
     pub(super) fn arguments(&mut self, call_id: &Text, delta: &str, out: &mut BytesMut) {
         if let Some(call) = self.call_mut(call_id).filter(|call| call.progress == Progress::Open) {
-            call.sent.push_str(delta);
-            arguments(out, call_id, delta);
+            call.held.push_str(delta);
+            if !call.sent.is_empty() || !posted::may_say_none(&call.held) {
+                call.pass_on(out);
+            }
         }
     }
 
@@ -56,6 +59,9 @@ impl Encoder {
         let Some(call) = self.call_mut(call_id).filter(|call| call.progress == Progress::Open) else {
             return;
         };
+        if input.is_none() {
+            call.pass_on(out);
+        }
         call.progress = Progress::Whole;
         call.provider_executed = provider_executed;
         call.state = state.cloned();
@@ -159,6 +165,17 @@ impl Encoder {
         encrypted(out, "tool-call", &call_id, Some(&state));
         self.asks.retain(|other| *other.call_id() != call_id);
         self.asks.push(ask);
+    }
+}
+
+impl Call {
+    /// Sends the arguments that were held back.
+    fn pass_on(&mut self, out: &mut BytesMut) {
+        if !self.held.is_empty() {
+            arguments(out, &self.id, &self.held);
+            self.sent.push_str(&self.held);
+            self.held.clear();
+        }
     }
 }
 

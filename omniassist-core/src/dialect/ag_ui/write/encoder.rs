@@ -119,6 +119,8 @@ pub(super) struct Call {
     pub(super) id: Text,
     /// The arguments sent to the client so far.
     pub(super) sent: String,
+    /// The start of the arguments, while it may say that there are none.
+    pub(super) held: String,
     pub(super) progress: Progress,
     pub(super) provider_executed: bool,
     pub(super) state: Option<ProviderMetadata>,
