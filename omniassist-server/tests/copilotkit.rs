@@ -1,5 +1,7 @@
 //! Tests of the CopilotKit runtime under `/copilotkit`.
 
+use std::time::Duration;
+
 use bytes::Bytes;
 use http::{Method, Request, Response, StatusCode, header};
 use http_body_util::Full;
@@ -160,6 +162,36 @@ async fn a_run_is_stopped_by_its_own_principal_only() {
     assert_eq!(events.last().unwrap()["code"], "STOPPED");
     let envelope = json!({"method": "agent/stop", "params": {"agentId": "default", "threadId": "thread-1"}});
     assert_eq!(json_of(service.handle(post("/copilotkit", &envelope, "ada")).await).await.1, none);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_late_stop_does_not_end_the_next_run() {
+    for is_stored in [false, true] {
+        let turn = |said: &str| Turn::text(said).then(Turn::delay(Duration::from_secs(5))).then(text("."));
+        let model = ScriptedProvider::new().turn(turn("One")).turn(turn("Two")).turn(turn("Three"));
+        let mut builder = Assistant::builder(model);
+        if is_stored {
+            builder = builder.store(MemoryStore::new());
+        }
+        let service = AssistantService::new(builder.build().unwrap());
+        let run = async |name: &str| {
+            let question = json!({"id": format!("u-{name}"), "role": "user", "content": name});
+            let mut body = input(&[question]);
+            body["runId"] = name.into();
+            service.handle(post("/copilotkit/agent/default/run", &body, "ada")).await
+        };
+        let stop = async |name: &str| {
+            let stop = post("/copilotkit/agent/default/stop/thread-1", &json!({"runId": name}), "ada");
+            json_of(service.handle(stop).await).await.1["stopped"].clone()
+        };
+        let _first = run("r1").await;
+        let second = run("r2").await;
+        assert_eq!(stop("r1").await, false, "stored: {is_stored}");
+        assert_eq!(events(second).await.last().unwrap()["type"], "RUN_FINISHED", "stored: {is_stored}");
+        let third = run("r3").await;
+        assert_eq!(stop("r3").await, true, "stored: {is_stored}");
+        assert_eq!(events(third).await.last().unwrap()["code"], "STOPPED", "stored: {is_stored}");
+    }
 }
 
 #[tokio::test]

@@ -12,6 +12,7 @@ use uuid::Uuid;
 use super::agent::{NamedAgent, NamedAgents};
 use super::agent_records::AgentRecords;
 use super::client_queue::ClientQueue;
+use super::client_run::ClientRun;
 use super::driver::{Driver, RunParts};
 use super::history::{Carried, WindowInput};
 use super::live::{ChatKey, LiveRuns};
@@ -269,6 +270,12 @@ impl Assistant {
             );
         }
         stopped
+    }
+
+    /// Returns `true` if a chat has a run in progress in this process for which its client has another id.
+    pub(crate) fn runs_other(&self, principal: &Principal, chat_id: &str, named: &ClientRun) -> bool {
+        let chat = ChatKey { principal: principal.clone(), chat_id: chat_id.into() };
+        self.live.is_other(&chat, named)
     }
 
     /// Stops an agent that works for the run of a chat. Returns `false` if no such agent works, and `None` if the chat has no

@@ -23,6 +23,7 @@ use omniassist_core::{EventBuf, RunEvent, RunRequest, Text, Usage};
 use serde_json::{Map, Value};
 
 use super::client_queue::ClientQueue;
+use super::client_run::ClientRun;
 use super::end::{End, RETRY_ELSEWHERE};
 use super::gate::Gate;
 use super::handoff::Handoffs;
@@ -194,6 +195,11 @@ impl Driver {
             sealer.remember(message);
         }
         self.sealer = Some(Box::new(sealer));
+    }
+
+    /// Returns the client's id of the run.
+    pub(super) fn client_run(&self) -> Option<ClientRun> {
+        self.run.extensions().get().cloned()
     }
 
     /// Counts the tokens of the run, and ends it if they exceed the budget.

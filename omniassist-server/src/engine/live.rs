@@ -11,6 +11,7 @@ use tokio::task::JoinHandle;
 use tokio::time::{Instant, MissedTickBehavior};
 use tokio_util::task::TaskTracker;
 
+use super::client_run::ClientRun;
 use super::driver::Driver;
 use super::end::{End, RETRY_ELSEWHERE, SUPERSEDED};
 use super::when_busy::WhenBusy;
@@ -111,6 +112,8 @@ pub(super) struct LiveRun {
     order: Mutex<Order>,
     /// `true` if the run is stored, so that another process can go on with it.
     is_stored: bool,
+    /// The client's id of the run.
+    named: Option<ClientRun>,
 }
 
 /// A request to end a run, and the task to wake for it.
@@ -127,6 +130,7 @@ impl LiveRun {
             slot: Mutex::new(slot),
             ended: CancellationToken::new(),
             is_stored: driver.is_stored(),
+            named: driver.client_run(),
             driver: Mutex::new(Some(Box::new(driver))),
             started: Instant::now(),
             polls: AtomicU64::new(0),
@@ -383,6 +387,12 @@ impl LiveRuns {
         }
         drop(table);
         drop(run);
+    }
+
+    /// Returns `true` if the client of a chat's run has another id for it.
+    pub(super) fn is_other(&self, chat: &ChatKey, named: &ClientRun) -> bool {
+        let run = lock(&self.table).of_chat(chat);
+        run.is_some_and(|run| run.named.as_ref().is_some_and(|of_client| of_client != named))
     }
 
     /// Stops the run of a chat. Returns `true` if there was one.

@@ -19,6 +19,7 @@ use super::{
     AssistantBody, Rejection, agents, connect, copilotkit_threads, event_stream, post_headers, receive,
     reply, suggestions,
 };
+use crate::engine::ClientRun;
 use crate::store::{Scope, Which};
 use crate::{Assistant, Principal};
 
@@ -81,8 +82,11 @@ async fn act(
             let posted = ag_ui::read_request(body, assistant.limits())?;
             let suggests = *action == AgentAction::Suggest || suggestions::are_wanted(&posted);
             let posted = if suggests { suggestions::prepare(posted)? } else { posted };
-            if !suggests && assistant.stores().is_some() {
-                post_headers::keep(&mut parts, assistant.limits())?;
+            if !suggests {
+                parts.extensions.insert(ClientRun(posted.run_id.clone()));
+                if assistant.stores().is_some() {
+                    post_headers::keep(&mut parts, assistant.limits())?;
+                }
             }
             Ok(run::begin(assistant, posted, parts.extensions).await?)
         }
@@ -98,8 +102,12 @@ async fn act(
             Ok(nothing)
         }
         AgentAction::Stop(thread) => {
-            check_stop(&body, assistant.limits())?;
+            let named = read_stop(&body, assistant.limits())?;
             let principal = parts.extensions.get::<Principal>().cloned().unwrap_or_default();
+            // A stop that comes late must not end the next run of the thread.
+            if named.is_some_and(|named| assistant.runs_other(&principal, thread, &named)) {
+                return Ok(reply::json(StatusCode::OK, &stop_answer(false)));
+            }
             let stopped = match Scope::of(&principal).filter(|_| assistant.stores().is_some()) {
                 Some(scope) => {
                     let stopped = assistant.stop_stored(&scope, Which::Chat(thread)).await?;
@@ -198,17 +206,20 @@ async fn resource(
     }
 }
 
-/// Checks the body of a stop: empty, or an object with the id of the run. A chat has one run at a time, so the id is
-/// not used.
-fn check_stop(body: &[u8], limits: &Limits) -> Result<(), Error> {
+/// Reads the body of a stop: empty, or an object with the client's id of the run.
+fn read_stop(body: &[u8], limits: &Limits) -> Result<Option<ClientRun>, Error> {
     if body.iter().all(u8::is_ascii_whitespace) {
-        return Ok(());
+        return Ok(None);
     }
-    let object: Map<String, Value> = receive::object(body, limits, STOP)?;
-    match object.iter().find(|(key, value)| *key != "runId" || !value.is_string()) {
-        Some((key, _)) if key == "runId" => Err(Error::invalid_field("runId", "a string", "something else")),
-        Some(_) => Err(Error::invalid_field("body", STOP, "another key")),
-        None => Ok(()),
+    let mut object: Map<String, Value> = receive::object(body, limits, STOP)?;
+    let named = object.remove("runId");
+    if !object.is_empty() {
+        return Err(Error::invalid_field("body", STOP, "another key"));
+    }
+    match named {
+        Some(Value::String(named)) => Ok(Some(ClientRun(named.into()))),
+        Some(_) => Err(Error::invalid_field("runId", "a string", "something else")),
+        None => Ok(None),
     }
 }
 

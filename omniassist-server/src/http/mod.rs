@@ -47,7 +47,7 @@
 //! | `DELETE /threads/{chat_id}` | Deletes a conversation and ends its run: 204 |
 //! | `GET /threads/{chat_id}/messages` | The messages of the branch that is shown, or of `?branch=` with the id of its last one: `{"messages", "more", "head"}`, with `?before=` and `?limit=`. A message that a run is writing is left out: `GET /{chat_id}/stream` has it |
 //! | `POST /copilotkit` | CopilotKit's runtime: the single route, which combines those below |
-//! | `/copilotkit/…` | `GET /info`, `POST /agent/{agent}/run`, `/connect`, `/suggest` and `/stop/{thread}`; with a store `GET /threads`, `PATCH` and `DELETE /threads/{thread}` |
+//! | `/copilotkit/…` | `GET /info`, `POST /agent/{agent}/run`, `/connect`, `/suggest` and `/stop/{thread}`, which ends no other run than that of a `runId`; with a store `GET /threads`, `PATCH` and `DELETE /threads/{thread}` |
 //!
 //! Every response has `X-Content-Type-Options: nosniff`. Complete responses have `Cache-Control: no-store`, apart from scripts.
 //! Streams have `Cache-Control: no-cache, no-store, no-transform` and `X-Accel-Buffering: no`, so that proxies do not hold them
