@@ -4,7 +4,7 @@ use bytes::BytesMut;
 use omniassist_core::dialect::DialectEncoder;
 use omniassist_core::dialect::ai_sdk::{ClientVersion, Encoder, Framing};
 use omniassist_core::event::{ApprovalRequest, BlockId, FinishReason, RunErrorCode, Usage};
-use omniassist_core::message::{Message, MessageCollector, read};
+use omniassist_core::message::{Message, MessageCollector, Part, read};
 use omniassist_core::{JsonText, Limits, RunEvent, Text, ToolApp};
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
@@ -249,7 +249,16 @@ proptest! {
         for event in &events {
             collector.apply(event);
         }
-        prop_assert_eq!(client.message(), collector.into_message());
+        let (mut built, mut expected) = (client.message(), collector.into_message());
+        // A run that is stopped after a call ends with an empty step, and empty metadata shows it.
+        if matches!(events.last(), Some(RunEvent::Abort { .. })) {
+            if built.parts.len() > expected.parts.len() {
+                prop_assert_eq!(built.parts.pop(), Some(Part::StepStart));
+            }
+            built.metadata.get_or_insert_with(|| json!({}));
+            expected.metadata.get_or_insert_with(|| json!({}));
+        }
+        prop_assert_eq!(built, expected);
     }
 
     #[test]
@@ -377,6 +386,52 @@ fn a_request_for_approval_says_in_the_metadata_that_the_arguments_can_be_edited(
     assert_eq!(asks(None, true), json!({ "editable": true }));
     assert_eq!(asks(Some("Pay?"), false), json!({ "message": "Pay?" }));
     assert_eq!(asks(None, false), Value::Null);
+}
+
+/// `lastAssistantMessageIsCompleteWithToolCalls` is true if all calls of the last step have results.
+#[test]
+fn a_run_that_is_stopped_after_a_call_ends_with_an_empty_step() {
+    let call = |version| {
+        let output = JsonText::parse("1").unwrap();
+        let mut encoder = Encoder::new(Framing::Ndjson).version(version);
+        let mut out = BytesMut::new();
+        for event in [
+            RunEvent::Start { message_id: "m".into(), metadata: None },
+            RunEvent::StepStart,
+            RunEvent::ToolOutput {
+                call_id: "c".into(),
+                output,
+                preliminary: false,
+                provider_executed: false,
+            },
+        ] {
+            encoder.encode(&event, &mut out);
+        }
+        encoder
+    };
+    let abort = RunEvent::Abort { reason: "stopped".into() };
+    let interrupted = RunEvent::Finish { reason: FinishReason::Interrupted, usage: Usage::default() };
+    let last_kinds = |mut encoder: Encoder, events: &[RunEvent]| {
+        let mut out = BytesMut::new();
+        events.iter().for_each(|event| encoder.encode(event, &mut out));
+        let chunks = ndjson_chunks(str::from_utf8(&out).unwrap());
+        chunks.iter().map(|chunk| chunk["type"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    for version in [ClientVersion::V5, ClientVersion::V6, ClientVersion::V7] {
+        for (end, kind) in [(&abort, "abort"), (&interrupted, "finish")] {
+            let expected = ["start-step", "message-metadata", kind];
+            assert_eq!(last_kinds(call(version), std::slice::from_ref(end)), expected);
+            // The next step has begun.
+            let next = [RunEvent::StepStart, end.clone()];
+            assert_eq!(last_kinds(call(version), &next), ["start-step", kind]);
+            // The run continues a message, and has written nothing.
+            let start = RunEvent::Start { message_id: "m".into(), metadata: None };
+            let continued = last_kinds(Encoder::new(Framing::Ndjson).version(version), &[start, end.clone()]);
+            assert_eq!(continued, ["start", "start-step", "message-metadata", kind]);
+        }
+        let stop = RunEvent::Finish { reason: FinishReason::Stop, usage: Usage::default() };
+        assert_eq!(last_kinds(call(version), &[stop]), ["finish"]);
+    }
 }
 
 #[test]

@@ -8,6 +8,7 @@ import { CANARY, startFakeOpenAi } from '../lib/fake-openai.mjs';
 import { openai, startQuickstart } from '../lib/quickstart.mjs';
 import { last, openChat, shape, textOf, toolParts, until, versions } from './chat.mjs';
 import { assertKept, assertLegal, items, outputOf } from './kept.mjs';
+import { post } from './wire.mjs';
 
 let model;
 let app;
@@ -248,6 +249,29 @@ scenario('stop while a server tool runs', async (ai) => {
   assert.equal(chat.status, 'ready');
   assert.equal(textOf(last(chat)), 'Fine.');
   assertLegal(model.requests[1]);
+  return chat;
+});
+
+scenario('stop over HTTP between a tool result and the next step', async (ai) => {
+  let release;
+  const held = new Promise((resolve) => (release = resolve));
+  model.script({ calls: [call(tools.lookUp, 'call_a')] }, { text: 'Late', hold: () => held }, { text: 'Fine.' });
+  const chat = openChat(ai, app.api, { sendAutomaticallyWhen: ai.lastAssistantMessageIsCompleteWithToolCalls });
+  // The state of React keeps copies: it shows what is written, and not what a message has become since.
+  const { state } = chat;
+  const replace = state.replaceMessage.bind(state);
+  state.replaceMessage = (index, message) => replace(index, structuredClone(message));
+  const sending = chat.sendMessage({ text: 'Where is my order?' });
+  await until(() => model.requests.length === 2 && toolParts(last(chat))[0]?.state === 'output-available', 'the model is asked again');
+  const stopped = await post(`${app.api}/${chat.id}/stop`, '{}');
+  assert.equal((await stopped.json()).stopped, true);
+  await sending;
+  release();
+  assert.equal(chat.status, 'ready');
+  assert.equal(chat.posted.length, 1, 'the client does not go on by itself');
+  await chat.sendMessage({ text: 'Never mind' });
+  assert.equal(textOf(last(chat)), 'Fine.');
+  assertLegal(model.requests.at(-1));
   return chat;
 });
 

@@ -24,14 +24,16 @@ impl Encoder {
             RunEvent::ReasoningDelta { id, delta } => {
                 self.delta(r#"{"type":"reasoning-delta","id":"r"#, *id, delta, out);
             }
-            RunEvent::Start { message_id, metadata } => self.chunk(out, "start", |chunk| {
-                chunk.field("messageId", message_id).some("messageMetadata", metadata.as_ref())
-            }),
-            RunEvent::StepStart => {
-                let kind = if self.literal_step_start { "step-start" } else { "start-step" };
-                self.chunk(out, kind, |chunk| chunk);
+            RunEvent::Start { message_id, metadata } => {
+                // It may be a message that the run continues.
+                self.may_have_calls = true;
+                self.chunk(out, "start", |chunk| {
+                    chunk.field("messageId", message_id).some("messageMetadata", metadata.as_ref())
+                });
             }
+            RunEvent::StepStart => self.step_start(out),
             RunEvent::StepReset => {
+                self.may_have_calls = false;
                 if self.version >= ClientVersion::V7 {
                     self.chunk(out, "reset-step", |chunk| chunk);
                 }
@@ -76,6 +78,9 @@ impl Encoder {
             }
             RunEvent::Metadata(metadata) => self.metadata(metadata, out),
             RunEvent::Finish { reason, usage } => {
+                if *reason == FinishReason::Interrupted {
+                    self.end_calls(out);
+                }
                 let version = self.version;
                 let metadata = (*usage != Usage::default()).then(|| BTreeMap::from([("usage", usage)]));
                 self.chunk(out, "finish", |chunk| {
@@ -90,6 +95,7 @@ impl Encoder {
                 self.chunk(out, "error", |chunk| chunk.field("errorText", message));
             }
             RunEvent::Abort { reason } => {
+                self.end_calls(out);
                 let reason = Some(reason).filter(|_| self.version >= ClientVersion::V7);
                 self.chunk(out, "abort", |chunk| chunk.some("reason", reason));
             }
@@ -152,6 +158,21 @@ impl Encoder {
         }
     }
 
+    fn step_start(&mut self, out: &mut BytesMut) {
+        self.may_have_calls = false;
+        let kind = if self.literal_step_start { "step-start" } else { "start-step" };
+        self.chunk(out, kind, |chunk| chunk);
+    }
+
+    /// Writes an empty step after a step with calls. Clients show a step with the next chunk that has content only, and empty
+    /// metadata is such a chunk.
+    fn end_calls(&mut self, out: &mut BytesMut) {
+        if self.may_have_calls {
+            self.step_start(out);
+            self.metadata(&json!({}), out);
+        }
+    }
+
     fn call_chunk(
         &mut self,
         out: &mut BytesMut,
@@ -159,6 +180,7 @@ impl Encoder {
         call_id: &Text,
         fields: impl FnOnce(ObjectWriter<'_>) -> ObjectWriter<'_>,
     ) {
+        self.may_have_calls = true;
         self.chunk(out, kind, |chunk| fields(chunk.field("toolCallId", call_id)));
     }
 
