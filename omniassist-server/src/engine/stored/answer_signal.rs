@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use omniassist_core::{JsonText, Text};
 use serde::Deserialize;
 
-use crate::engine::stores::answers::Answer;
 use super::input::Input;
+use crate::engine::stores::answers::Answer;
 use crate::store::{Received, Signal, SignalKind, StoreError};
 
 /// The field of an answer that has the input of its post. Earlier versions ignore it.

@@ -28,7 +28,8 @@ use crate::engine::stores::journal::Position;
 use crate::engine::stores::refused;
 use crate::engine::{Assistant, verification};
 use crate::store::{
-    Branch, Claim, Claimed, Conversation, Ending, RunHead, RunId, RunState, Signalled, StoreError, Which, Window,
+    Branch, Claim, Claimed, Conversation, Ending, RunHead, RunId, RunState, Signalled, StoreError, Which,
+    Window,
 };
 use crate::{Principal, RunContext, failpoint, panics};
 
@@ -66,7 +67,7 @@ impl Assistant {
         if answers.open.is_empty() && head.state == RunState::Running {
             return Err(Error::duplicate_run());
         }
-        let Posted { message, open, .. } = answers;
+        let PostedAnswers { message, open, .. } = answers;
         let mut input = Some(input);
         for (call, answer) in open {
             let signal = answer_signal(call, &answer, input.as_ref(), principal.id());

@@ -15,8 +15,13 @@ use crate::store::Branch;
 /// # Errors
 ///
 /// Returns an error if the store cannot be used.
-pub(super) async fn put_new_last(branches: &Branches<'_>, request: &mut RunRequest) -> Result<PreloadedBranches, Error> {
-    let Some((answer, before)) = request.messages.split_last() else { return Ok(PreloadedBranches::default()) };
+pub(super) async fn put_new_last(
+    branches: &Branches<'_>,
+    request: &mut RunRequest,
+) -> Result<PreloadedBranches, Error> {
+    let Some((answer, before)) = request.messages.split_last() else {
+        return Ok(PreloadedBranches::default());
+    };
     if before.is_empty() {
         return Ok(PreloadedBranches::default());
     }
