@@ -119,7 +119,8 @@ async fn journals_are_swept_beside_a_conversation_that_takes_too_long() {
          create trigger delay before update on conversation for each row execute function delay()",
     );
     let day = Duration::from_secs(24 * 60 * 60);
-    let policy = Retention { conversations: Some(day), journals: day, ..Retention::default() };
+    let mut policy = Retention::default();
+    (policy.conversations, policy.journals) = (Some(day), day);
     store.sweep(&policy, 9).await.unwrap_err();
     assert_eq!(execute(&schema, "select count(*) from run where input is null"), "1");
     assert_eq!(execute(&schema, "select count(*) from conversation where deleted_at is null"), "2");
