@@ -10,9 +10,9 @@ use serde_json::Value;
 
 use super::Assistant;
 use super::agent::Agent;
-use super::assistant::Origin;
 use super::history::Carried;
 use super::inner_call;
+use super::origin::Origin;
 use super::preparation::prepare;
 use super::tree::{AgentQuestion, Begin, Branch, Suspended, Work};
 use crate::RunContext;

@@ -122,11 +122,8 @@ pub(super) struct RunParts {
     pub(super) request: RunRequest,
     pub(super) config: RunConfig,
     pub(super) preparation: Preparation,
-    /// Set if the tools of the run can ask agents.
     pub(super) branch: Option<Branch>,
-    /// Set if the tools of the run can make calls.
     pub(super) seed: Option<Seed>,
-    /// Set if the agent of the run can hand off.
     pub(super) handoffs: Option<Handoffs>,
     /// The model calls of agents that had the conversation before. They do not count as those of this one.
     pub(super) steps_before: u32,

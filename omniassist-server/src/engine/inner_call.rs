@@ -7,8 +7,8 @@ use omniassist_core::RunRequest;
 use omniassist_core::verify::{self, Poster, TrustHistory};
 
 use super::Assistant;
-use super::assistant::Origin;
 use super::history::Carried;
+use super::origin::Origin;
 use super::preparation::prepare_scripted;
 use super::script::Script;
 use super::tree::{AgentQuestion, Branch, Suspended, Work};

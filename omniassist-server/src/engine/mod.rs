@@ -36,6 +36,7 @@ mod load_history;
 mod meter;
 mod object;
 mod on_disconnect;
+mod origin;
 mod plan;
 mod preparation;
 mod prompt;
