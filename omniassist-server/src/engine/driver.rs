@@ -5,6 +5,7 @@ mod gated;
 mod handoff;
 mod history;
 mod planned;
+mod recorded;
 mod tools;
 
 use std::collections::VecDeque;
@@ -265,29 +266,6 @@ impl Driver {
             self.follow_up = sealer.seal(event, &self.tools, now_ms).map(Box::new);
         }
         self.events.pop()
-    }
-
-    /// Records and returns the next event.
-    fn record_next(&mut self) -> Option<RunEvent> {
-        let event = self.next_event()?;
-        if let Some(recording) = &mut self.recording {
-            recording.take(&event, &self.tools);
-        }
-        if event.is_terminal() {
-            self.end_recording();
-        }
-        Some(event)
-    }
-
-    /// Completes the recording, with the events that were not read.
-    fn end_recording(&mut self) {
-        let Some(mut recording) = self.recording.take() else { return };
-        while let Some(event) = self.next_event() {
-            recording.take(&event, &self.tools);
-        }
-        if let Some(report) = self.trace.take_report(self.setup.config.prices.as_ref()) {
-            recording.end(report);
-        }
     }
 
     /// Ends the run for a reason outside its state machine.

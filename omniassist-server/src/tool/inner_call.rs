@@ -85,9 +85,9 @@ impl ToolContext {
     /// finds the context, the shared state and the body's other fields of this run, and not its messages.
     ///
     /// If the user must approve it, or if the tool asks the user itself, this call waits too, as it does in
-    /// [`ask_user`](Self::ask_user): it ends with an error that the tool must return, and runs again from its beginning. The same
-    /// call then has its answer, and runs once. Make such calls one after the other, and keep what they return in the state: a
-    /// call that would wait while another one of this tool is open is an error.
+    /// [`ask_user`](Self::ask_user): it ends with an error that the tool must return, and runs again from its beginning. The
+    /// same call then has its answer, and runs once. Make such calls one after the other, and keep what they return in the
+    /// state: a call that would wait while another one of this tool is open is an error.
     ///
     /// # Errors
     ///

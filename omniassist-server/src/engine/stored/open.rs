@@ -290,8 +290,8 @@ struct NewLeg {
     when_busy: WhenBusy,
 }
 
-/// Merges a post with its stored conversation, with branches that were loaded before. A run whose answer the post has may have ended since,
-/// so an unknown answer is looked for again.
+/// Merges a post with its stored conversation, with branches that were loaded before. A run whose answer the post has may have
+/// ended since, so an unknown answer is looked for again.
 async fn merge_post(
     post: &StoredPost<'_>,
     loaded: PreloadedBranches,

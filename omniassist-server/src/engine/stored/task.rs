@@ -183,8 +183,8 @@ impl Task {
         }
     }
 
-    /// Waits for so long, and then returns `true` if another instance may have a viewer. A silent run does not learn it from its
-    /// writes.
+    /// Waits for so long, and then returns `true` if another instance may have a viewer. A silent run does not learn it from
+    /// its writes.
     fn watched_after(&self, delay: Duration) -> Leaving {
         let (stores, scope, run) = (Arc::clone(&self.stores), self.scope.clone(), self.writer.run);
         Box::pin(async move {

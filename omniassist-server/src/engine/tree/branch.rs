@@ -11,7 +11,6 @@ use uuid::Uuid;
 
 use super::asking::Suspended;
 use super::child::{Child, Ended, Work};
-use super::open::refused;
 use super::ready::{Ready, bit};
 use super::shown::keep_latest;
 use super::spending::Spending;
@@ -467,4 +466,9 @@ impl Drop for Branch {
             lock(&self.tree.ledger).close(self.node);
         }
     }
+}
+
+/// Returns the error of a question that a limit of the tree does not allow.
+pub(super) fn refused(limit: Limit) -> ToolError {
+    ToolError::new(format!("The agent was not asked: {limit}."))
 }

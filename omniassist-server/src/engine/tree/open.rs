@@ -5,11 +5,11 @@ use std::time::Duration;
 
 use omniassist_core::journal::Record;
 use omniassist_core::run::ClientAbilities;
-use omniassist_core::tree::{Limit, NodeId};
+use omniassist_core::tree::NodeId;
 use omniassist_core::{RunEvent, Text};
 
 use super::asking::{Asking, Suspended};
-use super::branch::{AgentQuestion, Branch};
+use super::branch::{AgentQuestion, Branch, refused};
 use super::child::{Child, Work};
 use super::inner::state_event;
 use super::ready::bit;
@@ -192,9 +192,4 @@ impl Branch {
             None => self.agent_id.clone(),
         }
     }
-}
-
-/// Returns the error of a question that a limit of the tree does not allow.
-pub(super) fn refused(limit: Limit) -> ToolError {
-    ToolError::new(format!("The agent was not asked: {limit}."))
 }
