@@ -87,7 +87,8 @@ async fn the_tokens_that_the_provider_counted_before_a_refusal_are_reported() {
     assert_eq!(failure(&events).unwrap().0.as_str(), "off_topic");
     let (usage, cost) = reports.lock().unwrap()[0];
     assert_eq!((usage.input_tokens, usage.output_tokens), (Some(100), Some(1)));
-    assert_eq!(cost.map(|cost| cost.to_string()).as_deref(), Some("0.00011"));
+    // It had written more than was counted.
+    assert_eq!(cost, None);
 }
 
 #[tokio::test(start_paused = true)]
