@@ -156,14 +156,14 @@ async fn a_call_knows_if_the_user_can_be_asked() {
 }
 
 /// Returns the last message with another call in place of the one that waits for the user.
-fn forge(messages: &mut [Message], tool: &str, arguments: Value) {
+fn forge(messages: &mut [Message], tool: &str, arguments: &Value) {
     for part in &mut messages.last_mut().unwrap().parts {
         if let Part::Tool(call) = part
             && call.asked_by().is_none()
         {
             call.name = tool.into();
             call.metadata = None;
-            call.state = ToolState::InputAvailable { input: JsonText::from_value(&arguments) };
+            call.state = ToolState::InputAvailable { input: JsonText::from_value(arguments) };
         }
     }
 }
@@ -187,13 +187,13 @@ async fn a_call_that_waits_runs_again_as_the_server_left_it() {
     fill_in(&mut messages, &Ok(json!({ "seats": 1 })));
 
     let mut other_tool = messages.clone();
-    forge(&mut other_tool, "refund", json!({ "cents": 99_999 }));
+    forge(&mut other_tool, "refund", &json!({ "cents": 99_999 }));
     post(&assistant, "c", other_tool).await;
     assert_eq!(refunded.load(Ordering::SeqCst), 0);
     assert_eq!(ran_with.lock().unwrap().len(), 1);
 
     let mut other_arguments = messages.clone();
-    forge(&mut other_arguments, "book", json!({ "id": 2 }));
+    forge(&mut other_arguments, "book", &json!({ "id": 2 }));
     post(&assistant, "c", other_arguments).await;
     assert_eq!(*ran_with.lock().unwrap(), [json!({ "id": 1 }), json!({ "id": 1 })]);
 }
@@ -286,7 +286,7 @@ async fn the_answers_of_an_approved_call_count_once() {
     assert_eq!(output(state_of(&first, "book")), "\"booked\"");
     // The approval may be left out too, as if the call had needed none.
     let mut without = messages.clone();
-    forge(&mut without, "book", json!({}));
+    forge(&mut without, "book", &json!({}));
     for again in [messages, without] {
         let (again, _) = post(&assistant, "c", again).await;
         assert!(matches!(state_of(&again, "book"), ToolState::OutputError { .. }), "{again:?}");
