@@ -49,7 +49,9 @@ function plain(message) {
   const { id, metadata, parts } = JSON.parse(JSON.stringify(message));
   // A client adds the start of a step only if a part follows it.
   const isEmptyStep = (part, at) => part.type === 'step-start' && (parts[at + 1]?.type ?? 'step-start') === 'step-start';
-  return { id, metadata, parts: parts.filter((part, at) => !isEmptyStep(part, at)).map(plainPart) };
+  // The empty step at the end of a stopped run comes with empty metadata.
+  const shown = metadata && Object.keys(metadata).length > 0 ? metadata : undefined;
+  return { id, metadata: shown, parts: parts.filter((part, at) => !isEmptyStep(part, at)).map(plainPart) };
 }
 
 function plainPart({ ...part }) {
