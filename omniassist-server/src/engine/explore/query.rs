@@ -17,7 +17,7 @@ pub struct UserQuery {
 /// Answers the questions of agents in process, in place of the frame `user-query`. Questions about calls of tools stay frames.
 ///
 /// Closures that take a [`UserQuery`] and return a future of the answer are handlers. The future is dropped if the agent ends,
-/// or after [`Explore::answer_timeout`](super::Explore::answer_timeout).
+/// or after [`Explore::answer_timeout`](crate::agents::Explore::answer_timeout).
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot answer the questions of agents",
     label = "not a handler of questions",
