@@ -112,6 +112,11 @@
 //! process. **With fixed keys, an approval that was used before a restart, or at another server, counts again until it
 //! expires**, unless the guard is shared.
 //!
+//! A call that has asked its user runs again with the answers. Its client keeps its state, encrypted: the tool and the
+//! arguments as the server left them, which no post changes. The state belongs to its chat, principal, message and call. It
+//! counts for an hour after its questions expire, so that the tool still reads the error of a late answer. If the call
+//! needed an approval, each state counts once, in the same record and with the same restriction.
+//!
 //! # Limits of seals
 //!
 //! - **The list of messages and its order.** A client may leave out, edit or repeat user messages, go back to an earlier
@@ -132,7 +137,8 @@
 //!
 //! `v1.KEY.EXPIRY.HASH`: the key's name, the time in seconds since 1970 (0: never), and HMAC-SHA-256 in base64url, cut to
 //! 128 bits. Every hashed field has its length before it, and kinds are distinct, so no two parts share a hash. Hashes are
-//! compared in constant time. A seal has about 35 characters.
+//! compared in constant time. A seal has about 35 characters. The state of a call has a nonce and a ciphertext in the place of
+//! the hash.
 
 mod agent_state;
 mod binding;

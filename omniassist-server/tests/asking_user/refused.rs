@@ -294,18 +294,22 @@ async fn the_answers_of_an_approved_call_count_once() {
     assert_eq!(effects.load(Ordering::SeqCst), 1);
 }
 
-#[tokio::test]
-async fn calls_that_would_wait_side_by_side_are_an_error() {
-    let (inner, refunded) = refund(Approval::always());
-    let tool = Tool::new("pay_both", "Pays", move |call: ToolContext| {
+/// Returns a tool that calls another one twice at the same time.
+fn pay_both(inner: Tool) -> Tool {
+    Tool::new("pay_both", "Pays", move |call: ToolContext| {
         let inner = inner.clone();
         async move {
             let pay = |cents: u64| call.call_tool(&inner, json!({ "cents": cents }), ());
             let (one, two) = tokio::join!(pay(1), pay(2));
             one.and(two).map(|_| "paid")
         }
-    });
-    let assistant = assistant(asks("pay_both"), tool);
+    })
+}
+
+#[tokio::test]
+async fn calls_that_would_wait_side_by_side_are_an_error() {
+    let (inner, refunded) = refund(Approval::always());
+    let assistant = assistant(asks("pay_both"), pay_both(inner));
     let (messages, _) = post(&assistant, "c", question()).await;
     assert!(open(&messages).is_empty(), "{messages:?}");
     assert!(matches!(state_of(&messages, "pay_both"), ToolState::OutputError { .. }));
@@ -315,15 +319,7 @@ async fn calls_that_would_wait_side_by_side_are_an_error() {
 #[tokio::test]
 async fn calls_that_need_nobody_may_be_made_side_by_side() {
     let (inner, refunded) = refund(Approval::when(|_: &Value, _| false));
-    let tool = Tool::new("pay_both", "Pays", move |call: ToolContext| {
-        let inner = inner.clone();
-        async move {
-            let pay = |cents: u64| call.call_tool(&inner, json!({ "cents": cents }), ());
-            let (one, two) = tokio::join!(pay(1), pay(2));
-            one.and(two).map(|_| "paid")
-        }
-    });
-    let (messages, _) = post(&assistant(asks("pay_both"), tool), "c", question()).await;
+    let (messages, _) = post(&assistant(asks("pay_both"), pay_both(inner)), "c", question()).await;
     assert_eq!(output(state_of(&messages, "pay_both")), "\"paid\"");
     assert_eq!(refunded.load(Ordering::SeqCst), 2);
 }
