@@ -1,6 +1,5 @@
 //! Tests of context, metadata and data that the host adds to runs.
 
-use std::ops::RangeInclusive;
 use std::sync::{Arc, Mutex};
 
 use futures_util::StreamExt;
@@ -10,7 +9,6 @@ use omniassist_server::core::event::RunErrorCode;
 use omniassist_server::core::{ContextMessage, Limits, RunEvent, RunRequest, Usage};
 use omniassist_server::observe::RunReport;
 use omniassist_server::testing::{ScriptedProvider, Turn, call, text};
-use omniassist_server::throttle::{Grant, LimitFuture, Reservation, Spent, TokenBudget};
 use omniassist_server::tool::ToolContext;
 use omniassist_server::{
     Assistant, Error, LlmSummariser, Price, Prices, Principal, ProviderErrorKind, RunContext, Tool, ToolError,
@@ -18,6 +16,7 @@ use omniassist_server::{
 use serde_json::{Value, json};
 
 use crate::spans::Recorder;
+use crate::spent_tokens::SpentTokens;
 
 fn flag(name: &str) -> ContextMessage {
     ContextMessage::new(name, "flag", json!({ "name": name }))
@@ -127,26 +126,10 @@ fn long() -> RunRequest {
     request
 }
 
-#[derive(Clone, Default)]
-struct Purse(Arc<Mutex<Vec<Spent>>>);
-
-impl TokenBudget for Purse {
-    fn reserve<'a>(&'a self, _: &'a Reservation, tokens: RangeInclusive<u64>) -> LimitFuture<'a, Grant> {
-        Box::pin(async move { Ok(Grant::Tokens(*tokens.end())) })
-    }
-
-    fn settle<'a>(&'a self, _: &'a Reservation, spent: &'a Spent) -> LimitFuture<'a, ()> {
-        Box::pin(async move {
-            self.0.lock().unwrap().extend((*spent != Spent::nothing()).then_some(*spent));
-            Ok(())
-        })
-    }
-}
-
 #[tokio::test]
 async fn a_summary_is_counted_in_usage_cost_budget_and_spans() {
     let (recorder, _guard) = Recorder::install();
-    let (last, purse) = (LastReport::default(), Purse::default());
+    let (last, purse) = (LastReport::default(), SpentTokens::default());
     let model =
         ScriptedProvider::new().with_model("large").otherwise(|_| text("Hi").then(Turn::usage(100, 10)));
     let small =
@@ -189,7 +172,7 @@ async fn a_summary_is_counted_in_usage_cost_budget_and_spans() {
 
 #[tokio::test]
 async fn a_summary_without_reported_tokens_is_estimated_for_the_budget() {
-    let purse = Purse::default();
+    let purse = SpentTokens::default();
     let model = ScriptedProvider::new().turn(text("Hi").then(Turn::usage(100, 10)));
     let small = ScriptedProvider::new().turn(text("The user shops."));
     let assistant = Assistant::builder(model)
@@ -256,7 +239,7 @@ async fn a_summariser_that_panics_or_never_answers_leaves_the_bullets() {
 async fn a_summary_that_is_cut_off_is_counted() {
     let reported = [text("The user"), Turn::usage(2_000, 20), Turn::pending()];
     let small = ScriptedProvider::new().with_model("small").turn(reported).turn(Turn::pending());
-    let (last, purse) = (LastReport::default(), Purse::default());
+    let (last, purse) = (LastReport::default(), SpentTokens::default());
     let assistant = Assistant::builder(ScriptedProvider::new())
         .context_summariser(LlmSummariser::new(small))
         .prices(Prices::new().model("small", Price::per_million_tokens(0.1, 1.0)))
@@ -281,7 +264,7 @@ async fn a_summary_that_is_cut_off_is_counted() {
 async fn a_summary_is_counted_if_the_run_then_fails() {
     let small =
         ScriptedProvider::new().with_model("small").turn([text("The user shops."), Turn::usage(2_000, 20)]);
-    let (last, purse) = (LastReport::default(), Purse::default());
+    let (last, purse) = (LastReport::default(), SpentTokens::default());
     let assistant = Assistant::builder(ScriptedProvider::new())
         .context_summariser(LlmSummariser::new(small))
         .on_message_metadata(|_: &RunContext| -> Value { panic!("bug") })

@@ -70,6 +70,7 @@ mod request_cpu_time;
 mod run_cost;
 mod shared_guard;
 mod spans;
+mod spent_tokens;
 mod store_limits;
 mod store_model;
 mod stored;

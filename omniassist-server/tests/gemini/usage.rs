@@ -1,6 +1,5 @@
 //! Tests of the token counts that the API reports while the model writes.
 
-use std::ops::RangeInclusive;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -10,28 +9,13 @@ use omniassist_server::core::message::Message;
 use omniassist_server::core::{LlmEvent, RunEvent, RunRequest, Usage};
 use omniassist_server::observe::RunReport;
 use omniassist_server::testing::{FakeProvider, Reply};
-use omniassist_server::throttle::{Grant, LimitFuture, Reservation, Spent, TokenBudget};
 use omniassist_server::{Assistant, Principal};
 use serde_json::{Value, json};
 
 use super::provider::provider;
 use super::streams::{last, parts, sse};
 use super::whole;
-
-/// A budget without a limit that keeps what was spent.
-#[derive(Clone, Default)]
-struct Purse(Arc<Mutex<Vec<Spent>>>);
-
-impl TokenBudget for Purse {
-    fn reserve<'a>(&'a self, _: &'a Reservation, tokens: RangeInclusive<u64>) -> LimitFuture<'a, Grant> {
-        Box::pin(async move { Ok(Grant::Tokens(*tokens.end())) })
-    }
-
-    fn settle<'a>(&'a self, _: &'a Reservation, spent: &'a Spent) -> LimitFuture<'a, ()> {
-        self.0.lock().unwrap().push(*spent);
-        Box::pin(async { Ok(()) })
-    }
-}
+use crate::spent_tokens::SpentTokens;
 
 /// Returns a chunk with text and the token counts so far.
 fn counted(text: &str, output: u64, thoughts: u64) -> Value {
@@ -55,7 +39,7 @@ async fn reported_tokens_of_an_answer_without_an_end_count() {
     ] {
         let server = FakeProvider::start().await.unwrap();
         server.reply(reply);
-        let (purse, report) = (Purse::default(), Arc::<Mutex<Option<RunReport>>>::default());
+        let (purse, report) = (SpentTokens::default(), Arc::<Mutex<Option<RunReport>>>::default());
         let kept = Arc::clone(&report);
         let assistant = Assistant::builder(provider(&server))
             .token_budget(purse.clone())
