@@ -106,14 +106,19 @@ fn has_secret_word(words: &str) -> bool {
         Some(b'a') => matches!(word, "auth" | "authorization" | "authorisation"),
         Some(b'b') => word == "bearer",
         Some(b'c') => matches!(word, "cvv" | "cvc" | "csc" | "cvn" | "cookie" | "cookies" | "csrf"),
+        Some(b'd') => word == "dbpass",
         Some(b'j') => word == "jwt",
         Some(b'm') => word == "mnemonic",
         Some(b'o') => word == "otp",
         Some(b'p') => {
-            matches!(word, "pin" | "pins" | "pincode" | "pw" | "pwd" | "psw" | "phpsessid" | "parola")
+            matches!(
+                word,
+                "pin" | "pins" | "pincode" | "pw" | "pwd" | "psw" | "passkey" | "phpsessid" | "parola"
+            )
         }
-        Some(b's') => matches!(word, "ssn" | "sid" | "secret" | "secrets" | "senha"),
+        Some(b's') => matches!(word, "ssn" | "sid" | "sessid" | "secret" | "secrets" | "senha"),
         Some(b't') => matches!(word, "token" | "tokens" | "totp" | "tan"),
+        Some(b'u') => word == "userpass",
         Some(b'x') => word == "xsrf",
         _ => false,
     };
@@ -142,7 +147,7 @@ fn has_stem(squashed: &str) -> bool {
             b"au" => &["authcode"],
             b"ba" => &["backupcode"],
             b"ca" => &["cardnum", "cardcode", "cardexp", "cardcv"],
-            b"co" => &["contrasena", "contraseña"],
+            b"co" => &["contrasena", "contraseña", "connectionstring"],
             b"cr" => &["credential", "creditcard"],
             b"de" => &["debitcard"],
             b"en" => &["encryptionkey"],
@@ -155,7 +160,9 @@ fn has_stem(squashed: &str) -> bool {
             b"pa" => &["password", "passwort", "passphrase", "passcode", "passwd"],
             b"pr" => &["privatekey"],
             b"re" => &["recoverycode", "recoveryphrase"],
-            b"se" => &["secretkey", "securitycode", "sessionid", "sessionkey", "seedphrase"],
+            b"se" => {
+                &["secretkey", "securityanswer", "securitycode", "sessionid", "sessionkey", "seedphrase"]
+            }
             b"sh" => &["sharedkey"],
             b"si" => &["signingkey"],
             b"sm" => &["smscode"],

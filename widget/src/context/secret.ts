@@ -5,11 +5,11 @@ export const REDACTED = '[redacted]';
 
 /** Long names at any position, because they are often joined with others. */
 const STEMS =
-  /accesskey|accountkey|apikey|appkey|authcode|backupcode|card(?:num|code|exp|cv)|contrase(?:na|ña)|credential|(?:credit|debit)card|encryptionkey|functionskey|kennwort|masterkey|mfacode|motdepasse|onetimecode|passwor[dt]|passphrase|passcode|passwd|privatekey|recovery(?:code|phrase)|secretkey|securitycode|session(?:id|key)|seedphrase|sharedkey|signingkey|smscode|socialsecurity|subscriptionkey|verificationcode|wachtwoord|2facode|пароль|密[码碼]|パスワード|비밀번호|(?:token|secret)s?$|^cc(?:num|no|exp|csc|cvc|cvv|name|type|(?:given|family|additional)name)/;
+  /accesskey|accountkey|apikey|appkey|authcode|backupcode|card(?:num|code|exp|cv)|connectionstring|contrase(?:na|ña)|credential|(?:credit|debit)card|encryptionkey|functionskey|kennwort|masterkey|mfacode|motdepasse|onetimecode|passwor[dt]|passphrase|passcode|passwd|privatekey|recovery(?:code|phrase)|secretkey|security(?:answer|code)|session(?:id|key)|seedphrase|sharedkey|signingkey|smscode|socialsecurity|subscriptionkey|verificationcode|wachtwoord|2facode|пароль|密[码碼]|パスワード|비밀번호|(?:token|secret)s?$|^cc(?:num|no|exp|csc|cvc|cvv|name|type|(?:given|family|additional)name)/;
 
 /** Short names, which must be whole words, and cards. */
 const WORDS =
-  /(?:^| )(?:(?:auth|authori[sz]ation|bearer|cvv|cvc|csc|cvn|cookies?|csrf|jwt|mnemonic|otp|pins?|pincode|pwd?|psw|phpsessid|parola|ssn|sid|secrets?|senha|tokens?|totp|tan|xsrf)(?= |$)|pass(?=$| +(?:repeat|again|confirm\S*|\p{N}+)(?: |$)))|^cc /u;
+  /(?:^| )(?:(?:auth|(?:db|user)pass|authori[sz]ation|bearer|cvv|cvc|csc|cvn|cookies?|csrf|jwt|mnemonic|otp|pins?|pincode|pwd?|psw|passkey|(?:php)?sessid|parola|ssn|sid|secrets?|senha|tokens?|totp|tan|xsrf)(?= |$)|pass(?=$| +(?:repeat|again|confirm\S*|\p{N}+)(?: |$)))|^cc /u;
 
 /** Names that are secret only in a query string, where they contain credentials. */
 const QUERY_NAMES = /^(?:code|key|sig|signature|ticket)$/;
