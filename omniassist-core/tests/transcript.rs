@@ -1,7 +1,7 @@
 //! Tests of the conversion of conversations into legal transcripts.
 
 use omniassist_core::event::CallKind;
-use omniassist_core::message::{Message, Part, Role, TextPart, ToolPart, ToolState};
+use omniassist_core::message::{Approval, Message, Part, Role, TextPart, ToolPart, ToolState};
 use omniassist_core::transcript::{
     ToolCall, ToolResult, TranscriptItem, UserContent, from_messages, is_legal, repair,
 };
@@ -160,6 +160,25 @@ fn a_provider_executed_call_is_omitted_from_the_transcript() {
     let message = Message { id, role, parts: vec![search, Part::text("found")], metadata: None };
     let items = from_messages(&[Message::user("m1", "hi"), message]);
     assert_eq!(items, [TranscriptItem::user("hi"), said("found")]);
+}
+
+#[test]
+fn a_call_whose_approval_was_not_given_did_not_run() {
+    let state = ToolState::ApprovalRequested { input: JsonText::EMPTY_OBJECT, approval: Approval::new("a") };
+    let (call_id, name) = ("c".into(), "look".into());
+    let waiting = Part::Tool(ToolPart {
+        call_id,
+        name,
+        dynamic: false,
+        provider_executed: false,
+        state,
+        metadata: None,
+    });
+    let message = Message { id: "m2".into(), role: Role::Assistant, parts: vec![waiting], metadata: None };
+    let items = from_messages(&[Message::user("m1", "hi"), message, Message::user("m3", "never mind")]);
+    let [_, asked, TranscriptItem::Result(outcome), _] = items.as_slice() else { panic!("{items:?}") };
+    assert_eq!(*asked, call("c"));
+    assert!(outcome.is_error && outcome.output.as_str().contains("the call was not run"), "{outcome:?}");
 }
 
 #[test]

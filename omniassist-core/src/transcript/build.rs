@@ -6,6 +6,9 @@ use crate::{JsonText, Text};
 /// The output of a call that was denied.
 const DENIED: &str = "This call was denied; it was not run.";
 
+/// The result of a call that needs an approval which the user has not given.
+const NOT_APPROVED: &str = "The user did not answer the request for approval; the call was not run.";
+
 /// The text in place of a file whose URL is not allowed.
 const NO_FILE: &str =
     "(A file was left out: only https:, http: and data: URLs outside link-local networks are allowed.)";
@@ -98,9 +101,11 @@ fn call_and_result(tool: &ToolPart) -> Option<(JsonText, Option<ToolResult>)> {
     Some(match &tool.state {
         ToolState::InputStreaming => return None,
         ToolState::InputAvailable { input }
-        | ToolState::ApprovalRequested { input, .. }
         | ToolState::ApprovalResponded { input, .. }
         | ToolState::OutputAvailable { input, preliminary: true, .. } => (input.clone(), None),
+        ToolState::ApprovalRequested { input, .. } => {
+            (input.clone(), Some(result(JsonText::from_str_value(NOT_APPROVED), true)))
+        }
         ToolState::OutputAvailable { input, output, .. } => {
             (input.clone(), Some(result(output.clone(), false)))
         }

@@ -12,6 +12,7 @@ const NOTHING = [
   /after its deadline/,
   /^"?This call did not run: /,
   /^"?No result: the call was interrupted or never answered/,
+  /^"?The user did not answer the request for approval/,
   /used before/,
   /^"?This call was denied/,
   /may not be changed/,
