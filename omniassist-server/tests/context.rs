@@ -55,6 +55,21 @@ async fn context_of_the_client_does_not_displace_context_of_the_host() {
 }
 
 #[tokio::test]
+async fn context_of_the_host_is_replaced_and_removed_by_its_id() {
+    let model = ScriptedProvider::new().turn(text("Hi")).turn(text("Hi"));
+    let assistant = Assistant::builder(model.clone()).context(flag("beta")).build().unwrap();
+    assistant.add_context(flag("sale"));
+    assistant.add_context(ContextMessage::new("sale", "flag", json!({ "name": "sale of lamps" })));
+    assistant.run(ask(0)).text().await.unwrap();
+    assert_eq!(bullets(&model), ["flag: name = 'beta'", "flag: name = 'sale of lamps'"]);
+
+    assert!(assistant.remove_context("sale"));
+    assert!(!assistant.remove_context("sale"));
+    assistant.run(ask(0)).text().await.unwrap();
+    assert_eq!(bullets(&model), ["flag: name = 'beta'"]);
+}
+
+#[tokio::test]
 async fn a_hook_adds_context_for_the_user_of_the_run() {
     async fn account(run: RunContext) -> Result<Vec<ContextMessage>, std::io::Error> {
         Ok(vec![ContextMessage::new("a", "account", json!({ "user": run.principal().id() }))])

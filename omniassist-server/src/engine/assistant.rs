@@ -120,14 +120,26 @@ impl Assistant {
     }
 
     /// Adds a context message to every later run, such as a feature flag or an announcement. It comes before the
-    /// client's context. The oldest is dropped when there are more than
-    /// [`max_context_messages`](Limits::max_context_messages).
+    /// client's context. It replaces a message of the host with the same id. The oldest is dropped when there are more
+    /// than [`max_context_messages`](Limits::max_context_messages).
     pub fn add_context(&self, message: ContextMessage) {
         let mut context = sync::write(&self.setup.context);
+        if let Some(earlier) = context.iter_mut().find(|earlier| earlier.id == message.id) {
+            *earlier = message;
+            return;
+        }
         if context.len() >= self.limits().max_context_messages && !context.is_empty() {
             context.remove(0);
         }
         context.push(message);
+    }
+
+    /// Removes the context message of the host with this id from every later run. Returns `false` if there is none.
+    pub fn remove_context(&self, id: &str) -> bool {
+        let mut context = sync::write(&self.setup.context);
+        let before = context.len();
+        context.retain(|message| message.id != id);
+        context.len() < before
     }
 
     /// Starts a run of the host, without a client and a principal. The limits on the number of runs do not apply.
