@@ -1,10 +1,13 @@
 //! Answers that come with the next message of the user, and answers that are posted again.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use omniassist_server::tool::Args;
 use omniassist_server::{RunContext, WhenBusy};
+use schemars::JsonSchema;
+use serde::Deserialize;
 use tokio::time::sleep;
 
 use super::drain::look;
@@ -343,4 +346,91 @@ async fn an_imported_answer_that_is_posted_again_gets_what_followed_it() {
         }
     }
     assert_eq!(model.payloads().len(), 2);
+}
+
+/// A model whose ids of calls are unique in one answer only.
+fn refund_of(order: u32) -> Turn {
+    Turn::call_with_id("call_0", "refund", json!({"order": order}))
+}
+
+/// A page may show a question of an answer that another page has replaced.
+#[tokio::test(start_paused = true)]
+async fn an_approval_counts_for_the_message_that_asked_for_it_only() {
+    #[derive(Deserialize, JsonSchema)]
+    struct Order {
+        order: u32,
+    }
+    for when_busy in [WhenBusy::Supersede, WhenBusy::Enqueue] {
+        let store = MemoryStore::new();
+        let model = ScriptedProvider::new().turn(refund_of(1)).turn(refund_of(2)).turn(text("Done."));
+        let refunded = Arc::new(Mutex::new(Vec::new()));
+        let seen = Arc::clone(&refunded);
+        let refund = Tool::new("refund", "Refunds an order", move |Args(order): Args<Order>| {
+            seen.lock().unwrap().push(order.order);
+            async { Ok::<_, ToolError>("refunded") }
+        });
+        let assistant = Assistant::builder(model)
+            .tool(refund.requires_approval(Approval::always()))
+            .store(store.clone())
+            .build()
+            .unwrap();
+        post(&assistant, &ask("u1", "Refund it")).await;
+        assert_eq!(settled(&store).await, RunState::Waiting);
+        let mut shown: Vec<_> =
+            messages(&store).await.iter().map(|message| serde_json::to_value(message).unwrap()).collect();
+        let edited = json!({"id": "c", "trigger": "submit-message", "messageId": "u1", "messages": [
+            {"id": "u1", "role": "user", "parts": [{"type": "text", "text": "Refund the other"}]},
+        ]});
+        post(&assistant, &edited).await;
+        assert_eq!(settled(&store).await, RunState::Waiting);
+
+        let calls = shown[1]["parts"].as_array_mut().unwrap();
+        let asked = calls.iter_mut().find(|part| part["toolCallId"] == "call_0").unwrap();
+        asked["state"] = "approval-responded".into();
+        asked["approval"]["approved"] = true.into();
+        let late = json!({"id": "c", "messages": shown});
+        assert_eq!(code_of(&assistant, &late).await, (StatusCode::CONFLICT, "not_waiting".to_owned()));
+        let mut with_next = shown.clone();
+        with_next.push(ask("u9", "And now?")["message"].clone());
+        let mut next = request(&json!({"id": "c", "messages": with_next}));
+        next.extensions_mut().insert(when_busy);
+        drop(AssistantService::new(assistant.clone()).handle(next).await);
+        sleep(Duration::from_secs(5)).await;
+        assert!(refunded.lock().unwrap().is_empty(), "{when_busy:?}: {refunded:?}");
+    }
+}
+
+/// Another page has answered the first question of a run, which waits for the second one.
+#[tokio::test(start_paused = true)]
+async fn another_answer_to_a_question_is_refused_while_the_run_waits_for_the_next_one() {
+    let store = MemoryStore::new();
+    let model = ScriptedProvider::new()
+        .turn(call("show", json!({"order": 17})))
+        .turn(call("show", json!({"order": 18})))
+        .turn(text("Done."));
+    let show = Tool::front_end_with_schema("show", "Shows an order", json!({"type": "object"}));
+    let assistant = Assistant::builder(model.clone()).tool(show).store(store.clone()).build().unwrap();
+    post(&assistant, &ask("u1", "Show them")).await;
+    assert_eq!(settled(&store).await, RunState::Waiting);
+    let page = async |output: &str| {
+        let mut shown: Vec<_> =
+            messages(&store).await.iter().map(|message| serde_json::to_value(message).unwrap()).collect();
+        let calls = shown[1]["parts"].as_array_mut().unwrap();
+        let open = calls.iter_mut().find(|part| part["state"] == "input-available").unwrap();
+        open["state"] = "output-available".into();
+        open["output"] = output.into();
+        json!({"id": "c", "messages": shown})
+    };
+    let (given, stale) = (page("In Kiel").await, page("In Bonn").await);
+    post(&assistant, &given).await;
+    assert_eq!(settled(&store).await, RunState::Waiting);
+
+    let refused = (StatusCode::CONFLICT, "already_answered".to_owned());
+    assert_eq!(code_of(&assistant, &stale).await, refused);
+    assert_eq!(state(&store).await, RunState::Waiting);
+    assert_eq!(model.payloads().len(), 2);
+    let last = page("In Ulm").await;
+    assert!(post(&assistant, &last).await.contains("Done."));
+    let sent = format!("{:?}", model.payloads().last().unwrap().transcript);
+    assert!(sent.contains("In Kiel") && sent.contains("In Ulm") && !sent.contains("In Bonn"), "{sent}");
 }

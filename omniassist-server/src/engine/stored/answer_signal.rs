@@ -33,6 +33,12 @@ pub(super) fn answer_signal(
     Ok(signal)
 }
 
+/// Returns `true` if two signals bring the same answer.
+pub(super) fn is_same_answer(one: &Signal, other: &Signal) -> bool {
+    let answer = |signal: &Signal| serde_json::from_slice::<Answer>(&signal.data).ok();
+    answer(one).is_some_and(|one| answer(other) == Some(one))
+}
+
 /// Returns an answer with an input. An answer is an object of its kind, so that the input is one of its fields.
 fn with_input(answer: &Answer, input: &Input) -> Result<Vec<u8>, serde_json::Error> {
     let mut fields: BTreeMap<Text, BTreeMap<Text, JsonText>> = JsonText::from_serialize(answer)?.to()?;

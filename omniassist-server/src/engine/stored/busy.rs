@@ -119,9 +119,10 @@ impl Assistant {
         let branches = Branches::new(&*post.stores.conversations, &post.scope, &post.chat);
         let found = self.find_run(&post.scope, Which::Chat(&post.chat));
         let (found, loaded) = tokio::try_join!(found, branches.load_all(wanted))?;
-        let must_end =
-            |head: &RunHead| head.state == RunState::Running || answered_before(request, head).is_some();
-        let Some(head) = found.filter(must_end) else { return Ok(Turn::Now(loaded)) };
+        let Some(head) = found else { return Ok(Turn::Now(loaded)) };
+        if head.state != RunState::Running && self.answered_before(request, &head).await?.is_none() {
+            return Ok(Turn::Now(loaded));
+        }
         if self.is_of_post(post, key, &head).await? {
             return Ok(Turn::Repeats(Box::new(head)));
         }
@@ -159,6 +160,22 @@ impl Assistant {
         let Some(key) = key else { return Ok(false) };
         let which = Which::Post { chat: &post.chat, key: &key.key };
         Ok(self.find_run(&post.scope, which).await?.is_some_and(|found| found.run == head.run))
+    }
+
+    /// Returns the message of a post that answers questions of a waiting run, if a new message of the user follows it.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the store is not available.
+    pub(super) async fn answered_before<'a>(
+        &self,
+        request: &'a RunRequest,
+        head: &RunHead,
+    ) -> Result<Option<&'a Message>, Error> {
+        match answered_before(request, head) {
+            Some(message) if self.writes(head, &message.id).await? => Ok(Some(message)),
+            _ => Ok(None),
+        }
     }
 
     /// Gives the answers of a post with a new message to the run that waits for them. It goes on, and the post waits until it

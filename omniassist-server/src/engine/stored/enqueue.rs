@@ -23,7 +23,6 @@ use crate::engine::end::STOPPED;
 use crate::engine::handoff_lookup::Verified;
 use crate::engine::live::LiveRuns;
 use crate::engine::setup::Setup;
-use crate::engine::stores::answers::answered_before;
 use crate::engine::stores::journal::Position;
 use crate::engine::stores::queue::was_stopped_in_queue;
 use crate::engine::stores::refused;
@@ -64,7 +63,7 @@ impl Assistant {
             last.id = format!("msg_{}", Uuid::now_v7().simple()).into();
         }
         let tools = self.possible_tools(&request, &extensions)?;
-        let answered = answered_before(&request, before).cloned();
+        let answered = self.answered_before(&request, before).await?.cloned();
         if self.follows(post, before, &request).await? {
             let last = request.messages.pop();
             request.messages.clear();

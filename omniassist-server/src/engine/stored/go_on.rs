@@ -9,7 +9,7 @@ use omniassist_core::event::{FinishReason, Usage};
 use omniassist_core::{Error, ErrorCode, Message, RunEvent, RunRequest, Text, TrustHistory};
 use tokio::time::{Instant, sleep, timeout};
 
-use super::answer_signal::answer_signal;
+use super::answer_signal::{answer_signal, is_same_answer};
 use super::input::{Input, OF_TREE};
 use super::last_leg::LastLeg;
 use super::leg::{Leg, Start};
@@ -49,7 +49,8 @@ impl Assistant {
     ///
     /// # Errors
     ///
-    /// Returns an error if no run of the chat waits for the answers, or the store is not available.
+    /// Returns an error if no run of the chat waits for the answers, one of the questions has another answer, or the store is not
+    /// available.
     pub(super) async fn answer(
         &self,
         post: &StoredPost<'_>,
@@ -64,11 +65,17 @@ impl Assistant {
         if !head.state.is_live() {
             return self.answered(post, &answers, &head).await;
         }
+        if !self.writes(&head, &answers.message).await? {
+            return Err(Error::not_waiting());
+        }
+        if answers.differ {
+            return Err(Error::already_answered());
+        }
         if answers.open.is_empty() && head.state == RunState::Running {
             return Err(Error::duplicate_run());
         }
         let PostedAnswers { message, open, .. } = answers;
-        let mut input = Some(input);
+        let (mut input, mut may_go_on, mut differ) = (Some(input), false, false);
         for (call, answer) in open {
             let signal = answer_signal(call, &answer, input.as_ref(), principal.id());
             let signal = signal.map_err(|error| refused::by_store(&error))?;
@@ -81,15 +88,26 @@ impl Assistant {
             match sent {
                 Signalled::Gone => return Err(Error::not_waiting()),
                 Signalled::Taken => input = None,
+                Signalled::Repeats(given) if !is_same_answer(&given.signal, &signal) => {
+                    differ = true;
+                    break;
+                }
                 Signalled::Repeats(_) | Signalled::Late => {}
             }
+            may_go_on = true;
         }
         failpoint::hit("answer.sent");
-        if head.state == RunState::Waiting
-            && let Some(view) =
-                self.take_over(stores, head.run, Claim::IfFree, extensions, Some(admission)).await?
-        {
-            return Ok(view);
+        let mut view = None;
+        if may_go_on && head.state == RunState::Waiting {
+            view = self.take_over(stores, head.run, Claim::IfFree, extensions, Some(admission)).await?;
+        }
+        match view {
+            Some(view) if differ => view.detach(),
+            Some(view) => return Ok(view),
+            None => {}
+        }
+        if differ {
+            return Err(Error::already_answered());
         }
         let head = self.find_run(scope, Which::Run(head.run)).await?.ok_or_else(Error::not_waiting)?;
         if head.state != RunState::Waiting {

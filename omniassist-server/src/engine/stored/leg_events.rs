@@ -6,6 +6,7 @@ use std::sync::Arc;
 use omniassist_core::journal;
 use omniassist_core::{Error, RunEvent, Text};
 
+use super::message::message_id;
 use super::view::View;
 use crate::engine::Assistant;
 use crate::engine::stores::Stores;
@@ -51,6 +52,21 @@ impl Assistant {
     pub(crate) async fn find_run(&self, scope: &Scope, which: Which<'_>) -> Result<Option<RunHead>, Error> {
         let Some(stores) = self.stores() else { return Ok(None) };
         stores.runs.find(scope, which).await.map_err(|error| refused::by_store(&error))
+    }
+
+    /// Returns `true` if a run writes the message with this id. The ids of calls do not tell, since many models give each answer
+    /// the same ones.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the store is not available, or the journal cannot be read.
+    pub(super) async fn writes(&self, head: &RunHead, message: &Text) -> Result<bool, Error> {
+        if *message == message_id(head.run) {
+            return Ok(true);
+        }
+        // It can continue a message that it has not begun.
+        let rest = self.leg_events(&head.scope, head.run, Some(head.epoch)).await?;
+        Ok(rest.is_some_and(|rest| rest.message_id() == Some(message)))
     }
 
     /// Returns the leg of a run to which an epoch belongs, or the last leg. `None` if the owner has no such run, or it had no

@@ -44,20 +44,27 @@ pub(in crate::engine) struct PostedAnswers {
     pub(in crate::engine) open: Vec<(Text, Answer)>,
     /// `true` if the stored message has all answers that the last step of the post has. `None` if the post has none.
     pub(in crate::engine) is_known: Option<bool>,
+    /// `true` if a call of the last step of the post has another answer.
+    pub(in crate::engine) differ: bool,
 }
 
 impl PostedAnswers {
     /// Compares a posted message with the stored one.
     pub(in crate::engine) fn new(stored: &Message, posted: &Message, tools: &dyn ToolCatalog) -> Self {
         let step = posted.parts.get(posted.last_step()..).unwrap_or_default();
-        let is_known = |part: &Part| {
-            let Part::Tool(part) = part else { return None };
-            let known =
-                stored.tools().find(|known| known.call_id == part.call_id && known.name == part.name)?;
-            Some(Answer::of(&part.state, side_of(known, tools)?)?.is_given(&known.state))
-        };
-        let is_known = step.iter().filter_map(is_known).reduce(|all, is_known| all && is_known);
-        Self { message: stored.id.clone(), open: owed(stored, posted, tools), is_known }
+        let (mut is_known, mut differ) = (None, false);
+        for part in step {
+            let Part::Tool(part) = part else { continue };
+            let known = stored.tools().find(|known| known.call_id == part.call_id && known.name == part.name);
+            let answer =
+                known.and_then(|known| Some((known, Answer::of(&part.state, side_of(known, tools)?)?)));
+            if let Some((known, answer)) = answer {
+                let is_given = answer.is_given(&known.state);
+                is_known = Some(is_known.unwrap_or(true) && is_given);
+                differ |= !is_given && !awaits_answer(&known.state);
+            }
+        }
+        Self { message: stored.id.clone(), open: owed(stored, posted, tools), is_known, differ }
     }
 }
 
@@ -108,7 +115,8 @@ pub(in crate::engine) fn owed_before(
     owed(stored, posted, tools).into_iter().map(settled).collect()
 }
 
-/// Returns the message of a post that answers questions of a waiting run, if a new message of the user follows it.
+/// Returns the message of a post that answers calls with the ids of those that a run waits for, if a new message of the user
+/// follows it.
 pub(in crate::engine) fn answered_before<'a>(request: &'a RunRequest, head: &RunHead) -> Option<&'a Message> {
     let (last, earlier) = request.messages.split_last()?;
     if head.state != RunState::Waiting || last.role != Role::User {
@@ -214,6 +222,9 @@ impl Answer {
                 Self::Decision { approved: true, .. },
                 ToolState::OutputAvailable { .. } | ToolState::OutputError { .. },
             ) => true,
+            (Self::Decision { approved, .. }, ToolState::ApprovalResponded { approval, .. }) => {
+                approval.decision.as_ref().is_some_and(|decision| decision.approved == *approved)
+            }
             _ => false,
         }
     }
