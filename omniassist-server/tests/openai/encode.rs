@@ -55,7 +55,7 @@ fn conversation() -> Vec<TranscriptItem> {
                 UserContent::File {
                     media_type: "application/pdf".into(),
                     url: "https://example.com/b.pdf".into(),
-                    filename: None,
+                    filename: Some("b.pdf".into()),
                 },
             ],
         },
@@ -149,7 +149,7 @@ fn a_chat_body() {
                     {"type": "text", "text": "And this?"},
                     {"type": "image_url", "image_url": {"url": "data:image/png;base64,QUJD"}},
                     {"type": "file", "file": {"filename": "a.pdf", "file_data": "data:application/pdf;base64,QUJD"}},
-                    {"type": "text", "text": "[attached file (application/pdf): https://example.com/b.pdf]"},
+                    {"type": "text", "text": "[attached b.pdf (application/pdf): https://example.com/b.pdf]"},
                 ]},
             ],
         })

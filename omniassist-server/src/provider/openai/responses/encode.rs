@@ -428,8 +428,8 @@ fn user_content(content: &UserContent) -> Option<Content<'_>> {
     }
     let inline = url.starts_with("data:");
     Some(Content::InputFile {
-        // File data requires a name. The API takes the media type from the data URL.
-        filename: filename.or(inline.then_some("file")),
+        // File data requires a name; the API refuses one beside a URL. It takes the media type from the data URL.
+        filename: inline.then_some(filename.unwrap_or("file")),
         file_id: None,
         file_data: inline.then_some(url),
         file_url: (!inline).then_some(url),
