@@ -159,3 +159,33 @@ fn the_details_of_google_contain_the_delay() {
         assert_eq!(wait(odd), None, "{odd}");
     }
 }
+
+#[test]
+fn a_conversation_that_is_too_long_is_recognised_by_the_words_of_each_server() {
+    for message in [
+        "This model's maximum prompt length is 131072 but the request contains 537812 tokens.",
+        "The input (210000 tokens) is longer than the model's context length (200000 tokens).",
+        "The decoder prompt (length 9001) is longer than the maximum model length of 8192.",
+        "prompt token count of 140000 exceeds the limit of 128000",
+        "The number of tokens to keep from the initial prompt is greater than the context length.",
+        "Invalid request: Your request exceeded model token limit: 262144 (requested: 291351)",
+        "<400> InternalError.Algo.InvalidParameter: Range of input length should be [1, 30720]",
+        "prompt too long; exceeded max context length by 12 tokens",
+        "Input is too long for requested model.",
+        "Please reduce the length of the messages or completion.",
+    ] {
+        let body = serde_json::json!({"error": {"message": message, "type": "invalid_request_error"}});
+        let error = error_from_response(400, body.to_string().as_bytes());
+        assert_eq!(error.provider_kind(), Some(ProviderErrorKind::ContextOverflow), "{message}");
+    }
+    for message in [
+        "max_tokens exceeds the limit of 8192",
+        "Range of max_tokens should be [1, 8192]",
+        "Invalid 'tools': array too long. Expected an array with maximum length 128, but got 140.",
+        "document.title: String should have at most 500 characters",
+    ] {
+        let body = serde_json::json!({"error": {"message": message, "type": "invalid_request_error"}});
+        let error = error_from_response(400, body.to_string().as_bytes());
+        assert_eq!(error.provider_kind(), Some(ProviderErrorKind::Response), "{message}");
+    }
+}

@@ -207,10 +207,19 @@ struct Rule {
 const WORDS: &[Rule] = &[
     Rule {
         kind: ContextOverflow,
-        codes: &["context_length_exceeded", "exceed_context_size_error", "context_window_exceeded"],
+        codes: &[
+            "context_length_exceeded", "exceed_context_size_error", "context_window_exceeded",
+            "model_max_prompt_tokens_exceeded",
+        ],
         phrases: &[
             "maximum context length", "exceeds the available context size", "prompt is too long",
             "exceed context limit", "context window", "exceeds the maximum number of tokens",
+            // xAI; Together and SGLang; vLLM; GitHub Copilot; LM Studio.
+            "maximum prompt length", "longer than the model's context length", "maximum model length",
+            "prompt token count", "greater than the context length",
+            // Moonshot; Alibaba; Ollama; Amazon Bedrock; Groq.
+            "exceeded model token limit", "range of input length should be", "exceeded max context length",
+            "input is too long", "reduce the length of the messages",
         ],
     },
     Rule {
