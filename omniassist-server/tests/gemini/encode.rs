@@ -333,3 +333,13 @@ fn references_in_all_of_cost_a_bounded_time_and_size() {
         assert!(length < 128 * 1024 + schema.to_string().len(), "{length}");
     }
 }
+
+/// The API refuses a part with an empty text.
+#[test]
+fn a_blank_system_prompt_is_not_sent() {
+    for blank in ["", " \n"] {
+        let mut payload = LlmPayload::new([TranscriptItem::user("Hi")]);
+        payload.system = Some(blank.into());
+        assert_eq!(body_of("m", &payload).get("systemInstruction"), None, "{blank:?}");
+    }
+}

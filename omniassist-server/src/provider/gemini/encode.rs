@@ -48,7 +48,7 @@ pub(super) fn encode(api: &GeminiApi, model: &Text, payload: &LlmPayload) -> Res
         body.field("tools", &[Tool { function_declarations: function_declarations.collect() }]);
         body.optional("toolConfig", calling(&payload.tool_choice));
     }
-    let system = payload.system.as_deref();
+    let system = payload.system.as_deref().filter(|system| !system.trim().is_empty());
     let system = match prompted {
         Some(schema) => Some(answer_form::prompt(system, schema).into()),
         None => system.map(Cow::Borrowed),
