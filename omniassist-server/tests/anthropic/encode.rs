@@ -378,3 +378,34 @@ fn an_invented_name_is_sent_in_a_form_that_is_accepted() {
     assert!(name.starts_with("find_order_x_") && name.len() == 19, "{name}");
     assert_eq!(sent["tools"][0]["name"], name);
 }
+
+#[test]
+fn the_result_of_a_call_that_failed_is_never_empty() {
+    for text in ["", " \n"] {
+        let transcript = vec![
+            TranscriptItem::user("Hi"),
+            call("a", "{}", CallKind::Function),
+            call("b", "{}", CallKind::Function),
+            result("a", json!(text), true),
+            result("b", json!(""), false),
+        ];
+        assert_eq!(
+            body(&payload(transcript), "claude-sonnet-4-6")["messages"][2]["content"],
+            json!([
+                {"type": "tool_result", "tool_use_id": "a", "content": "The call failed.", "is_error": true},
+                {"type": "tool_result", "tool_use_id": "b", "cache_control": {"type": "ephemeral"}},
+            ]),
+            "{text:?}"
+        );
+    }
+}
+
+#[test]
+fn the_title_of_a_document_has_1_to_500_characters() {
+    let long = "ü".repeat(501);
+    for (name, title) in [("", None), ("a.pdf", Some("a.pdf")), (&long, long.get(..1_000))] {
+        let content = vec![file("application/pdf", "data:application/pdf;base64,QUJD", Some(name))];
+        let body = body(&payload(vec![TranscriptItem::User { content }]), "claude-sonnet-4-6");
+        assert_eq!(body["messages"][0]["content"][0].get("title"), title.map(Value::from).as_ref(), "{name}");
+    }
+}

@@ -18,6 +18,9 @@ use crate::provider::{call_name, compaction};
 /// The text of a user message after an assistant message that the model would refuse to continue.
 const GO_ON: &str = "(Go on.)";
 
+/// The result of a call that failed without a text, which the API refuses.
+const FAILED: &str = "The call failed.";
+
 #[derive(Debug, Serialize)]
 pub(super) struct Message<'a> {
     role: Role,
@@ -143,6 +146,10 @@ impl<'a> Messages<'a> {
     fn result(&mut self, result: &'a ToolResult) {
         let tool_use_id = self.ids.of(&result.call_id);
         let (content, is_error) = (result.output_text(), result.is_error);
+        let content = match is_error && content.trim().is_empty() {
+            true => Text::from_static(FAILED),
+            false => content,
+        };
         self.add(Role::User, Content::ToolResult { tool_use_id, content, is_error });
     }
 
