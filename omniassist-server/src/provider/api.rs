@@ -6,7 +6,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use futures_util::{StreamExt, stream};
 use omniassist_core::message::ProviderMetadata;
-use omniassist_core::{Limits, LlmPayload, Text};
+use omniassist_core::{Limits, LlmPayload, Text, TranscriptItem};
 use reqwest::Url;
 use secrecy::SecretString;
 
@@ -50,6 +50,16 @@ pub trait Api: fmt::Debug + Clone + Default + Send + Sync + 'static {
     /// Returns `true` if the state of a part contains a compaction that requests of this API contain. Default: `false`.
     fn has_compacted(&self, _state: &ProviderMetadata) -> bool {
         false
+    }
+
+    /// Returns the conversation without the state that the API refused with this error, because another account, server or
+    /// model made it. Returns `None` for any other error. Default: `None`.
+    fn without_refused(
+        &self,
+        _error: &Error,
+        _transcript: &[TranscriptItem],
+    ) -> Option<Arc<[TranscriptItem]>> {
+        None
     }
 
     /// Returns the decoder of one answer to this payload, whose transcript has been removed.
@@ -142,7 +152,35 @@ impl<A: Api> ApiProvider<A> {
         }
     }
 
-    fn ask(&self, mut payload: LlmPayload) -> LlmStream {
+    /// Asks the model. If the API refuses state in the conversation, the model is asked again without it, once.
+    fn ask(&self, payload: LlmPayload) -> LlmStream {
+        let has_state = |item: &TranscriptItem| match item {
+            TranscriptItem::Text { metadata, .. } | TranscriptItem::Reasoning { metadata, .. } => {
+                metadata.is_some()
+            }
+            TranscriptItem::Call(call) => call.metadata.is_some(),
+            _ => false,
+        };
+        if !payload.transcript.iter().any(has_state) {
+            return self.ask_once(payload);
+        }
+        Box::pin(stream::once(self.clone().ask_twice(payload)).flatten())
+    }
+
+    async fn ask_twice(self, mut payload: LlmPayload) -> LlmStream {
+        let mut answer = self.ask_once(payload.clone());
+        let first = answer.next().await;
+        if let Some(Err(error)) = &first
+            && let Some(transcript) = self.api.without_refused(error, &payload.transcript)
+        {
+            tracing::info!(provider = self.name, "asking the model without the state that its API refused");
+            payload.transcript = transcript;
+            return self.ask_once(payload);
+        }
+        Box::pin(stream::iter(first).chain(answer))
+    }
+
+    fn ask_once(&self, mut payload: LlmPayload) -> LlmStream {
         let path = self.api.path(payload.model.as_ref().unwrap_or(&self.model));
         let url = path.and_then(|path| self.endpoint.url(&path));
         match url.and_then(|url| Ok((url, self.request_body(&payload)?))) {

@@ -127,3 +127,27 @@ fn a_key_is_required_except_for_loopback() {
     assert!(AnthropicProvider::builder().base_url("http://localhost:8080").build().is_ok());
     assert_eq!(AnthropicProvider::new("k").unwrap().model(), Some(DEFAULT_ANTHROPIC_MODEL));
 }
+
+/// Thinking is signed for one model, and by one server.
+#[tokio::test]
+async fn a_conversation_of_another_model_is_asked_again_without_its_thinking() {
+    let server = FakeProvider::start().await.unwrap();
+    let message = "messages.1.content.0: Invalid `signature` in `thinking` block";
+    let body = json!({"type": "error", "error": {"type": "invalid_request_error", "message": message}});
+    server.reply(Reply::json(400, &body)).reply(Reply::sse(thinking_and_calls()));
+    let provider =
+        AnthropicProvider::builder().base_url(server.base_url()).model("claude-opus-4-8").build().unwrap();
+    let state = |fields| serde_json::from_value(json!({"anthropic": fields})).unwrap();
+    let payload = LlmPayload::new([
+        TranscriptItem::user("Weather?"),
+        TranscriptItem::Reasoning { text: "Hm.".into(), metadata: state(json!({"signature": "foreign"})) },
+        TranscriptItem::Reasoning { text: "".into(), metadata: state(json!({"redactedData": "foreign"})) },
+        TranscriptItem::Text { text: "21 °C.".into(), metadata: None },
+        TranscriptItem::user("And now?"),
+    ]);
+    assert!(!events(provider.stream(payload)).await.unwrap().is_empty());
+    assert_eq!(server.request(1).await.json()["messages"][1]["content"].as_array().unwrap().len(), 3);
+    let content = &server.request(2).await.json()["messages"][1]["content"];
+    assert_eq!(content[0]["text"], "21 °C.");
+    assert_eq!(content.as_array().unwrap().len(), 1);
+}

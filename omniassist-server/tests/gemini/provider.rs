@@ -1,7 +1,9 @@
 //! Tests of the Gemini provider over a real socket and of its errors.
 
 use futures_util::StreamExt;
-use omniassist_server::core::{FinishReason, Limits, LlmEvent, LlmPayload, TranscriptItem};
+use omniassist_server::core::event::CallKind;
+use omniassist_server::core::transcript::{ToolCall, ToolResult};
+use omniassist_server::core::{FinishReason, JsonText, Limits, LlmEvent, LlmPayload, TranscriptItem};
 use omniassist_server::provider::error_from_response;
 use omniassist_server::testing::{FakeProvider, Reply};
 use omniassist_server::{GeminiProvider, LlmProvider, LlmStream, ProviderErrorKind, Result};
@@ -128,4 +130,39 @@ fn the_first_byte_timeout_is_five_minutes_by_default() {
     assert_eq!(first_byte(limits.clone()), "Some(300s)");
     limits.first_byte_timeout = Some(std::time::Duration::from_secs(7));
     assert_eq!(first_byte(limits), "Some(7s)");
+}
+
+#[tokio::test]
+async fn a_conversation_with_refused_signatures_is_asked_again_without_them() {
+    for message in
+        ["Corrupted thought signature.", "Unable to submit request because Thought signature is not valid."]
+    {
+        let server = FakeProvider::start().await.unwrap();
+        let body = json!({"error": {"code": 400, "message": message, "status": "INVALID_ARGUMENT"}});
+        server.reply(Reply::json(400, &body)).reply(Reply::sse(thoughts_and_calls()));
+        let state = || serde_json::from_value(json!({"google": {"thoughtSignature": "foreign"}})).unwrap();
+        let call = ToolCall {
+            id: "a".into(),
+            name: "weather".into(),
+            arguments: JsonText::EMPTY_OBJECT,
+            kind: CallKind::Function,
+            metadata: state(),
+        };
+        let result = ToolResult { call_id: "a".into(), output: JsonText::NULL, is_error: false };
+        let payload = LlmPayload::new([
+            TranscriptItem::user("Weather?"),
+            TranscriptItem::Text { text: "Let me look.".into(), metadata: state() },
+            TranscriptItem::Call(call),
+            TranscriptItem::Result(result),
+        ]);
+        let said = fold(&events(provider(&server).stream(payload)).await.unwrap());
+        assert_eq!(said.calls.len(), 2);
+        let signatures = |request: Value| {
+            let parts = request["contents"][1]["parts"].as_array().unwrap().clone();
+            parts.iter().map(|part| part["thoughtSignature"].clone()).collect::<Vec<_>>()
+        };
+        assert_eq!(signatures(server.request(1).await.json()), ["foreign", "foreign"]);
+        let second = signatures(server.request(2).await.json());
+        assert_eq!(second, [Value::Null, json!("skip_thought_signature_validator")]);
+    }
 }

@@ -164,3 +164,56 @@ fn recorded_error_bodies() {
     }
     eprintln!("{} recorded error bodies", recorded.lines().count());
 }
+
+/// Returns a conversation with a call and encrypted reasoning before it.
+fn reasoned() -> LlmPayload {
+    let state = |fields: Value| serde_json::from_value(json!({"openai": fields})).unwrap();
+    let sealed = json!({"itemId": "rs_1", "reasoningEncryptedContent": "gAAA"});
+    LlmPayload::new([
+        TranscriptItem::user("Weather?"),
+        TranscriptItem::Reasoning { text: "Hm.".into(), metadata: state(sealed) },
+        TranscriptItem::Text { text: "21 °C.".into(), metadata: state(json!({"itemId": "msg_1"})) },
+        TranscriptItem::user("And now?"),
+    ])
+}
+
+#[tokio::test]
+async fn a_conversation_of_another_account_is_asked_again_without_its_encrypted_reasoning() {
+    let message = "The encrypted content gAAA...gAAA could not be verified.";
+    for error in [
+        json!({"message": message, "type": "invalid_request_error", "code": "invalid_encrypted_content"}),
+        json!({"message": message, "type": "invalid_request_error", "param": null, "code": null}),
+    ] {
+        let server = FakeProvider::start().await.unwrap();
+        server
+            .reply(Reply::json(400, &json!({"error": error})))
+            .reply(Reply::sse(reasoning_and_calls()))
+            .reply(Reply::json(400, &json!({"error": {"message": "No.", "code": "invalid_value"}})));
+        let provider = OpenAiProvider::builder().base_url(server.base_url()).build().unwrap();
+        let said = fold(&events(provider.stream(reasoned())).await.unwrap());
+        assert_eq!(said.calls.len(), 2);
+        let first = server.request(1).await.json();
+        assert_eq!(first["input"][1]["encrypted_content"], "gAAA");
+        let second = server.request(2).await.json();
+        assert_eq!(second["include"], json!(["reasoning.encrypted_content"]));
+        let items = second["input"].as_array().unwrap();
+        let kinds = items.iter().map(|item| (item["type"].as_str().unwrap(), item.get("id")));
+        assert_eq!(kinds.collect::<Vec<_>>(), [("message", None); 3]);
+
+        // Another refusal is an error at once.
+        let error = events(provider.stream(reasoned())).await.unwrap_err();
+        assert_eq!(error.code(), Some("invalid_value"));
+    }
+}
+
+#[tokio::test]
+async fn a_refusal_without_encrypted_reasoning_is_an_error() {
+    let server = FakeProvider::start().await.unwrap();
+    let body = json!({"error": {"message": "No.", "code": "invalid_encrypted_content"}});
+    server.reply(Reply::json(400, &body)).reply(Reply::json(400, &body)).reply(Reply::json(400, &body));
+    let provider = OpenAiProvider::builder().base_url(server.base_url()).build().unwrap();
+    assert_eq!(events(provider.stream(hello())).await.unwrap_err().code(), Some("invalid_encrypted_content"));
+    // The second refusal of a conversation is final.
+    assert_eq!(events(provider.stream(reasoned())).await.unwrap_err().status(), Some(400));
+    assert_eq!(server.request(3).await.json()["input"].as_array().unwrap().len(), 3);
+}

@@ -28,16 +28,18 @@ mod thinking;
 mod usage;
 mod wire;
 
+use std::sync::Arc;
+
 use bytes::Bytes;
 pub use encode::DEFAULT_ANTHROPIC_MAX_TOKENS;
 use omniassist_core::message::ProviderMetadata;
-use omniassist_core::{Limits, LlmPayload, Text};
+use omniassist_core::{Limits, LlmPayload, Text, TranscriptItem};
 
 use super::api::{Api, ApiProvider, ApiProviderBuilder};
 use super::files_api::{FilesApi, Form, IMAGES_AND_PDF};
 use super::settings::{Endpoint, KeyHeader, Location, Settings};
 use super::{ApiDecoder, WireDecoder, compaction};
-use crate::Result;
+use crate::{Error, Result};
 
 /// The default model of [`AnthropicProvider`].
 pub const DEFAULT_ANTHROPIC_MODEL: &str = "claude-sonnet-4-6";
@@ -66,9 +68,10 @@ static ANTHROPIC: Location = Location {
 /// Anthropic's models over the [Messages API](https://platform.claude.com/docs/en/api/messages).
 ///
 /// The provider stores nothing: each request contains the whole conversation. Thinking is sent back with its signature,
-/// byte for byte; thinking of other providers has none and is omitted. Provider-run tools (web search, code execution,
-/// MCP) are sent back unchanged within a run, and a paused turn (`pause_turn`) is requested again. Code cannot use the
-/// container of an earlier request, since no request names one.
+/// byte for byte; thinking of other providers has none and is omitted. If the API refuses a signature, because another
+/// model made it, the request is sent once more without thinking. Provider-run tools (web search, code execution, MCP) are
+/// sent back unchanged within a run, and a paused turn (`pause_turn`) is requested again. Code cannot use the container of
+/// an earlier request, since no request names one.
 ///
 /// [`ModelOptions`](omniassist_core::ModelOptions) are sent as follows:
 ///
@@ -178,6 +181,14 @@ impl Api for encode::MessagesApi {
 
     fn has_compacted(&self, state: &ProviderMetadata) -> bool {
         self.compaction.is_some() && compaction::of(metadata::STATE, Some(state)).is_some()
+    }
+
+    fn without_refused(&self, error: &Error, transcript: &[TranscriptItem]) -> Option<Arc<[TranscriptItem]>> {
+        let detail = error.detail()?.replace('`', "");
+        let refusals = ["Invalid signature in thinking block", "Invalid data in redacted_thinking block"];
+        let names = [metadata::SIGNATURE, metadata::REDACTED_DATA];
+        let is_refusal = refusals.iter().any(|refusal| detail.contains(refusal));
+        is_refusal.then(|| metadata::STATE.without(&names, transcript)).flatten()
     }
 
     fn decoder(&self, _: &LlmPayload, limits: &Limits) -> Box<dyn WireDecoder> {

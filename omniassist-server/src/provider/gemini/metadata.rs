@@ -8,7 +8,7 @@ use crate::provider::metadata::Namespace;
 /// The first level: the provider. Vertex AI and the Gemini API accept each other's signatures.
 pub(super) const STATE: Namespace = Namespace("google");
 /// The model's thoughts in encrypted form.
-const THOUGHT_SIGNATURE: &str = "thoughtSignature";
+pub(super) const THOUGHT_SIGNATURE: &str = "thoughtSignature";
 /// The prefix of generated ids, for calls without an id. Such an id is not sent back.
 const MINTED: &str = "gemini_";
 

@@ -26,17 +26,18 @@ mod partial;
 mod schema;
 mod wire;
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use omniassist_core::{Limits, LlmPayload, Text};
+use omniassist_core::{Limits, LlmPayload, Text, TranscriptItem};
 use uuid::Uuid;
 
 use super::api::{Api, ApiProvider, ApiProviderBuilder};
 use super::files_api::{FilesApi, Form};
 use super::settings::{Endpoint, KeyHeader, Location, Settings};
 use super::{ApiDecoder, WireDecoder};
-use crate::Result;
+use crate::{Error, Result};
 
 /// The default model of [`GeminiProvider`]: the alias of the current Flash model, since Google shuts its models down
 /// within a year or two. Set a dated model if answers must not change.
@@ -114,6 +115,14 @@ impl Api for encode::GeminiApi {
 
     fn encode(&self, model: &Text, payload: &LlmPayload) -> Result<Bytes> {
         encode::encode(self, model, payload)
+    }
+
+    fn without_refused(&self, error: &Error, transcript: &[TranscriptItem]) -> Option<Arc<[TranscriptItem]>> {
+        let detail = error.detail()?.to_ascii_lowercase();
+        let refusals =
+            ["corrupted thought signature", "invalid thought signature", "thought signature is not valid"];
+        let is_refusal = refusals.iter().any(|refusal| detail.contains(refusal));
+        is_refusal.then(|| metadata::STATE.without(&[metadata::THOUGHT_SIGNATURE], transcript)).flatten()
     }
 
     fn decoder(&self, _: &LlmPayload, limits: &Limits) -> Box<dyn WireDecoder> {

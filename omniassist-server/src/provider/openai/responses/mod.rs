@@ -14,14 +14,14 @@ use std::sync::Arc;
 use bytes::Bytes;
 pub(super) use encode::ResponsesApi;
 use omniassist_core::message::ProviderMetadata;
-use omniassist_core::{Limits, LlmPayload, Text};
+use omniassist_core::{Limits, LlmPayload, Text, TranscriptItem};
 
 use super::{files_api, metadata, openai};
-use crate::Result;
 use crate::provider::api::{Api, ApiProvider, ApiProviderBuilder, Asked};
 use crate::provider::files_api::{FilesApi, IMAGES_AND_PDF};
 use crate::provider::settings::{Endpoint, Location, Settings};
 use crate::provider::{ApiDecoder, LlmStream, WireDecoder, compaction};
+use crate::{Error, Result};
 
 /// The default model of [`OpenAiProvider`].
 pub const DEFAULT_RESPONSES_MODEL: &str = "gpt-5-mini";
@@ -32,8 +32,9 @@ const LEAST_COMPACTED: u64 = 1_000;
 /// OpenAI's models over the [Responses API](https://platform.openai.com/docs/api-reference/responses).
 ///
 /// OpenAI stores nothing (`store: false`), except with [`background`](ApiProviderBuilder::background). Each request contains
-/// the whole conversation, with the model's encrypted reasoning, so any instance of the host can continue it. For servers
-/// without this API, use [`OpenAiChatProvider`](super::OpenAiChatProvider).
+/// the whole conversation, with the model's encrypted reasoning, so any instance of the host can continue it. If the API
+/// refuses that reasoning, because another account made it, the request is sent once more without it. For servers without
+/// this API, use [`OpenAiChatProvider`](super::OpenAiChatProvider).
 ///
 /// ```
 /// use omniassist_server::OpenAiProvider;
@@ -139,6 +140,14 @@ impl Api for ResponsesApi {
 
     fn has_compacted(&self, state: &ProviderMetadata) -> bool {
         self.compaction.is_some() && compaction::of(metadata::STATE, Some(state)).is_some()
+    }
+
+    fn without_refused(&self, error: &Error, transcript: &[TranscriptItem]) -> Option<Arc<[TranscriptItem]>> {
+        // Some versions of Azure's API send no code.
+        let is_refusal = error.code() == Some("invalid_encrypted_content")
+            || error.detail().is_some_and(|detail| detail.contains("The encrypted content "));
+        let names = [metadata::ENCRYPTED_CONTENT, ProviderMetadata::COMPACTION];
+        is_refusal.then(|| metadata::STATE.without(&names, transcript)).flatten()
     }
 
     fn decoder(&self, _: &LlmPayload, limits: &Limits) -> Box<dyn WireDecoder> {
