@@ -250,8 +250,8 @@ proptest! {
             collector.apply(event);
         }
         let (mut built, mut expected) = (client.message(), collector.into_message());
-        // A run that is stopped after a call ends with an empty step, and empty metadata shows it.
-        if matches!(events.last(), Some(RunEvent::Abort { .. })) {
+        // A run that is stopped after a call, or ends with a cut one, ends with an empty step. Empty metadata shows it.
+        if matches!(events.last(), Some(RunEvent::Abort { .. } | RunEvent::Finish { .. })) {
             if built.parts.len() > expected.parts.len() {
                 prop_assert_eq!(built.parts.pop(), Some(Part::StepStart));
             }
@@ -432,6 +432,46 @@ fn a_run_that_is_stopped_after_a_call_ends_with_an_empty_step() {
         let stop = RunEvent::Finish { reason: FinishReason::Stop, usage: Usage::default() };
         assert_eq!(last_kinds(call(version), &[stop]), ["finish"]);
     }
+}
+
+/// A call that the limit of tokens cut off has an error, which is a result for `lastAssistantMessageIsCompleteWithToolCalls`.
+#[test]
+fn a_run_that_ends_with_cut_calls_ends_with_an_empty_step() {
+    let failed = |id: &str| RunEvent::ToolInputError {
+        call_id: id.into(),
+        name: "t".into(),
+        input: JsonText::EMPTY_OBJECT,
+        error_text: "cut".into(),
+        metadata: None,
+    };
+    let open = |provider_executed| RunEvent::ToolInputAvailable {
+        call_id: "a".into(),
+        name: "t".into(),
+        input: JsonText::EMPTY_OBJECT,
+        provider_executed,
+        metadata: None,
+    };
+    let ends_step = |calls: &[RunEvent], reason| {
+        let mut encoder = Encoder::new(Framing::Ndjson);
+        let mut out = BytesMut::new();
+        let start = RunEvent::Start { message_id: "m".into(), metadata: None };
+        let end = [
+            RunEvent::StepFinish { reason: FinishReason::Length, usage: Usage::default() },
+            RunEvent::Finish { reason, usage: Usage::default() },
+        ];
+        for event in [start, RunEvent::StepStart].iter().chain(calls).chain(&end) {
+            encoder.encode(event, &mut out);
+        }
+        let chunks = ndjson_chunks(str::from_utf8(&out).unwrap());
+        chunks.iter().filter(|chunk| chunk["type"] == "start-step").count() == 2
+    };
+    for reason in [FinishReason::Length, FinishReason::ContentFilter, FinishReason::ToolCalls] {
+        assert!(ends_step(&[failed("a"), failed("b")], reason.clone()), "{reason:?}");
+        assert!(ends_step(&[open(true), failed("b")], reason), "the provider runs the first");
+    }
+    // The client goes on with the first call.
+    assert!(!ends_step(&[open(false), failed("b")], FinishReason::ToolCalls));
+    assert!(!ends_step(&[open(true)], FinishReason::Stop));
 }
 
 #[test]

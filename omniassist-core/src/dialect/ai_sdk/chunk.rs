@@ -6,6 +6,7 @@ use bytes::BytesMut;
 use serde::Serialize;
 use serde_json::json;
 
+use super::encode::LastStep;
 use super::{ClientVersion, Encoder};
 use crate::dialect::json_write::{ObjectWriter, provider_state};
 use crate::dialect::of_agent::OfAgent;
@@ -26,14 +27,14 @@ impl Encoder {
             }
             RunEvent::Start { message_id, metadata } => {
                 // It may be a message that the run continues.
-                self.may_have_calls = true;
+                self.last_step = LastStep::MayHaveCalls;
                 self.chunk(out, "start", |chunk| {
                     chunk.field("messageId", message_id).some("messageMetadata", metadata.as_ref())
                 });
             }
             RunEvent::StepStart => self.step_start(out),
             RunEvent::StepReset => {
-                self.may_have_calls = false;
+                self.last_step = LastStep::NoCalls;
                 if self.version >= ClientVersion::V7 {
                     self.chunk(out, "reset-step", |chunk| chunk);
                 }
@@ -78,7 +79,8 @@ impl Encoder {
             }
             RunEvent::Metadata(metadata) => self.metadata(metadata, out),
             RunEvent::Finish { reason, usage } => {
-                if *reason == FinishReason::Interrupted {
+                // A run does not end by itself after a call that ran: the model gets its result.
+                if *reason == FinishReason::Interrupted || self.last_step == LastStep::Failed {
                     self.end_calls(out);
                 }
                 let version = self.version;
@@ -104,6 +106,17 @@ impl Encoder {
     }
 
     fn tool_chunks(&mut self, event: &RunEvent, out: &mut BytesMut) {
+        match event {
+            RunEvent::ToolInputError { .. } if self.last_step == LastStep::NoCalls => {
+                self.last_step = LastStep::Failed;
+            }
+            RunEvent::ToolInputAvailable { provider_executed: false, .. }
+            | RunEvent::ToolOutput { provider_executed: false, .. }
+            | RunEvent::ToolError { provider_executed: false, .. }
+            | RunEvent::ToolDenied { .. }
+            | RunEvent::ToolRefused { .. } => self.last_step = LastStep::MayHaveCalls,
+            _ => {}
+        }
         match event {
             RunEvent::ToolInputStart { call_id, name, title, app } => {
                 // Version 5 has no such fields, and some of its releases end the stream at them.
@@ -159,7 +172,7 @@ impl Encoder {
     }
 
     fn step_start(&mut self, out: &mut BytesMut) {
-        self.may_have_calls = false;
+        self.last_step = LastStep::NoCalls;
         let kind = if self.literal_step_start { "step-start" } else { "start-step" };
         self.chunk(out, kind, |chunk| chunk);
     }
@@ -167,7 +180,7 @@ impl Encoder {
     /// Writes an empty step after a step with calls. Clients show a step with the next chunk that has content only, and empty
     /// metadata is such a chunk.
     fn end_calls(&mut self, out: &mut BytesMut) {
-        if self.may_have_calls {
+        if self.last_step != LastStep::NoCalls {
             self.step_start(out);
             self.metadata(&json!({}), out);
         }
@@ -180,7 +193,6 @@ impl Encoder {
         call_id: &Text,
         fields: impl FnOnce(ObjectWriter<'_>) -> ObjectWriter<'_>,
     ) {
-        self.may_have_calls = true;
         self.chunk(out, kind, |chunk| fields(chunk.field("toolCallId", call_id)));
     }
 

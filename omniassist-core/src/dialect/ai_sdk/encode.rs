@@ -49,8 +49,9 @@ impl Framing {
 /// metadata: `usage` at the end of the run, `error.code`, and `message` and `editable` in `omniassist.approvals[<call
 /// id>]`. A client returns edited arguments in `approval.arguments` of the part.
 ///
-/// If a run is stopped or interrupted after the calls of a step, an empty step is written first. Clients with
-/// `sendAutomaticallyWhen` would otherwise post the message again, since all calls of its last step have results.
+/// If a run is stopped or interrupted after the calls of a step, or ends because all of them were cut off, an empty step is
+/// written first. Clients with `sendAutomaticallyWhen` would otherwise post the message again, since all calls of its last
+/// step have results.
 ///
 /// Only fields that versions 5 to 7 all define are written. Optional fields are omitted rather than null. Clients of
 /// these versions end the stream with an error at anything else. They also do so at a key `__proto__` (or `prototype`
@@ -61,8 +62,16 @@ pub struct Encoder {
     pub(super) version: ClientVersion,
     next_id: u64,
     pub(super) literal_step_start: bool,
-    /// `true` if the last step of the message may have calls of tools.
-    pub(super) may_have_calls: bool,
+    pub(super) last_step: LastStep,
+}
+
+/// The calls of the last step of the message, without those that the provider runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum LastStep {
+    NoCalls,
+    /// All calls have invalid or incomplete arguments.
+    Failed,
+    MayHaveCalls,
 }
 
 impl Encoder {
@@ -70,7 +79,7 @@ impl Encoder {
     #[must_use]
     pub fn new(framing: Framing) -> Self {
         let version = ClientVersion::default();
-        Self { framing, version, next_id: 0, literal_step_start: false, may_have_calls: false }
+        Self { framing, version, next_id: 0, literal_step_start: false, last_step: LastStep::NoCalls }
     }
 
     /// Sets the version of the client. Default: [`ClientVersion::V6`].
