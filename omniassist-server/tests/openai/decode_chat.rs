@@ -293,6 +293,19 @@ fn refusals_usage_of_other_fields_and_other_choices() {
 }
 
 #[test]
+fn the_model_is_read_from_the_first_chunk_of_the_answer() {
+    let filters = json!({"id": "", "model": "", "choices": [], "prompt_filter_results": []});
+    let mut first = delta(json!({"role": "assistant", "content": "Hi"}));
+    (first["id"], first["model"]) = (json!("c1"), json!("gpt-4.1-mini-2025-04-14"));
+    let events = whole(Api::Chat, &chat_done(&[filters, first, finish("stop")])).events;
+    let starts = events.into_iter().filter(|event| matches!(event, LlmEvent::Start { .. }));
+    assert_eq!(
+        starts.collect::<Vec<_>>(),
+        [LlmEvent::Start { id: Some("c1".into()), model: Some("gpt-4.1-mini-2025-04-14".into()) }]
+    );
+}
+
+#[test]
 fn provider_state_stays_with_its_call() {
     let bytes = chat_done(&[
         tool(json!({"index": 0, "id": "a", "function": {"name": "weather", "arguments": "{}"},

@@ -60,7 +60,10 @@ impl Reader {
             let error = error_report::in_band(serde_json::from_str(data).map_err(broken_json)?);
             return self.answer.fail(error, out);
         }
-        self.answer.start(&chunk.id, &chunk.model, out);
+        // Azure sends the results of its filters first, in a chunk without the id, and often without the model.
+        if choice.is_some() || chunk.id.non_empty().is_some() {
+            self.answer.start(&chunk.id, &chunk.model, out);
+        }
         self.take_usage(chunk.x_groq.as_ref().and_then(|groq| groq.usage.as_deref()));
         self.answer.send_grown_usage(out);
         if let Some(choice) = choice {
