@@ -337,6 +337,7 @@ fn cache_tokens_are_read_from_the_fields_of_each_server() {
             Some(4),
             None,
         ),
+        (json!({"prompt_tokens": 9, "cached_tokens": 4}), Some(4), None),
     ] {
         let said = of_chunks(&[finish("stop"), json!({"choices": [], "usage": counts})]);
         let usage = said.usage.unwrap();

@@ -19,6 +19,8 @@ pub(super) struct WireUsage {
     completion_tokens_details: Option<Details>,
     /// The name that DeepSeek uses.
     prompt_cache_hit_tokens: Num,
+    /// Moonshot sends it outside the details.
+    cached_tokens: Num,
     /// Some servers send it outside the details.
     reasoning_tokens: Num,
 }
@@ -42,7 +44,7 @@ impl WireUsage {
         usage.output_tokens = self.output_tokens.0.or(self.completion_tokens.0);
         usage.total_tokens = self.total_tokens.0;
         let cached = input().find_map(|details| details.cached_tokens.0);
-        usage.cached_input_tokens = cached.or(self.prompt_cache_hit_tokens.0);
+        usage.cached_input_tokens = cached.or(self.prompt_cache_hit_tokens.0).or(self.cached_tokens.0);
         usage.cache_write_input_tokens = input().find_map(|details| details.cache_write_tokens.0);
         let reasoning = output.find_map(|details| details.reasoning_tokens.0);
         usage.reasoning_tokens = reasoning.or(self.reasoning_tokens.0);
