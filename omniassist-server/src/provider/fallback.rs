@@ -29,8 +29,8 @@ type Callback = Arc<dyn Fn(&Switch<'_>) + Send + Sync>;
 /// providers with a low `Limits::max_retries` and a short `Limits::first_byte_timeout` switch sooner.
 ///
 /// **Payload.** All providers receive the same payload. A model in the payload goes to every provider, so leave it out
-/// if the providers have different model names. Metadata that one provider attached to the conversation is kept, and
-/// the others do not send it.
+/// if the providers have different model names. Metadata that one provider attached to the conversation is kept.
+/// Providers of another API do not send it. One of the same API that refuses it is asked once more without it.
 ///
 /// **Model.** [`LlmEvent::Start`] contains the model; the chain adds it if the provider sends none. If another provider
 /// than the first answers, a `tracing` event at level INFO contains its name and model. [`on_switch`](Self::on_switch)
