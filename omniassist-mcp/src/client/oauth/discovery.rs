@@ -3,7 +3,7 @@ use std::sync::Arc;
 use reqwest::Url;
 use rmcp::transport::AuthorizationManager;
 
-use super::guarded_requests::GuardedRequests;
+use super::guarded_requests::{DiscoveryRequests, GuardedRequests};
 use crate::client::McpError;
 
 /// The authorization server of an MCP server.
@@ -25,7 +25,9 @@ impl Discovered {
         requests: Arc<GuardedRequests>,
         challenge: Option<&str>,
     ) -> Result<Self, McpError> {
-        let manager = AuthorizationManager::new_with_oauth_http_client(server.clone(), requests).await;
+        let requests = DiscoveryRequests::new(requests);
+        let manager =
+            AuthorizationManager::new_with_oauth_http_client(server.clone(), requests.clone()).await;
         let mut manager = manager.map_err(McpError::authorization)?;
         let found =
             manager.resolve_metadata_from_challenge(challenge).await.map_err(McpError::authorization)?;
@@ -42,6 +44,12 @@ impl Discovered {
         let Some(issuer) = metadata.issuer.clone() else {
             return Err(McpError::authorization("the metadata of the authorization server names no issuer"));
         };
+        // `rmcp` compares the issuer with the well-known addresses of metadata only. The metadata was the last request.
+        if !requests.were_sent_to(&issuer) {
+            return Err(McpError::authorization(
+                "the metadata of the authorization server names an issuer at another address",
+            ));
+        }
         let is = |name: &str| metadata.additional_fields.get(name).and_then(serde_json::Value::as_bool);
         let accepts_client_metadata = is("client_id_metadata_document_supported") == Some(true);
         manager.set_metadata(metadata);

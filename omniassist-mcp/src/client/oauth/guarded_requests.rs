@@ -1,4 +1,4 @@
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use bytes::Bytes;
 use http::Uri;
@@ -7,6 +7,7 @@ use reqwest::Url;
 use rmcp::transport::{OAuthHttpClient, OAuthHttpClientFuture, OAuthHttpRequest};
 
 use crate::client::McpError;
+use crate::sync::lock;
 
 /// The client for all requests of OAuth.
 ///
@@ -54,6 +55,31 @@ fn of_application(url: &Url) -> OutboundPolicy {
     match url.port() {
         Some(port) => policy.allow_port(port),
         None => policy,
+    }
+}
+
+/// The requests of one discovery, and of what follows it.
+pub(super) struct DiscoveryRequests {
+    guarded: Arc<GuardedRequests>,
+    latest: Mutex<Option<Uri>>,
+}
+
+impl DiscoveryRequests {
+    pub(super) fn new(guarded: Arc<GuardedRequests>) -> Arc<Self> {
+        Arc::new(Self { guarded, latest: Mutex::default() })
+    }
+
+    /// Returns `true` if the latest request went to the origin of this URL.
+    pub(super) fn were_sent_to(&self, url: &str) -> bool {
+        let latest = lock(&self.latest).as_ref().and_then(|latest| Url::parse(&latest.to_string()).ok());
+        latest.zip(Url::parse(url).ok()).is_some_and(|(latest, url)| latest.origin() == url.origin())
+    }
+}
+
+impl OAuthHttpClient for DiscoveryRequests {
+    fn execute(&self, request: OAuthHttpRequest) -> OAuthHttpClientFuture<'_> {
+        *lock(&self.latest) = Some(request.request.uri().clone());
+        self.guarded.execute(request)
     }
 }
 

@@ -224,7 +224,7 @@ impl Accounts {
             return response.body(Full::default()).unwrap();
         }
         match path.as_str() {
-            "/.well-known/oauth-authorization-server" => {
+            "/.well-known/oauth-authorization-server" | "/.well-known/elsewhere" => {
                 let mut metadata = json!({
                     "issuer": self.url,
                     "authorization_endpoint": format!("{}/authorize", self.url),

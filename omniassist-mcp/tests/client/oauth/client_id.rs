@@ -1,11 +1,14 @@
 //! The client that the application is at an authorization server.
 
+use std::sync::Arc;
+
 use omniassist_mcp::client::{McpAuth, McpServer};
 use omniassist_server::Principal;
+use omniassist_server::outbound::OutboundPolicy;
 use serde_json::{Value, json};
 
-use super::accounts::form;
-use super::{Office, REDIRECT, open, settings};
+use super::accounts::{Accounts, form};
+use super::{Desk, Office, REDIRECT, open, settings};
 
 const METADATA: &str = "https://app.example.com/client.json";
 
@@ -85,4 +88,27 @@ async fn a_secret_is_sent_to_its_issuer_only() {
     let query = office.accounts.allow(&url, "ann").await;
     docs.finish_authorization(&ann, &query).await.unwrap();
     assert_eq!(office.accounts.received("/token").len(), 1);
+}
+
+#[tokio::test]
+async fn metadata_of_another_origin_cannot_name_the_issuer() {
+    let (office, other) = (Office::open().await, Accounts::start().await);
+    let issuer = office.accounts.url.clone();
+    let policy = OutboundPolicy::new().allow_internal_host("127.0.0.1").allow_port(office.accounts.port);
+    let oauth = settings(&office.accounts, office.store.clone()).outbound(policy.allow_port(other.port));
+    let oauth = oauth.client_with_secret("known", "s").issuer(issuer.clone());
+    let docs = Arc::new(open(McpServer::http("docs", &office.server.url)).auth(McpAuth::oauth(oauth)));
+    let ann = Principal::new("ann");
+    office.accounts.expire_in(0);
+    let url = docs.authorization_url(&ann).await.unwrap();
+    let query = office.accounts.allow(&url, "ann").await;
+    docs.finish_authorization(&ann, &query).await.unwrap();
+
+    let elsewhere = format!("{}/.well-known/elsewhere", other.url);
+    office.accounts.say("authorization_servers", json!([elsewhere]));
+    other.say("issuer", issuer.into());
+    assert!(docs.authorization_url(&ann).await.unwrap_err().is_authorization_failed());
+    Desk::new([Arc::clone(&docs)]).call_as("ann", "docs_look").await;
+    assert_eq!(other.received("/.well-known/elsewhere").len(), 2, "a new authorization, and a renewal");
+    assert!(other.received("/token").is_empty(), "{:?}", other.received("/token"));
 }
