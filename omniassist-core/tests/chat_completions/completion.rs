@@ -2,7 +2,7 @@
 
 use bytes::BytesMut;
 use omniassist_core::dialect::chat_completions::{AnswerHead, Completion, ErrorObject, error_body};
-use omniassist_core::event::{BlockId, FinishReason, RunErrorCode};
+use omniassist_core::event::{BlockId, ComponentEvent, FinishReason, RunErrorCode};
 use omniassist_core::{RunEvent, Text};
 use serde_json::{Value, json};
 
@@ -46,6 +46,20 @@ fn a_text_answer_is_written() {
     let silent = collected(collector(), &[finish(FinishReason::Stop)]);
     assert_eq!(silent["choices"][0]["message"]["content"], "");
     assert!(silent.get("usage").is_none(), "unreported usage must be omitted");
+}
+
+#[test]
+fn the_text_of_a_component_is_a_paragraph_of_the_answer() {
+    let card = ComponentEvent::Text { instance: "card-1".into(), text: "| Lamp | 5 |".into() };
+    let events = [
+        RunEvent::StepStart,
+        text("Here it is."),
+        RunEvent::Component(Box::new(card)),
+        text("Anything else?"),
+        finish(FinishReason::Stop),
+    ];
+    let content = collected(collector(), &events)["choices"][0]["message"]["content"].clone();
+    assert_eq!(content, "Here it is.\n\n| Lamp | 5 |\n\nAnything else?");
 }
 
 #[test]

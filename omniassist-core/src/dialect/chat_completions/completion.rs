@@ -7,7 +7,7 @@ use super::answer::{CallObject, Choice, Said, ServerTool, finish_reason};
 use super::{AnswerHead, ErrorObject, usage};
 use crate::dialect::json_write::ObjectWriter;
 use crate::dialect::text_flow::TextFlow;
-use crate::event::{FinishReason, RunErrorCode};
+use crate::event::{ComponentEvent, FinishReason, RunErrorCode};
 use crate::{JsonText, RunEvent, Text, Usage};
 
 /// Collects a run into one `chat.completion`.
@@ -60,9 +60,13 @@ impl Completion {
     pub fn apply(&mut self, event: &RunEvent) {
         match event {
             RunEvent::StepStart => self.flow.step(),
-            RunEvent::TextDelta { delta, .. } => {
-                self.content.push_str(self.flow.separator(delta));
-                self.content.push_str(delta);
+            RunEvent::TextDelta { delta, .. } => self.text(delta),
+            RunEvent::Component(event) => {
+                if let ComponentEvent::Text { text, .. } = &**event {
+                    self.flow.step();
+                    self.text(text);
+                    self.flow.step();
+                }
             }
             RunEvent::ReasoningDelta { delta, .. } => {
                 if let Some(reasoning) = &mut self.reasoning {
@@ -89,6 +93,11 @@ impl Completion {
                 }
             }
         }
+    }
+
+    fn text(&mut self, text: &str) {
+        self.content.push_str(self.flow.separator(text));
+        self.content.push_str(text);
     }
 
     fn server_tool(&mut self, event: &RunEvent, tool: ServerTool) {
