@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use http::header::{ACCEPT, AUTHORIZATION, COOKIE};
+use http::header::{ACCEPT, AUTHORIZATION, COOKIE, PROXY_AUTHORIZATION};
 use http::{HeaderName, HeaderValue, Method};
 use omniassist_server::core::JsonText;
 use omniassist_server::outbound::OutboundError;
@@ -136,7 +136,9 @@ async fn authorise(
             (AUTHORIZATION, value)
         }
         Scheme::ApiKey { location: Location::Header, name } => {
-            (HeaderName::from_bytes(name.as_bytes())?, secret.expose_secret().to_owned())
+            let (name, value) = (HeaderName::from_bytes(name.as_bytes())?, secret.expose_secret());
+            secrets.extend(credentials_in(&name, value).into_iter().map(str::to_owned));
+            (name, value.to_owned())
         }
         Scheme::ApiKey { location, name } => {
             let pair = (encode(name), encode(secret.expose_secret()));
@@ -153,6 +155,21 @@ async fn authorise(
     value.set_sensitive(true);
     request.headers.insert(name, value);
     Ok(())
+}
+
+/// Returns the parts of a secret header that a server may repeat alone: the credentials after their scheme, and the values
+/// of cookies.
+fn credentials_in<'a>(name: &HeaderName, value: &'a str) -> Vec<&'a str> {
+    if *name == COOKIE {
+        return value.split(';').filter_map(|pair| Some(pair.split_once('=')?.1.trim())).collect();
+    }
+    let has_scheme = [AUTHORIZATION, PROXY_AUTHORIZATION].contains(name);
+    value
+        .split_once(' ')
+        .filter(|_| has_scheme)
+        .map(|(_, credentials)| credentials.trim())
+        .into_iter()
+        .collect()
 }
 
 fn finish(request: Request) -> Result<http::Request<bytes::Bytes>, ToolError> {

@@ -34,7 +34,7 @@ pub(crate) fn read(
         )));
     }
     if !status.is_success() {
-        let body = cut(without(&read, secrets).trim(), MAX_ERROR_BYTES);
+        let body = cut(shown(&read, secrets, response).trim(), MAX_ERROR_BYTES);
         let separator = if body.is_empty() { "" } else { ": " };
         return Err(ToolError::new(format!("The server answered {status}{separator}{body}")));
     }
@@ -58,7 +58,7 @@ pub(crate) fn read(
         let text = format!("The server answered with {most} bytes of the type {media_type}.");
         return Ok(JsonText::from_str_value(&text));
     }
-    let mut text = without(&read, secrets);
+    let mut text = shown(&read, secrets, response);
     if response.is_cut() {
         text.push_str(&format!("… [cut off: the answer is longer than {most} bytes]"));
     }
@@ -101,23 +101,31 @@ fn clean(value: Value, secrets: &[String]) -> Value {
     }
 }
 
-/// Returns a text without these secrets, and without their forms in JSON and in a URL.
+/// Returns a text without these secrets.
 fn without(text: &str, secrets: &[String]) -> String {
-    let mut clean = text.to_owned();
-    for secret in secrets.iter().filter(|secret| secret.len() >= MIN_SECRET) {
-        let quoted = Value::from(secret.as_str()).to_string();
-        let quoted = quoted.trim_start_matches('"').strip_suffix('"').unwrap_or_default().to_owned();
-        for form in [secret.clone(), quoted, encode(secret)] {
-            if form.len() >= MIN_SECRET {
-                clean = clean.replace(&form, REDACTED);
-                without_beginning(&mut clean, &form);
-            }
-        }
+    forms(secrets).fold(text.to_owned(), |clean, form| clean.replace(&form, REDACTED))
+}
+
+/// Returns a text of a response without these secrets, also without one that is cut off with it.
+fn shown(text: &str, secrets: &[String], response: &OutboundResponse) -> String {
+    let mut clean = without(text, secrets);
+    if response.is_cut() {
+        forms(secrets).for_each(|form| without_beginning(&mut clean, &form));
     }
     clean
 }
 
-/// Removes the beginning of a secret at the end of a text, which may be cut off within it.
+/// Returns secrets with their forms in JSON and in a URL.
+fn forms(secrets: &[String]) -> impl Iterator<Item = String> {
+    let forms = secrets.iter().filter(|secret| secret.len() >= MIN_SECRET).flat_map(|secret| {
+        let quoted = Value::from(secret.as_str()).to_string();
+        let quoted = quoted.trim_start_matches('"').strip_suffix('"').unwrap_or_default().to_owned();
+        [secret.clone(), quoted, encode(secret)]
+    });
+    forms.filter(|form| form.len() >= MIN_SECRET)
+}
+
+/// Removes the beginning of a secret at the end of a text.
 fn without_beginning(text: &mut String, secret: &str) {
     let begun = secret.char_indices().rev().filter(|(at, _)| *at >= MIN_SECRET);
     let begun = begun.filter_map(|(at, _)| secret.get(..at)).find(|begun| text.ends_with(begun));

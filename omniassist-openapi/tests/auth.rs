@@ -146,6 +146,22 @@ async fn a_server_that_repeats_credentials_does_not_tell_them_to_the_model() {
 }
 
 #[tokio::test]
+async fn the_credentials_in_a_secret_header_are_removed_alone_too() {
+    let server = Server::start().await;
+    for (name, value, secret) in [
+        ("Authorization", "Bearer abcdefghijkl", "abcdefghijkl"),
+        ("cookie", "theme=dark; session=abcdefghijkl", "abcdefghijkl"),
+    ] {
+        let open = server.open(&secured(&json!({ "type": "http", "scheme": "bearer" })));
+        let open = open.auth("s", Auth::bearer("s3cret")).secret_header(name, value);
+        let one = tool(&open.tools().unwrap(), "t_one");
+        server.reply(json_reply(&json!({ "is": secret, "theme": "dark", "scheme": "Bearer" })));
+        let seen = call(&one, &json!({})).await.unwrap();
+        assert_eq!(seen, json!({ "is": "[redacted]", "theme": "dark", "scheme": "Bearer" }), "{name}");
+    }
+}
+
+#[tokio::test]
 async fn a_secret_that_is_cut_off_is_removed_too() {
     let server = Server::start().await;
     let one = server.open(&secured(&json!({ "type": "http", "scheme": "bearer" })));
