@@ -147,9 +147,12 @@ impl PostedRun {
                 let encoder = Encoder::new(framing).version(version);
                 event_stream::stream(assistant, request, extensions, framing.headers(), encoder).await?
             }
+            // Plain text is not stored: a client cannot come back to it.
             Protocol::Text => {
-                event_stream::stream(assistant, request, extensions, text::HEADERS, text::Encoder::new())
-                    .await?
+                let run = assistant.try_run(request, extensions).await?;
+                let keep_alive = assistant.limits().keep_alive;
+                let body = AssistantBody::events(run, Box::new(text::Encoder::new()), keep_alive);
+                event_stream::events(body, text::HEADERS)
             }
         })
     }

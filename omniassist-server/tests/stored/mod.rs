@@ -23,7 +23,7 @@ use http::{Request, StatusCode, header};
 use http_body_util::{BodyExt, Full};
 use omniassist_server::core::message::{Message, Role, read};
 use omniassist_server::core::{Limits, Text};
-use omniassist_server::http::{AssistantBody, AssistantService};
+use omniassist_server::http::{AssistantBody, AssistantService, PostedRun};
 use omniassist_server::store::{ConversationStore, MemoryStore, RunState, RunStore, Scope, Which, Window};
 use omniassist_server::testing::{ScriptedProvider, Turn, call, text};
 use omniassist_server::tool::{Tool, ToolError};
@@ -101,6 +101,20 @@ async fn an_answer_is_stored_and_the_next_post_continues_it() {
     );
     let sent = format!("{:?}", model.payloads().last().unwrap().transcript);
     assert!(sent.contains("In Kiel."), "{sent}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn plain_text_of_a_handler_is_not_stored_and_has_every_line() {
+    let (store, answer) = (MemoryStore::new(), "id: 17\ntown: Kiel");
+    let model = ScriptedProvider::new().turn(text(answer));
+    let assistant = Assistant::builder(model).store(store.clone()).build().unwrap();
+    let message = ask("m1", "Where is order 17?")["message"].clone();
+    let mut request = request(&json!({"id": "c", "messages": [message]}));
+    *request.uri_mut() = "/?protocol=text".parse().unwrap();
+    let posted = PostedRun::read_for(request, &assistant).await.unwrap();
+    let said = posted.respond(&assistant).await.into_body().collect().await.unwrap().to_bytes();
+    assert_eq!(said, answer);
+    assert!(store.find(&scope(), Which::Chat("c")).await.unwrap().is_none());
 }
 
 #[tokio::test(start_paused = true)]
