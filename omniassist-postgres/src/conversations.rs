@@ -89,7 +89,9 @@ pub(crate) async fn load(
         Branch::Leaf(leaf) => (Some(stored(leaf)), false),
         _ => return Err(Failure::Invalid("an unknown kind of branch".to_owned())),
     };
-    // The conversation and its messages come from one snapshot.
+    // The conversation and its messages come from one snapshot. Each message is found by its key: with a join, which reads all
+    // messages of the conversation for each of them, a plan can take minutes. Without `before`, the branch is followed as far
+    // as it is returned.
     let branch = concat!(
         "with recursive c as (select ",
         info_columns!(),
@@ -99,13 +101,16 @@ pub(crate) async fn load(
            select m.id, m.parent, 1 from c join omniassist.message m on m.conversation = c.id
            where m.id = coalesce($5, c.head)
            union all
-           select m.id, m.parent, b.depth + 1 from branch b cross join c
-           join omniassist.message m on m.conversation = c.id and m.id = b.parent)
-         select c.*, b.id, b.parent, b.body, b.created_at from c left join lateral (
-           select m.id, m.parent, m.body, m.created_at, b.depth from branch b
-           join omniassist.message m on m.conversation = c.id and m.id = b.id
-           where b.depth > case when $3 is null then 0 else (select depth from branch where id = $3) end
-           order by b.depth limit $4) b on true order by b.depth"
+           select m.id, m.parent, b.depth + 1 from branch b cross join c cross join lateral (
+             select id, parent from omniassist.message where conversation = c.id and id = b.parent limit 1) m
+           where $3 is not null or b.depth < $4)
+         select c.*, m.id, m.parent, m.body, m.created_at from c left join (
+           select id, depth from branch
+           where depth > case when $3 is null then 0 else (select depth from branch where id = $3) end
+           order by depth limit $4) b on true
+         left join lateral (
+           select id, parent, body, created_at from omniassist.message
+           where conversation = c.id and id = b.id limit 1) m on true order by b.depth"
     );
     let every = concat!(
         "with c as (select ",

@@ -5,7 +5,7 @@ use std::time::Duration;
 use omniassist_postgres::PostgresStore;
 use omniassist_server::store::{
     Begun, ConversationStore, Delete, Durability, Ending, InstanceId, NewRun, Post, Retention, RunId,
-    RunState, RunStore, Scope, Segment, SegmentKind, Settled, TailOf, Which,
+    RunState, RunStore, Scope, Segment, SegmentKind, Settled, TailOf, Which, Window,
 };
 use tokio::time::sleep;
 
@@ -124,6 +124,44 @@ async fn journals_are_swept_beside_a_conversation_that_takes_too_long() {
     store.sweep(&policy, 9).await.unwrap_err();
     assert_eq!(execute(&schema, "select count(*) from run where input is null"), "1");
     assert_eq!(execute(&schema, "select count(*) from conversation where deleted_at is null"), "2");
+}
+
+/// The planner expects few messages, as most conversations have.
+#[tokio::test]
+async fn a_branch_of_a_long_conversation_is_read_message_by_message() {
+    let schema = new_schema();
+    let store = connect(&schema).await;
+    execute(
+        &schema,
+        "insert into conversation (owner, chat) select 'bob', n::text from generate_series(1, 2000) n;
+         insert into message (conversation, id, body) select id, 'm' || n, '' from conversation, generate_series(1, 10) n;
+         insert into conversation (owner, chat, head) values ('alice', 'long', 'm1000');
+         insert into message (conversation, id, parent, body)
+         select id, 'm' || n, 'm' || nullif(n - 1, 0), '' from conversation, generate_series(1, 1000) n
+         where chat = 'long';
+         analyze conversation, message",
+    );
+    let load = async |store: &PostgresStore, before: Option<&str>, at_most| {
+        let mut window = Window::default();
+        (window.before, window.at_most) = (before.map(Into::into), at_most);
+        let loaded = store.load(&alice(), "long", &window).await.unwrap().unwrap();
+        let ids: Vec<_> = loaded.messages.iter().map(|message| message.id.to_string()).collect();
+        (ids, loaded.more)
+    };
+    let ids = |from: usize, to: usize| (from..=to).map(|n| format!("m{n}")).collect::<Vec<_>>();
+    let before = rows_read(&schema, "message").await;
+    assert_eq!(load(&store, None, 50).await, (ids(951, 1000), true));
+    assert_eq!(load(&store, None, 1).await, (ids(1000, 1000), true));
+    drop(store);
+    let read = rows_read(&schema, "message").await - before;
+    assert!(read < 200, "{read} rows");
+
+    let store = connect(&schema).await;
+    assert_eq!(load(&store, Some("m900"), 50).await, (ids(850, 899), true));
+    assert_eq!(load(&store, None, usize::MAX).await, (ids(1, 1000), false));
+    drop(store);
+    let read = rows_read(&schema, "message").await - before;
+    assert!(read < 5000, "{read} rows");
 }
 
 #[tokio::test]
