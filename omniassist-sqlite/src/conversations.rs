@@ -159,7 +159,7 @@ pub(crate) fn load(
     Ok(Some(Conversation::new(info, messages, more)))
 }
 
-/// Returns the messages of a branch, the last one first.
+/// Returns the messages of a branch, the last one first. Without `before`, the branch is followed as far as it is returned.
 fn branch(
     connection: &Connection,
     conversation: i64,
@@ -172,7 +172,8 @@ fn branch(
            select id, parent, 1 from message where conversation = ?1 and id = ?2
            union all
            select m.id, m.parent, b.depth + 1 from branch b
-           join message m on m.conversation = ?1 and m.id = b.parent)
+           join message m on m.conversation = ?1 and m.id = b.parent
+           where ?3 is not null or b.depth < ?4)
          select m.id, m.parent, m.body, m.created_at from branch b
          join message m on m.conversation = ?1 and m.id = b.id
          where b.depth > case when ?3 is null then 0 else (select depth from branch where id = ?3) end
