@@ -220,7 +220,8 @@ impl RunStore for PostgresStore {
         Box::pin(async move {
             let rest = async { sweep::sweep(self.writers.transaction().await?, policy, at_most).await };
             let mut swept = limited(self.timeout, rest).await?;
-            if let Some(idle) = policy.conversations {
+            // Last: an error of it ends the sweeps for some time.
+            if let Some(idle) = policy.conversations.filter(|_| swept.is_empty()) {
                 let conversations = async {
                     sweep::sweep_conversations(self.writers.transaction().await?, idle, at_most).await
                 };

@@ -113,7 +113,7 @@ async fn journals_are_swept_beside_a_conversation_that_takes_too_long() {
          insert into conversation (owner, chat) values ('alice', 'recent');
          insert into run (id, conversation, state, epoch, input, ended_at)
          select gen_random_uuid(), id, 4, 1, 'question', now() - interval '2 days'
-         from conversation where chat = 'recent';
+         from conversation, generate_series(1, 5) where chat = 'recent';
          create function delay() returns trigger language plpgsql as
            $$ begin perform pg_sleep(5); return new; end $$;
          create trigger delay before update on conversation for each row execute function delay()",
@@ -121,8 +121,8 @@ async fn journals_are_swept_beside_a_conversation_that_takes_too_long() {
     let day = Duration::from_secs(24 * 60 * 60);
     let mut policy = Retention::default();
     (policy.conversations, policy.journals) = (Some(day), day);
-    store.sweep(&policy, 9).await.unwrap_err();
-    assert_eq!(execute(&schema, "select count(*) from run where input is null"), "1");
+    while store.sweep(&policy, 2).await.is_ok() {}
+    assert_eq!(execute(&schema, "select count(*) from run where input is null"), "5");
     assert_eq!(execute(&schema, "select count(*) from conversation where deleted_at is null"), "2");
 }
 
