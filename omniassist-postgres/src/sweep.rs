@@ -9,12 +9,13 @@ use crate::failure::Failure;
 use crate::values::{limit, values};
 use crate::{rows, time};
 
-/// Servers that sweep at once do not wait for each other, nor for a conversation in use.
+/// Servers that sweep at once do not wait for each other, nor for a conversation in use. The order makes the plan use an index
+/// that has no deleted conversations.
 const IDLE: &str = concat!(
     "select id from omniassist.conversation c
      where deleted_at is null and updated_at <= now() - $1 * interval '1 second' and not ",
     is_busy!("c.id", "$1"),
-    " limit $2 for no key update skip locked"
+    " order by updated_at limit $2 for no key update skip locked"
 );
 
 /// Locks the runs that wait, since an answer locks its run alone. The deletion then sees the answer.

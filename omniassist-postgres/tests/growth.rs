@@ -126,6 +126,26 @@ async fn journals_are_swept_beside_a_conversation_that_takes_too_long() {
     assert_eq!(execute(&schema, "select count(*) from conversation where deleted_at is null"), "2");
 }
 
+#[tokio::test]
+async fn idle_conversations_are_found_without_a_look_at_deleted_ones() {
+    let schema = new_schema();
+    let store = connect(&schema).await;
+    execute(
+        &schema,
+        "insert into conversation (owner, chat, updated_at)
+         select 'alice', n::text, now() - interval '2 days' from generate_series(1, 5000) n;
+         analyze conversation;
+         update conversation set deleted_at = now() where id <= 4000",
+    );
+    let before = rows_read(&schema, "conversation").await;
+    let mut policy = Retention::default();
+    policy.conversations = Some(Duration::from_secs(24 * 60 * 60));
+    assert_eq!(store.sweep(&policy, 20).await.unwrap().conversations, 20);
+    drop(store);
+    let read = rows_read(&schema, "conversation").await - before;
+    assert!(read < 200, "{read} rows");
+}
+
 /// The planner expects few messages, as most conversations have.
 #[tokio::test]
 async fn a_branch_of_a_long_conversation_is_read_message_by_message() {
