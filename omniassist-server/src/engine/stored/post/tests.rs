@@ -398,9 +398,8 @@ fn a_title_is_the_first_line_of_the_first_question() {
     let title_of = |text: &str| title(&[Message::assistant("a", "x"), Message::user("q", text.to_owned())]);
     assert_eq!(title_of("\n  Where is it?  \nPlease."), Some("Where is it?".into()));
     assert_eq!(title_of(" \n"), None);
-    let later =
-        [Message::user("q1", " \n"), Message::user("q2", "PostKind is it?"), Message::user("q3", "Why?")];
-    assert_eq!(title(&later), Some("PostKind is it?".into()));
+    let later = [Message::user("q1", " \n"), Message::user("q2", "What is it?"), Message::user("q3", "Why?")];
+    assert_eq!(title(&later), Some("What is it?".into()));
     let exact = "word ".repeat(16);
     assert_eq!(title_of(&format!("{}s", exact.trim_end())).unwrap().chars().count(), 80);
     assert_eq!(title_of(&format!("{exact}more")), Some(format!("{}…", exact.trim_end()).into()));
