@@ -36,7 +36,7 @@
 //!
 //! | check | mutation |
 //! |---|---|
-//! | the age of lost text | `FLUSH` of 130 ms in `engine/stored/stores.rs` |
+//! | the age of lost text | `FLUSH` of 130 ms in `engine/stores.rs` |
 //! | whole answers | no `StepReset` in `Recovery::finish` of `core::run` |
 //! | each question is answered once | neither `open_once` nor `begin` looks for the run of the same post |
 //! | answers in the order of questions | queued runs are free and can be claimed at any time, and the index `run_live` is not unique |
