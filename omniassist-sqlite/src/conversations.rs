@@ -11,6 +11,9 @@ use rusqlite::{CachedStatement, Connection, OptionalExtension, Params, Row, para
 use crate::failure::Failure;
 use crate::{rows, time};
 
+/// The number of rows of conversations after which a transaction deletes no further one, since other writes wait for it.
+const MOST_ROWS: usize = 2000;
+
 /// The row of a conversation, or of a tombstone.
 pub(crate) struct ConversationRow {
     pub(crate) id: i64,
@@ -249,7 +252,7 @@ pub(crate) fn delete(connection: &Connection, scope: &Scope, chat: &str) -> Resu
     bury_all(connection, found.map(|row| row.id).as_slice())
 }
 
-/// Deletes at most this many conversations of an owner.
+/// Deletes at most this many conversations of an owner, and fewer if they are long.
 pub(crate) fn delete_batch(
     connection: &Connection,
     scope: &Scope,
@@ -262,27 +265,34 @@ pub(crate) fn delete_batch(
     bury_all(connection, &found.collect::<Result<Vec<_>, _>>()?)
 }
 
-fn bury_all(connection: &Connection, conversations: &[i64]) -> Result<Deleted, Failure> {
-    let mut runs = Vec::new();
+/// Turns conversations into tombstones until many rows are deleted.
+pub(crate) fn bury_all(connection: &Connection, conversations: &[i64]) -> Result<Deleted, Failure> {
+    let (mut deleted, mut rows) = (Deleted::default(), 0);
     for conversation in conversations {
+        if rows >= MOST_ROWS {
+            break;
+        }
         let mut query = connection.prepare_cached(
             "select id from run where conversation = ?1 and state in (1, 2, 3) order by number",
         )?;
         let live = query.query_map([conversation], |row| rows::run(row, 0))?;
-        runs.extend(live.collect::<Result<Vec<_>, _>>()?);
-        bury(connection, *conversation)?;
+        deleted.runs.extend(live.collect::<Result<Vec<_>, _>>()?);
+        rows += bury(connection, *conversation)?;
+        deleted.conversations += 1;
     }
-    Ok(Deleted::new(conversations.len(), runs))
+    Ok(deleted)
 }
 
-/// Turns a conversation into a tombstone. Its messages and runs are deleted.
-pub(crate) fn bury(connection: &Connection, conversation: i64) -> Result<(), Failure> {
-    connection.prepare_cached("delete from run where conversation = ?1")?.execute([conversation])?;
-    connection.prepare_cached("delete from message where conversation = ?1")?.execute([conversation])?;
+/// Turns a conversation into a tombstone. Its messages and runs are deleted. Returns their number.
+fn bury(connection: &Connection, conversation: i64) -> Result<usize, Failure> {
+    let runs =
+        connection.prepare_cached("delete from run where conversation = ?1")?.execute([conversation])?;
+    let messages =
+        connection.prepare_cached("delete from message where conversation = ?1")?.execute([conversation])?;
     let mut statement = connection.prepare_cached(
         "update conversation set title = null, head = null, meta = null, key = null, version = 0,
          deleted_at = ?2 where id = ?1",
     )?;
     statement.execute([conversation, time::now()])?;
-    Ok(())
+    Ok(runs + messages)
 }

@@ -249,7 +249,7 @@ impl ConversationStore for SqliteStore {
                     let deleted = self.deletes(batch, |deleted| deleted.conversations > 0).await?;
                     all.conversations += deleted.conversations;
                     all.runs.extend(deleted.runs);
-                    if deleted.conversations < BATCH {
+                    if deleted.conversations == 0 {
                         return Ok(all);
                     }
                 }

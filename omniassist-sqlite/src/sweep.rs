@@ -24,10 +24,7 @@ pub(crate) fn sweep(connection: &Connection, policy: &Retention, at_most: usize)
              limit ?2",
             [before(age), at_most],
         )?;
-        for conversation in &idle {
-            conversations::bury(connection, *conversation)?;
-        }
-        swept.conversations = idle.len();
+        swept.conversations = conversations::bury_all(connection, &idle)?.conversations;
     }
     let runs = ids(
         connection,

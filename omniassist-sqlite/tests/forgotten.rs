@@ -10,8 +10,8 @@ use http::{Request, header};
 use http_body_util::{BodyExt, Full};
 use omniassist_server::http::{AssistantBody, AssistantService};
 use omniassist_server::store::{
-    Change, ConversationStore, Delete, Durability, InstanceId, Retention, RunStore, Segment, SegmentKind,
-    StoredMessage,
+    Change, ConversationStore, Delete, Durability, InstanceId, Page, Retention, RunStore, Segment,
+    SegmentKind, StoredMessage,
 };
 use omniassist_server::testing::{ScriptedProvider, Turn, call, text};
 use omniassist_server::{Approval, Assistant, Principal, Tool, ToolError};
@@ -151,6 +151,23 @@ async fn a_reader_delays_neither_a_deletion_nor_writes() {
     // No other write follows.
     reader.execute_batch("commit").unwrap();
     nothing_is_left(&path).await;
+}
+
+/// Other writes wait for a transaction.
+#[tokio::test]
+async fn long_conversations_are_deleted_in_several_transactions() {
+    let folder = Folder::new();
+    let store = SqliteStore::open(folder.path()).unwrap();
+    let messages = (0..1500).map(|n| StoredMessage::new(format!("u{n}"), None, "Hello"));
+    let long = Change::messages(messages.collect::<Vec<_>>());
+    for chat in ["a", "b", "c", "d", "e", "f"] {
+        store.save(&alice(), chat, &long).await.unwrap();
+    }
+    let mut policy = Retention::default();
+    policy.conversations = Some(Duration::ZERO);
+    assert_eq!(store.sweep(&policy, 3).await.unwrap().conversations, 2);
+    assert_eq!(store.delete(&alice(), Delete::Everything).await.unwrap().conversations, 4);
+    assert!(store.list(&alice(), &Page::first(9)).await.unwrap().conversations.is_empty());
 }
 
 /// A deletion pays for the log. A write of text does not.
