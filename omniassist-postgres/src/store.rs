@@ -220,8 +220,10 @@ impl RunStore for PostgresStore {
         Box::pin(async move {
             let rest = async { sweep::sweep(self.writers.transaction().await?, policy, at_most).await };
             let mut swept = limited(self.timeout, rest).await?;
-            // Last: an error of it ends the sweeps for some time.
-            if let Some(idle) = policy.conversations.filter(|_| swept.is_empty()) {
+            // If this fails, the sweeps pause, so nothing else must be left.
+            let counts = [swept.journals, swept.usage, swept.tombstones];
+            let has_more = counts.into_iter().any(|count| count >= at_most);
+            if let Some(idle) = policy.conversations.filter(|_| !has_more) {
                 let conversations = async {
                     sweep::sweep_conversations(self.writers.transaction().await?, idle, at_most).await
                 };
