@@ -1,5 +1,7 @@
 //! Conversations belong to one principal, and the interface for the application.
 
+use std::collections::HashSet;
+
 use http::{Method, StatusCode};
 use omniassist_server::store::{Change, Page, Saved, Window};
 use omniassist_server::testing::{ScriptedProvider, text};
@@ -144,4 +146,25 @@ async fn a_principal_is_exported_and_forgotten() {
         conversations.list(&Principal::new("eve"), &Page::first(9)).await.unwrap().conversations.len(),
         1
     );
+}
+
+/// The list shows the conversations that changed last first.
+#[tokio::test(start_paused = true)]
+async fn a_conversation_that_changes_during_an_export_is_exported_once() {
+    let site = Site::new();
+    for number in 0..101 {
+        site.ask(&format!("c{number}"), "m1", "Where is order 17?").await;
+    }
+    let conversations = site.assistant.conversations().unwrap();
+    let mut export = conversations.export(&site.user);
+    let mut ids = HashSet::new();
+    let mut changed = ["c0", "c100"].into_iter();
+    while let Some(line) = export.next().await.unwrap() {
+        let line: Value = serde_json::from_str(&line).unwrap();
+        assert!(ids.insert(line["id"].as_str().unwrap().to_owned()), "{line}");
+        for chat in changed.by_ref() {
+            assert!(conversations.rename(&site.user, chat, "Order 17").await.unwrap());
+        }
+    }
+    assert_eq!(ids.len(), 101);
 }

@@ -1,5 +1,5 @@
-use std::collections::VecDeque;
-use std::fmt;
+use std::collections::{HashSet, VecDeque};
+use std::{fmt, mem};
 
 use omniassist_core::{Message, Text};
 use serde::Serialize;
@@ -36,6 +36,9 @@ pub struct Export {
     page: VecDeque<ConversationInfo>,
     /// The cursor of the next page; `None` after the last one.
     next: Option<Option<Text>>,
+    exported: HashSet<Text>,
+    /// `true` if all pages were read once.
+    is_second: bool,
 }
 
 impl Conversations {
@@ -44,7 +47,8 @@ impl Conversations {
     #[must_use]
     pub fn export(&self, principal: &Principal) -> Export {
         let (conversations, scope) = (self.clone(), Scope::of(principal));
-        Export { conversations, scope, page: VecDeque::new(), next: Some(None) }
+        let (page, exported) = (VecDeque::new(), HashSet::new());
+        Export { conversations, scope, page, next: Some(None), exported, is_second: false }
     }
 }
 
@@ -64,7 +68,7 @@ impl Export {
             if let Some(info) = self.page.front() {
                 let window = Window { branch: Branch::All, ..Window::default() };
                 let loaded = self.conversations.load_of(&scope, &info.chat, &window).await?;
-                self.page.pop_front();
+                self.exported.extend(self.page.pop_front().map(|info| info.chat));
                 match loaded {
                     Some(loaded) => return line(&loaded).map(Some),
                     // It was deleted meanwhile.
@@ -75,7 +79,10 @@ impl Export {
             let page = Page { cursor, at_most: PAGE };
             let listing = self.conversations.stores.conversations.list(&scope, &page).await?;
             self.page = listing.conversations.into();
-            self.next = listing.next.map(Some);
+            self.page.retain(|info| !self.exported.contains(&info.chat));
+            // A conversation that changes meanwhile moves before the pages that were read, so they are read twice.
+            let again = (listing.next.is_none() && !mem::replace(&mut self.is_second, true)).then_some(None);
+            self.next = listing.next.map(Some).or(again);
         }
     }
 }
