@@ -38,6 +38,10 @@ pub(crate) struct Unsteady {
     pub(super) asked: Arc<AtomicUsize>,
     /// The most things of a kind that a sweep can delete in time; 0 for no limit.
     pub(super) most_swept: usize,
+    /// `true` if each sweep finds a journal that has become due.
+    pub(super) has_due: bool,
+    /// The number of sweeps.
+    pub(super) sweeps: Arc<AtomicUsize>,
     /// The tail cache, if there is one.
     pub(super) tails: Option<Arc<dyn TailCache>>,
     /// The milliseconds after which the next search for the run of a chat begins.
@@ -169,6 +173,12 @@ impl RunStore for Unsteady {
     }
 
     fn sweep<'a>(&'a self, policy: &'a Retention, at_most: usize) -> StoreFuture<'a, Swept> {
+        self.sweeps.fetch_add(1, Ordering::SeqCst);
+        if self.has_due {
+            let mut swept = Swept::default();
+            swept.journals = 1;
+            return Box::pin(async move { Ok(swept) });
+        }
         if (1..at_most).contains(&self.most_swept) {
             return Box::pin(async { Err(StoreError::unavailable("it did not answer within 3s")) });
         }
@@ -283,6 +293,19 @@ async fn a_sweep_that_takes_too_long_deletes_less_at_once() {
     sleep(Duration::from_secs(10 * 60)).await;
     let left = store.store.list(&scope(), &Page::first(200)).await.unwrap().conversations;
     assert_eq!(left.len(), 0);
+}
+
+/// Runs end all the time, so that each sweep finds something.
+#[tokio::test(start_paused = true)]
+async fn a_busy_server_sweeps_once_a_second() {
+    let store = Unsteady { has_due: true, ..Unsteady::default() };
+    let model = ScriptedProvider::new().otherwise(|_| text("Hello"));
+    let assistant = Assistant::builder(model).store(store.clone()).build().unwrap();
+    post(&assistant, &ask("m1", "Hi")).await;
+    let before = store.sweeps.load(Ordering::SeqCst);
+    sleep(Duration::from_secs(10)).await;
+    let sweeps = store.sweeps.load(Ordering::SeqCst) - before;
+    assert!((9..=11).contains(&sweeps), "{sweeps} sweeps in 10 s");
 }
 
 #[tokio::test(start_paused = true)]

@@ -8,7 +8,7 @@ use tokio::time::{MissedTickBehavior, interval, sleep};
 
 use crate::engine::stores::Stores;
 use crate::one_line;
-use crate::store::{Retention, RunStore};
+use crate::store::{Retention, RunStore, Swept};
 
 /// The time between two sweeps.
 const EVERY: Duration = Duration::from_secs(60);
@@ -16,8 +16,9 @@ const EVERY: Duration = Duration::from_secs(60);
 /// The number of things of a kind that are deleted in one transaction.
 const BATCH: usize = 200;
 
-/// The time between two transactions, in which others write.
-const PAUSE: Duration = Duration::from_millis(20);
+/// The time between two transactions, in which others write: while there is much to delete, and while things become due one
+/// after the other.
+const PAUSE: (Duration, Duration) = (Duration::from_millis(20), Duration::from_secs(1));
 
 impl Stores {
     /// Begins to sweep, once, if there is a runtime. The sweeps end with the assistant.
@@ -45,20 +46,19 @@ async fn sweeps(stores: Weak<Stores>, retention: Retention) {
 /// Deletes in transactions of at most this many things of a kind, and returns the number for the next sweep.
 async fn sweep(runs: &dyn RunStore, retention: &Retention, at_most: usize) -> usize {
     loop {
-        match runs.sweep(retention, at_most).await {
+        let swept = match runs.sweep(retention, at_most).await {
             Ok(swept) if swept.is_empty() => return BATCH,
-            Ok(swept) => tracing::debug!(
-                conversations = swept.conversations,
-                journals = swept.journals,
-                tombstones = swept.tombstones,
-                "what is no longer kept was deleted"
-            ),
+            Ok(swept) => swept,
             Err(error) => {
                 tracing::warn!(error = %one_line::chain(&error), "what is no longer kept was not deleted");
                 // It may have taken too long.
                 return (at_most / 2).max(1);
             }
-        }
-        sleep(PAUSE).await;
+        };
+        let Swept { conversations, journals, tombstones, usage } = swept;
+        tracing::debug!(conversations, journals, tombstones, "what is no longer kept was deleted");
+        let has_more =
+            conversations > 0 || [journals, tombstones, usage].into_iter().any(|count| count >= at_most);
+        sleep(if has_more { PAUSE.0 } else { PAUSE.1 }).await;
     }
 }
