@@ -469,6 +469,48 @@ test('a tab that shows the answer of another tab keeps the other versions of the
   assert.deepEqual(two.messages.map(text), ['Hello', 'One']);
 });
 
+/** The events of a window, which Node.js does not have. */
+function windowEvents() {
+  const events = new EventTarget();
+  for (const name of ['addEventListener', 'removeEventListener']) globalThis[name] = events[name].bind(events);
+  ends.push(() => {
+    for (const name of ['addEventListener', 'removeEventListener']) delete globalThis[name];
+  });
+  return events;
+}
+
+const HALF = [
+  { type: 'text-start', id: 't' },
+  { type: 'text-delta', id: 't', delta: 'Two' },
+];
+for (const [what, turn] of [
+  ['a page', says('Two')],
+  ['a page that was left within an answer', begins(() => {}, ...HALF)],
+]) {
+  test(`${what} to which the user comes back shows and keeps what later pages have added to the chat`, async () => {
+    const events = windowEvents();
+    // Safari gives a page that it keeps no messages of others.
+    const { BroadcastChannel } = globalThis;
+    delete globalThis.BroadcastChannel;
+    ends.push(() => (globalThis.BroadcastChannel = BroadcastChannel));
+    const server = await started(turn, says('Four'), says('Six'));
+    const options = { persist: 'session' };
+    const first = await opened(server, options);
+    void first.sendMessage({ text: 'One' });
+    await until(first, () => text(first.messages[1]) === 'Two' && first.status === (what === 'a page' ? 'ready' : 'streaming'));
+    events.dispatchEvent(new Event('pagehide'));
+    const second = await opened(server, options);
+    await second.sendMessage({ text: 'Three' });
+    second.close();
+    events.dispatchEvent(Object.assign(new Event('pageshow'), { persisted: true }));
+    assert.deepEqual(first.messages.map(text).slice(2), ['Three', 'Four']);
+    assert.equal(first.status, 'ready');
+    await first.sendMessage({ text: 'Five' });
+    const third = await opened(server, options);
+    assert.deepEqual(third.messages.map(text).slice(2), ['Three', 'Four', 'Five', 'Six']);
+  });
+}
+
 test('contract_000_16 unknown chunks and any line ends are read', async () => {
   const server = await started((response) => {
     response.writeHead(200, { 'content-type': 'text/event-stream' });

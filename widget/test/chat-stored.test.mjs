@@ -315,3 +315,18 @@ test('a tool of the page that ends after its chat was closed changes nothing', a
   await quiet();
   assert.equal(server.posts.length, 1);
 });
+
+test('a stored chat is loaded again when the user comes back to a page that did not run meanwhile', async (t) => {
+  const events = new EventTarget();
+  for (const name of ['addEventListener', 'removeEventListener']) {
+    globalThis[name] = events[name].bind(events);
+    t.after(() => delete globalThis[name]);
+  }
+  const { store, open } = await served(t);
+  store.messages = FIRST;
+  const chat = await open();
+  store.messages = [...FIRST, question('q2', 'Two'), answer('a2', textPart('Second'))];
+  events.dispatchEvent(Object.assign(new Event('pageshow'), { persisted: true }));
+  await until(chat, () => chat.status === 'ready' && chat.messages.length > 2);
+  assert.deepEqual(texts(chat), ['One', 'First', 'Two', 'Second']);
+});

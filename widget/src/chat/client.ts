@@ -98,6 +98,7 @@ export class Client {
     const removals = [page.subscribe(offer), this.#registry.subscribe(offer)];
     signal.addEventListener('abort', () => removals.forEach((remove) => remove()));
     globalThis.addEventListener?.('pagehide', () => this.#save(), { signal });
+    globalThis.addEventListener?.('pageshow', (event) => this.#shownAgain(event as PageTransitionEvent), { signal });
     globalThis.addEventListener?.('storage', (event) => this.#storageChanged(event as StorageEvent), { signal });
     this.#conversation.open(newId());
     this.ready = this.#begin();
@@ -484,9 +485,24 @@ export class Client {
   /** Another page without this channel has changed the chat. */
   #storageChanged({ key, storageArea }: StorageEvent): void {
     if (this.isStored || this.#runner.isBusy || this.#tabs.hasOthers) return;
-    if (!this.#storage.isAbout(key, storageArea, this.chatId)) return;
-    const saved = this.#storage.load(this.chatId);
-    if (saved) this.#conversation.open(this.chatId, saved);
+    if (this.#storage.isAbout(key, storageArea, this.chatId)) this.#reload();
+  }
+
+  /** The user has come back to this page, which did not run meanwhile. A later page may have changed the chat. */
+  #shownAgain({ persisted }: PageTransitionEvent): void {
+    if (!persisted) return;
+    if (!this.isStored) this.#reload();
+    else if (!this.#runner.isBusy) void this.#runner.run(this.#runner.sync(false));
+  }
+
+  /** Shows what the storage has of the chat. An answer that arrives goes on if it is the same. */
+  #reload(): void {
+    const { chatId, messages } = this;
+    const saved = this.#storage.load(chatId);
+    if (!saved || JSON.stringify(saved.messages) === JSON.stringify(messages)) return;
+    this.#mirror.close();
+    this.#runner.leave();
+    this.#conversation.open(chatId, saved);
     this.#changed();
   }
 }
