@@ -2,6 +2,7 @@
 
 import type { ToolRun } from '../chat/types.js';
 import { type UndoableCall, type Undone, undoable } from '../chat/undoable.js';
+import { focused } from '../ui/focused.js';
 import {
   type Choice,
   type Control,
@@ -43,6 +44,8 @@ type Marks = (string | null)[];
 const MARK = 'data-assistant-filled';
 /** The most calls that can be undone. */
 const MOST_CALLS = 20;
+/** The time after which an editor has read a new selection, in milliseconds. */
+const SELECTED_MS = 150;
 let count = 0;
 
 /** Fills fields. If one of the values is not possible, nothing is filled. `title` is the label of the button that undoes it. */
@@ -164,12 +167,53 @@ function changeOf(field: Field, value: unknown): Omit<Change, 'marks'> {
     return { field, make: () => writeText(control, text), undo: () => writeText(control, before) };
   }
   const before = [...control.childNodes];
+  const [old, html] = isBlank(control) ? ['', ''] : [control.innerText.trim(), control.innerHTML];
   const lines = text.split('\n').flatMap((line) => [document.createElement('br'), document.createTextNode(line)]);
   const write = (nodes: Node[]): void => {
     control.replaceChildren(...nodes);
     fire(control, text);
   };
-  return { field, make: () => write(lines.slice(1)), undo: () => write(before) };
+  return {
+    field,
+    make: async () => (await paste(control, text)) || write(lines.slice(1)),
+    // Some editors take no text that comes with its markup.
+    undo: async () => (await paste(control, old, html)) || (await paste(control, old)) || write(html ? before : []),
+  };
+}
+
+/** Returns `true` if an element contains neither text nor pictures. The placeholder of an editor is no text. */
+function isBlank(control: HTMLElement): boolean {
+  const copy = control.cloneNode(true) as HTMLElement;
+  for (const fixed of copy.querySelectorAll('[contenteditable=false]')) fixed.remove();
+  return !copy.innerText.trim() && !control.querySelector('img, video');
+}
+
+/**
+ * Pastes a text over all that an element contains. An editor of the page, which has the text elsewhere too, takes it. Returns
+ * `false` if there is none.
+ */
+async function paste(control: HTMLElement, text: string, html = ''): Promise<boolean> {
+  const before = focused();
+  control.focus({ preventScroll: true });
+  // A chat that covers a phone keeps the focus.
+  if (document.activeElement !== control) return false;
+  getSelection()?.selectAllChildren(control);
+  await new Promise((done) => setTimeout(done, SELECTED_MS));
+  const clipboardData = new DataTransfer();
+  clipboardData.setData('text/plain', text);
+  if (html) clipboardData.setData('text/html', html);
+  const how = { bubbles: true, composed: true, cancelable: true };
+  const event = text || html
+    ? new ClipboardEvent('paste', how)
+    : new InputEvent('beforeinput', { ...how, inputType: 'deleteContentBackward' });
+  // In Firefox, the data of an event that a page makes is empty.
+  Object.defineProperty(event, 'clipboardData', { value: clipboardData });
+  const isTaken = !control.dispatchEvent(event);
+  // An editor sets its selection, and with it the focus, once it has drawn.
+  await drawn();
+  control.blur();
+  before?.focus({ preventScroll: true });
+  return isTaken;
 }
 
 function checkText(control: HTMLInputElement | HTMLTextAreaElement, text: string): void {

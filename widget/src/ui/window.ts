@@ -1,6 +1,7 @@
 import { iconButton } from './button.js';
 import { isComposing } from './composing.js';
 import { element } from './dom.js';
+import { focused } from './focused.js';
 import { icon } from './icon.js';
 import type { Texts } from './texts.js';
 
@@ -177,11 +178,4 @@ export class ChatWindow {
     this.#dialog.style.blockSize = modal ? `${height * scale}px` : '';
     this.#dialog.style.insetBlockStart = modal && scale === 1 ? `${offsetTop}px` : '';
   }
-}
-
-/** Returns the element with the focus, in the tree of shadow roots too. */
-function focused(): HTMLElement | undefined {
-  let active = document.activeElement;
-  while (active?.shadowRoot?.activeElement) active = active.shadowRoot.activeElement;
-  return active instanceof HTMLElement ? active : undefined;
 }

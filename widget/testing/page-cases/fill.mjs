@@ -59,6 +59,62 @@ suite('plain', (test) => {
     assert.equal(await view.page.locator('[data-assistant-filled]').count(), 0);
   });
 
+  test('an editor that keeps its text itself gets a text, and undo restores it there', async (view) => {
+    await start(view);
+    await add(view, ['div', { id: 'editor', contenteditable: 'true' }, 'Old']);
+    await view.page.evaluate(() => {
+      const node = document.querySelector('#editor');
+      const editor = (window.editor = { text: 'Old', isAll: false });
+      const placeholder = window.make('span', { contenteditable: 'false' }, 'Write');
+      placeholder.style.userSelect = 'none';
+      const draw = () => {
+        node.replaceChildren(editor.text || placeholder);
+        node.focus();
+      };
+      const select = () => (editor.isAll = getSelection().type === 'Range');
+      document.addEventListener('selectionchange', () => setTimeout(select, 20));
+      node.addEventListener('paste', (event) => {
+        // Slate leaves a text that comes with its markup to the browser.
+        if (event.clipboardData.types.length > 1) return;
+        event.preventDefault();
+        editor.text = (editor.isAll ? '' : editor.text) + event.clipboardData.getData('text/plain');
+        queueMicrotask(draw);
+      });
+      node.addEventListener('beforeinput', (event) => {
+        event.preventDefault();
+        editor.text = '';
+        draw();
+      });
+    });
+    const subject = view.page.getByLabel('Subject');
+    await subject.fill('Wor');
+    for (const text of ['New\ntext', '']) {
+      await view.call('fill_form', { fields: { editor: text } });
+      assert.equal(await view.page.evaluate(() => window.editor.text), text);
+      assert.deepEqual(await view.call('undo_fill', {}), { restored: ['editor'], kept: [] });
+      assert.equal(await view.page.evaluate(() => window.editor.text), 'Old');
+    }
+    await view.page.keyboard.type('ds');
+    assert.equal(await subject.inputValue(), 'Words');
+    await view.call('fill_form', { fields: { editor: '' } });
+    await view.call('fill_form', { fields: { editor: 'New' } });
+    await view.call('undo_fill', {});
+    assert.equal(await view.page.evaluate(() => window.editor.text), '');
+  });
+
+  test('a dialog over the page keeps the caret while a text is filled', async (view) => {
+    await start(view);
+    await view.page.evaluate(() => {
+      const dialog = document.body.appendChild(window.make('dialog', {}, window.make('textarea', { id: 'words' })));
+      dialog.showModal();
+    });
+    const words = view.page.locator('#words');
+    await words.pressSequentially('Fil');
+    const { filled } = await view.call('fill_form', { fields: { Remarks: 'New' } });
+    await view.page.keyboard.type('led');
+    assert.deepEqual([filled, await words.inputValue()], [{ remarks: 'New' }, 'Filled']);
+  });
+
   test('an edit of the user removes the mark, and undo keeps it', async (view) => {
     await start(view);
     await view.call('fill_form', {
