@@ -1,7 +1,7 @@
 // The headless chat where no server stores the chats: the storage of the browser, Hsafa's chats, tabs, context and files.
 
 import assert from 'node:assert/strict';
-import { afterEach, beforeEach, test } from 'node:test';
+import { afterEach, beforeEach, mock, test } from 'node:test';
 
 import { answers, begins, ChatStorage, createChat, FakeStorage, fails, page, says, serve, sse, tab, text, until } from '../testing/chat.mjs';
 
@@ -455,6 +455,46 @@ for (const [what, leave] of [
   });
 }
 
+const HALF = [
+  { type: 'text-start', id: 't' },
+  { type: 'text-delta', id: 't', delta: 'Two' },
+];
+/** Lets the time end soon after which a silent tab counts as closed. */
+function impatient() {
+  const { setTimeout } = globalThis;
+  mock.method(globalThis, 'setTimeout', (run, ms, ...values) => setTimeout(run, ms === 5_000 ? 600 : ms, ...values));
+  ends.push(() => mock.restoreAll());
+}
+
+test('an answer of another tab that is closed meanwhile is incomplete, and can be asked for again', async () => {
+  impatient();
+  const server = await started(says('Hi'), begins(() => {}, ...HALF), says('Whole'));
+  const [one, two] = [await opened(server), await opened(server, {}, (await tab()).createChat)];
+  await one.sendMessage({ text: 'Hello' });
+  await two.setChatId(one.chatId);
+  void one.sendMessage({ text: 'More' });
+  await until(two, () => two.status === 'streaming' && text(two.messages.at(-1)) === 'Two');
+  one.close();
+  await until(two, () => two.status === 'ready');
+  assert.equal(two.isIncomplete(two.messages.at(-1).id), true);
+  await two.regenerate();
+  assert.deepEqual(two.messages.map(text), ['Hello', 'Hi', 'More', 'Whole']);
+  assert.equal(two.isIncomplete(two.messages.at(-1).id), false);
+});
+
+test('a question that the server has refused in another tab has no answer, and can be asked again', async () => {
+  const server = await started(says('Hi'), fails(400, {}, '{"error":{"message":"No."}}'), says('Yes'));
+  const [one, two] = [await opened(server), await opened(server, {}, (await tab()).createChat)];
+  await one.sendMessage({ text: 'Hello' });
+  await two.setChatId(one.chatId);
+  await one.sendMessage({ text: 'More' });
+  await until(two, () => text(two.messages.at(-1)) === 'More' && two.status !== 'submitted');
+  // The reason is in the other tab.
+  assert.deepEqual([two.status, two.error], ['ready', undefined]);
+  await two.regenerate();
+  assert.deepEqual(two.messages.map(text), ['Hello', 'Hi', 'More', 'Yes']);
+});
+
 test('a tab that shows the answer of another tab keeps the other versions of the chat', async () => {
   const server = await started(says('One'), says('Two'));
   const [one, two] = [await opened(server), await opened(server, {}, (await tab()).createChat)];
@@ -479,10 +519,6 @@ function windowEvents() {
   return events;
 }
 
-const HALF = [
-  { type: 'text-start', id: 't' },
-  { type: 'text-delta', id: 't', delta: 'Two' },
-];
 for (const [what, turn] of [
   ['a page', says('Two')],
   ['a page that was left within an answer', begins(() => {}, ...HALF)],

@@ -54,8 +54,15 @@ export class Mirror {
     const next = (messages ?? []).map((message) => Object.assign(known.get(message.id) ?? {}, message));
     this.#conversation.messages.splice(from, this.#conversation.messages.length, ...next);
     this.#conversation.restore(saved);
-    runner.mirror(status);
-    if (runner.isBusy) this.#silence = setTimeout(() => runner.mirror('ready'), SILENT_MS);
+    // The reason of an error is known in the other tab alone.
+    runner.mirror(status === 'error' ? 'ready' : status);
+    if (runner.isBusy) this.#silence = setTimeout(() => this.#silent(), SILENT_MS);
+  }
+
+  #silent(): void {
+    const { cut, last } = this.#conversation;
+    if (last?.role === 'assistant') cut.add(last.id);
+    this.#runner.mirror('ready');
   }
 
   close(): void {
