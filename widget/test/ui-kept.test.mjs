@@ -214,6 +214,19 @@ for (const [what, change] of [
     ]);
   });
 
+test('a form can be answered again after a message that the server has refused', { attributes: 'mode="panel"' }, async (view) => {
+  await view.change({ messages: [QUESTION, { id: 'a1', role: 'assistant', parts: [FORM] }] });
+  const city = view.part('form').locator('input');
+  await city.fill('Oslo');
+  const isDisabled = async (isOpen) => {
+    await view.page.evaluate((isOpen) => void (window.chat.isOpen = () => isOpen), isOpen);
+    await view.change({});
+    return city.isDisabled();
+  };
+  assert.deepEqual([await isDisabled(false), await isDisabled(true)], [true, false]);
+  assert.equal(await city.inputValue(), 'Oslo');
+});
+
 test('a form in which nothing was entered is in the new language', { attributes: 'mode="panel"' }, async (view) => {
   await view.change({ messages: [QUESTION, { id: 'a1', role: 'assistant', parts: [FORM] }] });
   await view.part('form').getByText('Please fill this in.').waitFor();

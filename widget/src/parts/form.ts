@@ -10,7 +10,7 @@ import { seen, valueList } from './values.js';
 export function formView(context: QuestionContext): QuestionView {
   const { chat, texts, locale } = context;
   const node = element('div', { hidden: true });
-  let form: { node: HTMLElement; close(): void } | undefined;
+  let form: { node: HTMLElement; set: HTMLFieldSetElement } | undefined;
   let answered = false;
 
   function make(part: ToolPart) {
@@ -41,7 +41,7 @@ export function formView(context: QuestionContext): QuestionView {
     });
     // A field hides the member of the form that has its name.
     made.append(set);
-    return { node: made, close: () => (set.disabled = true) };
+    return { node: made, set };
   }
 
   return {
@@ -49,7 +49,8 @@ export function formView(context: QuestionContext): QuestionView {
     update(part, _status, now) {
       if (now === 'waiting' && !form) node.append((form = make(part)).node);
       const loses = now !== 'waiting' && hasFocus(node);
-      if (now !== 'waiting') form?.close();
+      // A later message that the server refuses is taken back.
+      if (form) form.set.disabled = now !== 'waiting';
       if (part.state === 'output-available' && !answered) {
         answered = true;
         node.replaceChildren(valueList(part.output, texts));
