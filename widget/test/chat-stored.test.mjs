@@ -282,6 +282,30 @@ test('a state that is sent while the chat is loaded again stays, with its new re
   puts[1]();
 });
 
+test('a state that is sent late has nothing of the same component in another chat', async (t) => {
+  const { server, store, open } = await served(t);
+  store.messages = SHOWN;
+  const json = (value) => [JSON.stringify(value), 'application/json'];
+  server.files['/assistant/threads/c2'] = json({ id: 'c2' });
+  server.files['/assistant/threads/c2/messages'] = json({ messages: SHOWN, more: false });
+  const puts = [];
+  const bodies = [];
+  server.files['/assistant/ui/cart/state'] = async (response, body) => {
+    bodies.push(body);
+    await new Promise((resolve) => puts.push(resolve));
+    response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ ...body, rev: body.rev + 1 }));
+  };
+  const chat = await open();
+  chat.setState('cart', { count: 2 });
+  await eventually(() => puts.length);
+  await chat.setChatId('c2');
+  chat.setState('cart', { note: 'Red' });
+  puts[0]();
+  await eventually(() => puts.length === 2);
+  assert.deepEqual([bodies[1].chatId, bodies[1].state, chat.state('cart')], ['c2', { count: 1, note: 'Red' }, { count: 1, note: 'Red' }]);
+  puts[1]();
+});
+
 test('a question of a chat that is closed before it is opened is not posted', async (t) => {
   const { server } = await served(t, says('Here.'));
   const asked = resolvers();

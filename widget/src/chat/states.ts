@@ -19,7 +19,7 @@ export class InstanceStates {
   readonly #server: Server;
   readonly #conversation: Conversation;
   readonly #hooks: StateHooks;
-  /** The changes that no server has received, by instance. */
+  /** The changes that no server has received, by chat and instance. */
   readonly #changes = new Map<string, Record<string, unknown>>();
 
   constructor(server: Server, conversation: Conversation, hooks: StateHooks) {
@@ -34,24 +34,26 @@ export class InstanceStates {
     if (!data) return;
     data.state = { ...data.state, ...change };
     if (isStored) {
-      this.#changes.set(instance, { ...this.#changes.get(instance), ...change });
+      const key = keyOf(id, instance);
+      this.#changes.set(key, { ...this.#changes.get(key), ...change });
       this.kept = this.kept.then(() => this.#keep(id, instance, data));
     }
     this.#hooks.changed();
   }
 
   async #keep(chatId: string, instance: string, data: InstanceData): Promise<void> {
-    let change = this.#changes.get(instance);
+    const key = keyOf(chatId, instance);
+    let change = this.#changes.get(key);
     // A request before this one has sent it.
     if (!change) return;
     /** Changes what is shown. The messages may have been loaded again without the change of the user. */
     const shown = (answer?: object): InstanceData => {
       const { id } = this.#conversation;
       const now = (id === chatId && this.#conversation.instance(instance)) || data;
-      return Object.assign(now, { state: { ...now.state, ...this.#changes.get(instance) } }, answer);
+      return Object.assign(now, { state: { ...now.state, ...this.#changes.get(key) } }, answer);
     };
     const put = (): Promise<Response> => {
-      change = this.#changes.get(instance);
+      change = this.#changes.get(key);
       return this.#server.putState(instance, { chatId, ...shown() });
     };
     try {
@@ -64,7 +66,9 @@ export class InstanceStates {
       else this.#hooks.failed(error);
     }
     // The user may have changed the state in the meantime.
-    if (this.#changes.get(instance) === change) this.#changes.delete(instance);
+    if (this.#changes.get(key) === change) this.#changes.delete(key);
     this.#hooks.changed();
   }
 }
+
+const keyOf = (chatId: string, instance: string): string => `${chatId} ${instance}`;
