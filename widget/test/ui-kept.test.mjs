@@ -41,15 +41,17 @@ test(
   },
 );
 
-test('an edit that was begun is there again after another chat', { attributes: 'mode="panel"' }, async (view) => {
+test('an edit that was begun is there again after another chat', { attributes: 'mode="panel"', width: 320 }, async (view) => {
   await view.change({ messages: [QUESTION] });
   await view.part('edit').click();
+  const text = 'Where is my order, and when does it arrive? I have waited for two weeks.';
   const editor = view.part('editor').locator('textarea');
-  await editor.fill('Where is my order?');
+  await editor.fill(text);
   await view.change({ chatId: 'chat-2', messages: [] });
   assert.equal(await editor.count(), 0);
   await view.change({ chatId: 'chat-1', messages: [{ ...QUESTION }] });
-  assert.equal(await editor.inputValue(), 'Where is my order?');
+  assert.equal(await editor.inputValue(), text);
+  assert.equal(await editor.evaluate((field) => field.scrollHeight - field.clientHeight), 0, 'all of its text is seen');
   await editor.press('Escape');
   await view.change({ chatId: 'chat-2', messages: [] });
   await view.change({ chatId: 'chat-1', messages: [{ ...QUESTION }] });

@@ -2,6 +2,7 @@ import type { Message } from '../chat/types.js';
 import { button } from '../ui/button.js';
 import { isComposing } from '../ui/composing.js';
 import { element, setHidden, setText } from '../ui/dom.js';
+import { grow } from '../ui/grow.js';
 import { limited } from '../ui/limit.js';
 import type { ViewContext } from '../ui/view.js';
 import { isAnswering, textOf } from './kinds.js';
@@ -11,10 +12,6 @@ export function editor(message: Message, context: ViewContext, close: () => void
   const { chat, drafts, texts } = context;
   const field = element('textarea', { part: 'input', rows: '1', dir: 'auto', 'aria-label': texts.editMessage });
   field.value = drafts.read(message.id) || textOf(message);
-  const grow = () => {
-    field.style.height = 'auto';
-    field.style.height = `${field.scrollHeight + 2}px`;
-  };
   const note = limited(field, context);
   const end = () => {
     drafts.write(message.id, '');
@@ -34,7 +31,7 @@ export function editor(message: Message, context: ViewContext, close: () => void
   const buttons = element('div', { part: 'buttons' }, button(texts.cancel, '', end), button(texts.save, 'primary', save));
   const node = element('div', { part: 'editor' }, field, note, buttons);
   field.addEventListener('input', () => {
-    grow();
+    grow(field);
     drafts.write(message.id, field.value);
   });
   field.addEventListener('keydown', (event) => {

@@ -3,6 +3,7 @@ import { Attachments } from './attachments.js';
 import { iconButton } from './button.js';
 import { isComposing } from './composing.js';
 import { element, setHidden, setText } from './dom.js';
+import { grow } from './grow.js';
 import { icon } from './icon.js';
 import { limited } from './limit.js';
 import type { View, ViewContext } from './view.js';
@@ -176,14 +177,14 @@ export class Composer implements View {
     // The next frame may show another chat.
     this.#context.drafts.write(this.#context.chat.chatId, this.input.value);
     this.#shown();
-    this.#grow();
+    grow(this.input);
   }
 
   #write(text: string): void {
     this.input.value = text;
     setHidden(this.#refusal, true);
     this.#shown();
-    this.#grow();
+    grow(this.input);
   }
 
   #shown(): void {
@@ -197,12 +198,5 @@ export class Composer implements View {
     }
     this.#send.toggleAttribute('data-busy', busy);
     this.#send.setAttribute('aria-disabled', String(!busy && (isEmpty || this.#isSending)));
-  }
-
-  /** Grows the field with its text, where the browser does not do that itself. */
-  #grow(): void {
-    if (CSS.supports('field-sizing', 'content')) return;
-    this.input.style.blockSize = '';
-    this.input.style.blockSize = `${this.input.scrollHeight}px`;
   }
 }
