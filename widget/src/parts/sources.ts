@@ -14,10 +14,11 @@ function webAddress(url: string | undefined): URL | undefined {
 function row({ url, title, filename, sourceId }: SourcePart): HTMLElement {
   const address = webAddress(url);
   const label = seen(title || filename || address?.host || url || sourceId);
-  if (!address) return element('li', {}, element('span', { part: 'source' }, label));
+  const name = element('span', {}, label);
+  if (!address) return element('li', {}, element('span', { part: 'source' }, name));
   const link = { part: 'source', href: address.href, target: '_blank', rel: 'noopener noreferrer nofollow', title: address.href };
-  const host = label === address.host ? undefined : element('span', { part: 'host' }, ` ${address.host}`);
-  return element('li', {}, element('a', { ...link }, label, host));
+  const host = label === address.host ? undefined : element('span', { part: 'host' }, address.host);
+  return element('li', {}, element('a', link, name, ' ', host));
 }
 
 /** The sources of an answer: links to pages, and the names of documents. */

@@ -130,7 +130,8 @@ export function threadRow(id: string, { chat, drafts, texts, locale }: ViewConte
       setHidden(time, !isKnown);
       if (isKnown) {
         time.dateTime = day.toISOString();
-        setText(time, day.toLocaleDateString(locale, { month: 'short', day: 'numeric' }));
+        const isOld = day.getFullYear() !== new Date().getFullYear();
+        setText(time, day.toLocaleDateString(locale, { month: 'short', day: 'numeric', ...(isOld && { year: 'numeric' }) }));
       }
       update();
     },

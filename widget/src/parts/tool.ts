@@ -98,9 +98,10 @@ export function toolView(first: ToolPart, context: ViewContext): PartView<ToolPa
   const state = element('span', { part: 'tool-state' });
   const summary = element('span', { part: 'tool-summary' });
   const [input, output] = [jsonRow(texts.toolInput), jsonRow(texts.toolOutput)];
+  const words = element('span', {}, title, ' ', state, ' ', summary);
   const mark = element('span', { part: 'tool-icon' });
   mark.append(sign);
-  const data = element('details', { part: 'tool-data' }, element('summary', { part: 'summary' }, mark, title, ' ', state, ' ', summary));
+  const data = element('details', { part: 'tool-data' }, element('summary', { part: 'summary' }, mark, words));
   const bar = element('progress', { part: 'bar', hidden: true });
   const note = element('p', { part: 'note' });
   const error = element('p', { part: 'error' });
