@@ -26,7 +26,7 @@ export async function questionView(
 }
 
 function textView(prompt: string, { texts }: TreeContext, answer: (reply: string) => void): QuestionView {
-  const text = element('textarea', { part: 'input', rows: '1', dir: 'auto', 'aria-label': prompt, placeholder: prompt });
+  const text = element('textarea', { part: 'input', rows: '1', dir: 'auto', 'aria-label': prompt });
   const legend = element('legend', { part: 'ask', dir: 'auto' }, seen(prompt));
   const buttons = element('div', { part: 'buttons' }, element('button', { part: 'button primary' }, texts.answer));
   const set = element('fieldset', {}, legend, text, buttons);
