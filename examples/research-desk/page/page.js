@@ -34,7 +34,7 @@ function updateAgentNode(state) {
   const node = nodes.get(state.agentId) ?? createNode(state);
   node.state = state;
   node.part('.title').textContent = state.userContent;
-  node.part('.status').textContent = state.status;
+  node.part('.status').textContent = state.status.replaceAll('-', ' ');
   node.element.dataset.status = state.status;
   node.part('.cancel').hidden = ended.includes(state.status);
   if (state.status !== 'waiting-for-user') node.part('.answer').hidden = true;
