@@ -1,6 +1,8 @@
 // The layout of messages in a narrow window: what is cut, what wraps, and what is beside what.
 
 import assert from 'node:assert/strict';
+import { samples } from '../testing/samples.mjs';
+import { enter } from '../testing/states.mjs';
 import { widgetSuite } from '../testing/widget-page.mjs';
 
 const test = widgetSuite();
@@ -77,4 +79,26 @@ test('the day of a chat of another year has the year', NARROW, async (view) => {
   await view.part('threads-button').click();
   await view.part('thread-time').nth(1).waitFor();
   assert.deepEqual(await view.part('thread-time').allInnerTexts(), ['Mar 3', `Mar 3, ${now.getFullYear() - 1}`]);
+});
+
+test('fields, files and buttons stay within the window if letters have twice their size', { ...NARROW, width: 320 }, async (view) => {
+  const chat = view.page.locator('omniassist-chat');
+  await chat.evaluate((chat) => (chat.style.fontSize = '32px'));
+  const outside = () =>
+    chat.evaluate(({ shadowRoot: root }) => {
+      const { left, right } = root.querySelector('[part~=window]').getBoundingClientRect();
+      const within = (root) => [...root.querySelectorAll('*')].flatMap((node) => [node, ...(node.shadowRoot ? within(node.shadowRoot) : [])]);
+      return within(root)
+        .filter((node) => node.matches('input, textarea, select, button, [part~=file]') && node.checkVisibility())
+        .filter((node) => node.getBoundingClientRect().left < left || node.getBoundingClientRect().right > right)
+        .map((node) => node.outerHTML.slice(0, 80));
+    });
+  await view.change(answer({ type: 'tool-ui_form', toolCallId: 't1', state: 'output-available', input: samples.form, output: { instanceId: 'i1' } }));
+  await view.page.locator('omniassist-chat [type=date]').waitFor();
+  const found = [['component', await outside()]];
+  for (const state of ['attachments', 'approval', 'form', 'threads']) {
+    await enter(view, state);
+    found.push([state, await outside()]);
+  }
+  assert.deepEqual(found.filter(([, nodes]) => nodes.length > 0), []);
 });
