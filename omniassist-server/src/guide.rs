@@ -248,7 +248,7 @@
 //! |---|---|---|---|
 //! | `useChat` of the AI SDK | the tool part `tool-ui_cart`, or `data-ui` from a tool | `data-ui-state`, with the id of the instance | transient `data-ui-event` |
 //! | AG-UI, CopilotKit | the call, or an activity `omniassist-ui` from a tool | `/ui/{instance}` in the shared state | a custom event |
-//! | plain text, OpenAI's clients | the text of [`cli`](crate::component::Component::cli); without it, the component is not offered | none | none |
+//! | plain text, clients of OpenAI and of MCP | the text of [`cli`](crate::component::Component::cli); without it, the component is not offered | none | none |
 //!
 //! `GET /types.d.ts` has types of the props, states and actions, and `GET /manifest.json` their schemas:
 //!

@@ -1,5 +1,6 @@
 use futures_util::StreamExt as _;
 use omniassist_server::Run;
+use omniassist_server::core::event::ComponentEvent;
 use omniassist_server::core::message::{MessageCollector, ToolState};
 use omniassist_server::core::{JsonText, Message, RunEvent, Text};
 use rmcp::model::{CallToolResult, ContentBlock};
@@ -19,25 +20,32 @@ pub(super) struct Outcome {
     questions: Vec<Question>,
     /// The error of a run that failed.
     failure: Option<Text>,
+    /// The texts of the components that the run has shown.
+    shown: Vec<Text>,
 }
 
 impl Outcome {
     /// Reads a run to its end, and reports its steps. `continued` is the message that it goes on with.
     pub(super) async fn read(mut run: Run, continued: Option<Message>, mut progress: Progress) -> Self {
         let mut collector = continued.map_or_else(MessageCollector::new, MessageCollector::continuing);
-        let (mut questions, mut failure) = (Vec::new(), None);
+        let (mut questions, mut failure, mut shown) = (Vec::new(), None, Vec::new());
         while let Some(event) = run.next().await {
             collector.apply(&event);
             questions.extend(Question::of(&event));
             match event {
                 RunEvent::StepStart => progress.step().await,
                 RunEvent::ToolOutput { output, preliminary: true, .. } => progress.output(&output).await,
+                RunEvent::Component(event) => {
+                    if let ComponentEvent::Text { text, .. } = *event {
+                        shown.push(text);
+                    }
+                }
                 RunEvent::Error { message, .. } => failure = Some(message),
                 RunEvent::Abort { reason } => failure = Some(reason),
                 _ => {}
             }
         }
-        Self { message: collector.into_message(), questions, failure }
+        Self { message: collector.into_message(), questions, failure, shown }
     }
 
     /// Returns the questions that the user has to answer before there is a result.
@@ -56,7 +64,7 @@ impl Outcome {
         }
         match self.message.tools().next().map(|call| &call.state) {
             Some(ToolState::OutputAvailable { output, preliminary: false, .. }) => {
-                succeeded(output, attached)
+                succeeded(output, self.shown().chain(attached.take()))
             }
             Some(ToolState::OutputError { error_text, .. }) => failed(error_text),
             Some(ToolState::OutputDenied { approval, .. }) => match approval.reason() {
@@ -67,12 +75,19 @@ impl Outcome {
         }
     }
 
-    /// Returns the answer of an agent.
+    /// Returns the answer of an agent, after the components that it has shown.
     pub(super) fn of_agent(&self) -> CallToolResult {
         match &self.failure {
             Some(failure) => failed(failure),
-            None => CallToolResult::success(vec![ContentBlock::text(self.message.text())]),
+            None => {
+                let answer = ContentBlock::text(self.message.text());
+                CallToolResult::success(self.shown().chain([answer]).collect())
+            }
         }
+    }
+
+    fn shown(&self) -> impl Iterator<Item = ContentBlock> {
+        self.shown.iter().map(|text| ContentBlock::text(text.as_str()))
     }
 }
 
@@ -81,11 +96,11 @@ pub(super) fn failed(text: &str) -> CallToolResult {
     CallToolResult::error(vec![ContentBlock::text(text)])
 }
 
-fn succeeded(output: &JsonText, attached: &Attached) -> CallToolResult {
+fn succeeded(output: &JsonText, more: impl Iterator<Item = ContentBlock>) -> CallToolResult {
     let text = output.to_str_value();
     let is_text = text.is_some();
     let text = text.map_or_else(|| output.to_string(), |text| text.to_string());
-    let mut content: Vec<_> = attached.take().collect();
+    let mut content: Vec<_> = more.collect();
     // A tool without an output has the attachments alone.
     if content.is_empty() || text != "null" || is_text {
         content.insert(0, ContentBlock::text(text));

@@ -1,14 +1,19 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use omniassist_mcp::Expose;
 use omniassist_server::audit::{AuditEvent, AuditFuture, AuditSink};
-use omniassist_server::core::Limits;
+use omniassist_server::component::Component;
+use omniassist_server::core::{Limits, TranscriptItem};
+use omniassist_server::testing::{ScriptedProvider, call, text};
 use omniassist_server::throttle::Attempt;
 use omniassist_server::tool::{Tool, ToolContext, ToolDecision, ToolError};
-use omniassist_server::{RunContext, RunPlan};
-use serde_json::json;
+use omniassist_server::{Agent, RunContext, RunPlan};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Value, json};
 
-use super::host::{Ran, body, builder, echo_tool, json_text, refund_tool, result, serve};
+use super::host::{Ran, body, builder, echo_tool, json_text, refund_tool, result, serve, serve_as};
 
 #[tokio::test]
 async fn a_call_runs_once_with_its_arguments() {
@@ -184,4 +189,36 @@ async fn calls_are_audited_like_those_of_a_model() {
     assert_eq!(actions[..6], expected, "{records:#?}");
     assert_eq!(records[1]["principal"], "ann");
     assert_eq!(records[1]["tool"], "refund");
+}
+
+#[derive(JsonSchema, Deserialize)]
+struct Cart {
+    articles: Vec<String>,
+}
+
+#[tokio::test]
+async fn a_client_gets_the_text_of_a_component() {
+    let cart = |name| Component::new::<Cart>(name, "Shows a cart");
+    let written = || cart("cart").cli(|cart: &Cart, _| format!("Cart: {}", cart.articles.join(", ")));
+    let shows = json!({ "articles": ["tea", "milk"] });
+    let props = shows.clone();
+    let model = ScriptedProvider::new().otherwise(move |payload| match payload.transcript.last() {
+        Some(TranscriptItem::Result(_)) => text("There."),
+        _ => call("ui_cart", props.clone()),
+    });
+    let clerk = Agent::new("clerk", "Shows carts.").provider(model).tool(written().into_tool());
+    let builder = builder(&Ran::default()).component(written()).component(cart("picture")).agent(clerk);
+    let client = serve_as(builder, Expose::tools().and_agent("clerk")).await;
+    let listed = client.send("tools/list", json!({})).await;
+    let names: Vec<_> =
+        listed["result"]["tools"].as_array().unwrap().iter().map(|tool| &tool["name"]).collect();
+    assert_eq!(names, ["ask_clerk", "ui_cart"], "one without text cannot be shown");
+    let of = |answer: Value| {
+        let content = answer["result"]["content"].as_array().unwrap().clone();
+        content.into_iter().map(|block| block["text"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    let shown = of(client.call("ui_cart", shows).await);
+    assert_eq!((shown.len(), shown[1].as_str()), (2, "Cart: tea, milk"));
+    let answered = of(client.call("ask_clerk", json!({ "message": "My cart?" })).await);
+    assert_eq!(answered, ["Cart: tea, milk", "There."]);
 }

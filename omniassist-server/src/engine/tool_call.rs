@@ -9,16 +9,19 @@ use super::assistant::Assistant;
 use super::run::Run;
 use super::script::Script;
 use crate::Principal;
-use crate::tool::{TOOL_SEARCH, ToolSnapshot};
+use crate::tool::{RegisteredTool, TOOL_SEARCH, ToolSnapshot};
 
 impl Assistant {
     /// Returns the tools that the sender of a request with these extensions may [call](Self::try_call): those of
-    /// [`visible_tools`](Self::visible_tools) that the server runs, without the search for tools and without those that
-    /// hand a conversation off.
+    /// [`visible_tools`](Self::visible_tools) that the server runs, without the search for tools, those that hand a
+    /// conversation off, and components that have no text.
     #[must_use]
     pub fn callable_tools(&self, extensions: &Extensions) -> ToolSnapshot {
         let tools = self.without_handoffs(&self.visible_tools(extensions)).without_search();
-        tools.hiding(|tool| tool.spec().side != ToolSide::Server || tool.spec().name == TOOL_SEARCH)
+        let is_callable = |tool: &RegisteredTool| {
+            tool.spec().side == ToolSide::Server && tool.has_text() && tool.spec().name != TOOL_SEARCH
+        };
+        tools.hiding(|tool| !is_callable(tool))
     }
 
     /// Starts a run in which a client calls a tool, in the place of the model. The model is not called.
