@@ -49,7 +49,7 @@ impl Assistant {
     ///
     /// # Errors
     ///
-    /// Returns an error if no run of the chat waits for the answers, one of the questions has another answer, or the store is not
+    /// Returns an error if no run of the chat waits for the answers, a question has another answer, or the store is not
     /// available.
     pub(super) async fn answer(
         &self,

@@ -54,8 +54,8 @@ impl Assistant {
         stores.runs.find(scope, which).await.map_err(|error| refused::by_store(&error))
     }
 
-    /// Returns `true` if a run writes the message with this id. The ids of calls do not tell, since many models give each answer
-    /// the same ones.
+    /// Returns `true` if a run writes the message with this id. The ids of its calls do not identify it, since many models give
+    /// each answer the same ones.
     ///
     /// # Errors
     ///
