@@ -26,6 +26,7 @@ const DELTA = [
   { type: 'text-delta', id: 't', delta: 'Half' },
 ];
 const SERVER_TOOL = { type: 'tool-input-available', toolCallId: 'c1', toolName: 'refund_order', input: {} };
+const SIGN_IN = ['<h1>Please sign in</h1>', 'text/html; charset=utf-8'];
 
 /** Returns the turn that sends chunks, and a promise of its response. */
 function held(...chunks) {
@@ -184,6 +185,30 @@ for (const status of [400, 401, 403, 404, 409, 410, 413, 422]) {
     assert.deepEqual({ kind, message, canRetry, status: chat.error.status }, { kind: 'refused', message: 'No.', canRetry: status === 401, status });
   });
 }
+
+test('a post that the host sends on to its page that signs in can be sent again once the user has signed in', async () => {
+  const { server, chat } = await connected(fails(302, { location: '/login' }), says('Hello'));
+  server.files['/login'] = SIGN_IN;
+  await chat.sendMessage({ text: 'Hi' });
+  const { kind, status, canRetry } = chat.error;
+  assert.deepEqual([server.posts.length, kind, status, canRetry], [1, 'refused', 401, true]);
+  await chat.regenerate();
+  assert.equal(text(chat.messages.at(-1)), 'Hello');
+});
+
+test('a page in the place of an answer is none of the assistant', async () => {
+  const { server, chat } = await connected(...Array(6).fill((response) => response.writeHead(200, { 'content-type': SIGN_IN[1] }).end(SIGN_IN[0])));
+  pauses(mock);
+  await chat.sendMessage({ text: 'Hi' });
+  assert.deepEqual([server.posts.length, chat.error.kind], [6, 'offline']);
+});
+
+test('an event that is no JSON ends the answer with a sentence for people', async () => {
+  const { chat } = await connected((response) => response.writeHead(200, { 'content-type': 'text/event-stream' }).end('data: <h1>\n\n'));
+  await chat.sendMessage({ text: 'Hi' });
+  assert.deepEqual([chat.error.kind, chat.error.cause.name], ['offline', 'SyntaxError']);
+  assert.match(chat.error.message, /^The server does not answer\./);
+});
 
 for (const [age, isResumed] of [
   [990, true],

@@ -40,6 +40,22 @@ const eventually = (test) => {
 /** Resolves when requests and answers that are under way have arrived. */
 const quiet = () => new Promise((done) => setTimeout(done, 150));
 
+test('a stored chat that the host sends on to its page that signs in is loaded once the user has signed in', async (t) => {
+  const { server, store, open } = await served(t);
+  store.messages = FIRST;
+  const to = (location) => Object.defineProperty(server.files, '/assistant/threads/c1', {
+    get: () => location ? (response) => response.writeHead(302, { location }).end() : [JSON.stringify({ id: 'c1' }), 'application/json'],
+    configurable: true,
+  });
+  server.files['/login'] = ['<h1>Please sign in</h1>', 'text/html'];
+  to('/login');
+  const chat = await open();
+  assert.deepEqual([chat.status, chat.error.kind, chat.error.status], ['error', 'refused', 401]);
+  to('');
+  await chat.regenerate();
+  assert.deepEqual(texts(chat), ['One', 'First']);
+});
+
 test('a question that was not sent stays, with its error, when another tab opens the chat', async (t) => {
   const { server, store, open } = await served(t, REFUSED, says('Second'));
   store.messages = FIRST;

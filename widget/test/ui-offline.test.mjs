@@ -229,3 +229,12 @@ test('a stored chat that is refused after the end of a session is loaded after t
   assert.equal(await notice.isVisible(), false);
   assert.equal(assistant.posts.length, 0);
 });
+
+test('after the session has ended, a page that signs in is no answer of the assistant', async (t) => {
+  const { ask, assistant, notice, page, said } = await opened(t, [fails(302, { location: '/login' }), says('Here it is.')]);
+  assistant.files['/login'] = ['<h1>Please sign in</h1>', 'text/html'];
+  await ask('Where is it?');
+  await notice.getByText('You are not signed in any more. Sign in, then try again.', { exact: true }).waitFor();
+  await page.getByRole('button', { name: 'Try again' }).click();
+  await said.getByText('Here it is.').waitFor();
+});

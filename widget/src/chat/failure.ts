@@ -27,18 +27,22 @@ export const offline = (cause?: unknown): ChatFailure => new ChatFailure('offlin
 export const interrupted = (cause?: unknown): ChatFailure =>
   new ChatFailure('interrupted', 'The connection was lost before the answer was complete.', { cause });
 
-/** Returns the error of any exception. */
-export const failureOf = (error: unknown): ChatFailure =>
-  error instanceof ChatFailure
-    ? error
-    : new ChatFailure('failed', error instanceof Error ? error.message : String(error), { cause: error });
+/** Returns the error of any exception. An answer that is no JSON is none of the assistant. */
+export function failureOf(error: unknown): ChatFailure {
+  if (error instanceof ChatFailure) return error;
+  if (error instanceof SyntaxError) return offline(error);
+  return new ChatFailure('failed', error instanceof Error ? error.message : String(error), { cause: error });
+}
+
+/** Returns `true` for a page in the place of the data of an assistant. */
+export const isPage = ({ headers }: Response): boolean => /^text\/html/i.test(headers.get('content-type') ?? '');
 
 /**
  * Returns the error of a refused request, with the sentence of its body. Its cause is what the server wrote. A proxy without a
- * server counts as no server.
+ * server counts as no server, and so does a page. A host sends a request without a session on to the page that signs in.
  */
 export async function refusal(response: Response): Promise<ChatFailure> {
-  const { status } = response;
+  const status = response.redirected && isPage(response) ? 401 : response.status;
   const text = await response.text().catch(() => '');
   let message: unknown;
   let cause: unknown;
@@ -51,7 +55,7 @@ export async function refusal(response: Response): Promise<ChatFailure> {
   }
   const canRetry = status >= 500 || [401, 408, 429].includes(status);
   if (typeof message === 'string') return new ChatFailure('refused', message, { status, reason: message, canRetry, cause });
-  const isGateway = status > 501 && status < 505;
+  const isGateway = status < 300 || (status > 501 && status < 505);
   if (isGateway || (status === 500 && !text)) return new ChatFailure('offline', NO_SERVER, { status });
   return new ChatFailure('refused', `The server answered with status ${status}.`, { status, canRetry });
 }

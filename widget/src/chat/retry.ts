@@ -1,4 +1,4 @@
-import { ChatFailure, offline, refusal } from './failure.js';
+import { ChatFailure, isPage, offline, refusal } from './failure.js';
 
 /** The pauses before the tries after the first one, in milliseconds. */
 const PAUSES = [500, 1_000, 2_000, 4_000, 8_000];
@@ -28,12 +28,12 @@ export function pause(ms: number, signal: AbortSignal): Promise<void> {
 export const pauseAfter = (tries: number, longest = Number.POSITIVE_INFINITY): number =>
   Math.min(PAUSES[tries] ?? longest, longest) * (0.8 + 0.4 * Math.random());
 
-/** Sends a request without retries. Rejects unless the answer has a status of success. */
+/** Sends a request without retries. Rejects unless the answer has a status of success, and is no page. */
 export async function once(send: () => Promise<Response>): Promise<Response> {
   const response = await send().catch((error: unknown) => {
     throw error instanceof TypeError ? offline(error) : error;
   });
-  if (!response.ok) throw Object.assign(await refusal(response), { wait: retryAfter(response) });
+  if (!response.ok || isPage(response)) throw Object.assign(await refusal(response), { wait: retryAfter(response) });
   return response;
 }
 
