@@ -238,3 +238,25 @@ test('after the session has ended, a page that signs in is no answer of the assi
   await page.getByRole('button', { name: 'Try again' }).click();
   await said.getByText('Here it is.').waitFor();
 });
+
+for (const [locale, sentence, label] of [
+  ['en', 'This chat belongs to another session. Start a new chat.', 'New chat'],
+  ['de', 'Dieser Chat gehört zu einer anderen Sitzung. Beginnen Sie einen neuen Chat.', 'Neuer Chat'],
+  ['es', 'Este chat pertenece a otra sesión. Empiece un chat nuevo.', 'Nuevo chat'],
+  ['ar', 'هذه المحادثة تخص جلسة أخرى. ابدأ محادثة جديدة.', 'محادثة جديدة'],
+])
+  test(`a chat of another session offers a new chat in the language of the page: ${locale}`, async (t) => {
+    const refusal = { code: 'seal_invalid', message: 'not written by this server at messages[1].parts[1]', path: 'messages[1].parts[1]' };
+    const turns = [says('Hello.'), fails(400, { 'content-type': 'application/json' }, JSON.stringify({ error: refusal })), says('Here it is.')];
+    const { ask, assistant, input, notice, said } = await opened(t, turns, { attributes: `locale="${locale}"` });
+    await ask('Good morning');
+    await said.getByText('Hello.').waitFor();
+    await ask('Where is it?');
+    await notice.getByText(sentence, { exact: true }).waitFor();
+    await notice.getByRole('button', { name: label }).click();
+    await notice.waitFor({ state: 'hidden' });
+    assert.equal(await input.evaluate((field) => field.matches(':focus')), true);
+    await ask('Where is it?');
+    await said.getByText('Here it is.').waitFor();
+    assert.equal(assistant.posts[2].messages.length, 1);
+  });

@@ -79,11 +79,12 @@ export class Shell {
       this.#composer.input.focus();
     };
     const empty = new Empty(context, settings.suggestions, ask);
+    const newChat = () => {
+      chat.newChat();
+      this.focus();
+    };
     const header = new Header(context, heading, {
-      newChat: () => {
-        chat.newChat();
-        this.focus();
-      },
+      newChat,
       toggleThreads: () => this.#pane.toggle(),
       close: canClose ? () => setOpen(false) : undefined,
     });
@@ -92,10 +93,11 @@ export class Shell {
       accept: settings.accept,
       editLast: () => this.#editLast(),
     });
-    const status = new Status(context, () => {
+    const retry = () => {
       if (!this.#composer.sendAgain()) void chat.regenerate();
       this.#composer.input.focus();
-    });
+    };
+    const status = new Status(context, retry, newChat);
     this.#questions = new Questions(context, (hadFocus) => {
       if (hadFocus) this.#log.node.focus();
       this.#frame.request();

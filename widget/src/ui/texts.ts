@@ -44,6 +44,7 @@ export const ENGLISH = {
   editMessage: 'Edit the message',
   emptyTitle: 'How can I help?',
   errorForbidden: 'You are not allowed to do this.',
+  errorForeign: 'This chat belongs to another session. Start a new chat.',
   errorInterrupted: 'The connection broke. Try again to get the rest of the answer.',
   errorOffline: 'The assistant cannot be reached. Check your connection, then try again.',
   errorSignedOut: 'You are not signed in any more. Sign in, then try again.',
