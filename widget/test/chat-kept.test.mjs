@@ -197,6 +197,44 @@ test('a WebMCP descriptor runs by its own execute, and a tool that nothing runs 
   assert.deepEqual(second.messages.at(-1).parts.find(({ toolCallId }) => toolCallId).output, { greeting: 'Hello Ada' });
 });
 
+const offer = (chat, name, handler = () => `${name} is done`) => chat.registerTool({ name, description: 'Does it' }, handler);
+const uses = (...names) => answers(...names.map((toolName) => ({ type: 'tool-input-available', toolCallId: toolName, toolName, input: {} })));
+const outputs = ({ posts }) => posts[1].messages.at(-1).parts.flatMap(({ output }) => output ?? []);
+
+test('a handler that is registered after the answer runs the call', async () => {
+  const server = await started(uses('open'), says('Open.'));
+  const chat = await opened(server);
+  await chat.sendMessage({ text: 'Open it' });
+  assert.equal(chat.status, 'ready');
+  offer(chat, 'open');
+  await until(chat, () => text(chat.messages.at(-1)) === 'Open.');
+  assert.deepEqual(outputs(server), ['open is done']);
+});
+
+test('a handler that is registered while another one runs runs its call after that', async () => {
+  const server = await started(uses('open', 'fill'), says('Filled.'));
+  const chat = await opened(server);
+  offer(chat, 'open', async () => {
+    await until(chat, () => chat.messages.at(-1).parts.at(-1).type === 'tool-fill');
+    offer(chat, 'fill');
+  });
+  await chat.sendMessage({ text: 'Fill it' });
+  await until(chat, () => text(chat.messages.at(-1)) === 'Filled.');
+  assert.deepEqual(outputs(server), ['fill is done']);
+});
+
+test('a call that waited for its handler runs in the next page', async () => {
+  const server = await started(uses('open'), says('Open.'));
+  const chat = await opened(server, { persist: 'session' });
+  await chat.sendMessage({ text: 'Open it' });
+  chat.close();
+  const next = createChat({ api: server.api, persist: 'session' });
+  ends.push(() => next.close());
+  offer(next, 'open');
+  await until(next, () => text(next.messages.at(-1)) === 'Open.');
+  assert.deepEqual(outputs(server), ['open is done']);
+});
+
 test('contract_001_26 contract_001_27 tools and context of the page and the chat go with a post', async () => {
   const server = await started(says('1'), says('2'));
   const chat = await opened(server, { body: { shop: 'vienna' } });

@@ -7,6 +7,8 @@ const ask = { state: 'approval-requested', input, approval: { id: 'approval-t1' 
 
 const line = (view) => view.root.locator('[part~=tool] summary').innerText().then((text) => text.replace(/\s+/g, ' ').trim());
 
+const warning = (tool) => `No handler runs the tool ${tool}. Call registerTool() or addToolResult().`;
+
 test('a call says what happens in each of its states', async (view) => {
   const cases = [
     [{ state: 'input-streaming', rawInput: '{"ord' }, 'streaming', 'Refund order preparing'],
@@ -17,13 +19,14 @@ test('a call says what happens in each of its states', async (view) => {
     [{ state: 'output-denied', approval: { id: 'x', approved: false } }, 'ready', 'Refund order denied'],
     [{ state: 'input-streaming', rawInput: '{"ord' }, 'ready', 'Refund order stopped'],
     [{ state: 'input-available', providerExecuted: true }, 'ready', 'Refund order stopped'],
-    [{ state: 'input-available' }, 'ready', 'Refund order waiting for you'],
+    [{ state: 'input-available' }, 'ready', 'Refund order not answered by this page'],
     [{ ...ask }, 'ready', 'Refund order waiting for your approval'],
   ];
   for (const [part, status, expected] of cases) {
     await view.open({ ...call(part), status });
     assert.equal(await line(view), expected);
   }
+  assert.deepEqual(view.problems.splice(0), [warning('refund_order')]);
   await view.open({ ...call({ state: 'output-error', errorText: 'No such order.' }) });
   assert.equal(await view.root.locator('[part~=error]').innerText(), 'No such order.');
 });
@@ -33,6 +36,27 @@ test('a call is named as the server says, and has its summary', async (view) => 
   await view.open(call({ state: 'output-available', output: 1 }, label));
   assert.equal(await line(view), 'Give money back done 12.50 € for order 1002');
   assert.equal(await view.root.getByRole('group', { name: 'Give money back' }).count(), 1);
+});
+
+test('a call without a handler in the page can be skipped, and the console names the tool once', async (view) => {
+  const messages = ['s1', 's2'].map((toolCallId) => ({ type: 'tool-open_lamps', toolCallId, state: 'input-available', input: {} }));
+  await view.open({ messages: [{ id: 'a', role: 'assistant', parts: messages }] });
+  const [first] = await view.root.getByRole('button', { name: 'Skip' }).all();
+  await first.focus();
+  await view.page.keyboard.press('Enter');
+  const errorText = 'This page does not offer this tool.';
+  assert.deepEqual(await view.calls(), [['addToolResult', { toolCallId: 's1', errorText }]]);
+  assert.equal(await view.root.getByRole('button', { name: 'Skip' }).count(), 1);
+  assert.equal(await view.page.evaluate(() => root.activeElement.localName), 'summary');
+  assert.deepEqual(view.problems.splice(0), [warning('open_lamps')]);
+});
+
+test('a call that an element of the page answers has no button to skip it', async (view) => {
+  for (const slot of ['tool-refund_order', 'call-t1']) {
+    await view.open({ ...call({ state: 'input-available' }), slots: [slot] });
+    assert.equal(await view.root.getByRole('button', { name: 'Skip' }).count(), 0, slot);
+  }
+  assert.equal(await line(view), 'Refund order waiting for you');
 });
 
 test('progress is a bar, or a text', async (view) => {

@@ -155,7 +155,7 @@ for (const stored of [false, true])
     assert.equal(sent[2].playground, undefined);
   });
 
-suite('a call that waits for the page gets the result that a developer writes', quickstart, async ({ page, ask, sent }) => {
+suite('a call that waits for the page gets the result that a developer writes', quickstart, async ({ page, ask, problems, sent }) => {
   await ask(demo.navigate.question);
   await ended(page);
   await page.getByLabel('Result of navigate').fill('{"page": "customers"}');
@@ -163,6 +163,7 @@ suite('a call that waits for the page gets the result that a developer writes', 
   await page.getByLabel('Run', { exact: true }).getByText(/^2 · goes on with 1 · .* s$/).waitFor({ state: 'attached' });
   const part = sent[1].messages.at(-1).parts.find(({ type }) => type === 'tool-navigate');
   assert.deepEqual([part.state, part.output], ['output-available', { page: 'customers' }]);
+  assert.match(problems.splice(0).join(), /^No handler runs the tool navigate\.[^,]*$/);
   const shown = await answer(page).innerText();
 
   // Both runs are one answer in a replay.

@@ -44,7 +44,7 @@ async function servePage() {
 }
 
 /**
- * Returns a function that adds a test. Its view has `page`, `open` and `calls`. The page must log no error, the policy must
+ * Returns a function that adds a test. Its view has `page`, `problems`, `open` and `calls`. The page must log no error, the policy must
  * block nothing, and no request may leave the origin.
  */
 export function partsSuite() {
@@ -64,6 +64,7 @@ export function partsSuite() {
     await page.waitForFunction(() => window.ready);
     Object.assign(view, {
       page,
+      problems,
       root: page.locator('#root'),
       open: (options) => page.evaluate((options) => window.open(options), options),
       calls: () => page.evaluate(() => window.calls),

@@ -78,7 +78,7 @@ export function playgroundSuite() {
           await input.fill(question);
           await input.press('Enter');
         };
-        await run({ page, ask, origin, sent: server.sent, paths: server.paths });
+        await run({ page, ask, origin, problems, sent: server.sent, paths: server.paths });
         const others = problems.filter((problem) => !problem.includes(`with a status of ${refused} `));
         assert.deepEqual([...others, ...(await page.evaluate(() => window.violations))], []);
       } finally {

@@ -50,6 +50,8 @@ export class Client {
   /** `false` until a server has said if it stores chats. */
   #isDetected = false;
   #detecting: Promise<void> | undefined;
+  /** `true` if a tool was registered during the answer. */
+  #hasOffer = false;
   /** The request that stops the last run. */
   #stopping: Promise<unknown> | undefined;
   /** Resolves when the messages before the shown ones are there, or with the reason why they are not. */
@@ -390,6 +392,7 @@ export class Client {
       if (this.messages.length) this.#storage.current = chatId;
       this.#changed();
       if (this.#calls.reloaded()) void this.#runner.settled();
+      else this.#offered();
       return;
     }
     await new Promise<void>((resolve) => {
@@ -426,9 +429,10 @@ export class Client {
     };
   }
 
-  /** Runs stored calls for which a tool is registered now. */
+  /** Runs calls for which a tool is registered now. During an answer, they wait for its end. */
   #offered(): void {
-    if (this.#stored && this.status === 'ready' && this.#calls.runnable.length) {
+    this.#hasOffer = this.#runner.isBusy;
+    if (this.status === 'ready' && this.#calls.runnable.length) {
       void this.#runner.run(async (signal) => this.#calls.runOpen(signal));
     }
   }
@@ -454,6 +458,7 @@ export class Client {
     this.#mirror.report(this.isStored);
     this.#changed();
     if (error && !isMirror) this.#failed(error);
+    if (this.#hasOffer && status === 'ready') this.#offered();
   }
 
   #failed(error: unknown): void {

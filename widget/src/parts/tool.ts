@@ -29,6 +29,11 @@ const WORDS: Record<Shown, [text: keyof typeof ENGLISH, icon: IconName | undefin
   stopped: ['toolStopped', 'cross'],
 };
 
+/** What the model reads of a call that the user skips. */
+const SKIPPED = 'This page does not offer this tool.';
+/** The tools without a handler that the console has named. */
+const named = new Set<string>();
+
 const isProgress = (part: ToolPart): boolean => part.state === 'output-available' && !!part.preliminary;
 
 /** Returns the state of a call as it is shown. */
@@ -120,12 +125,17 @@ export function toolView(first: ToolPart, context: ViewContext): PartView<ToolPa
     // The model has read that the fields are filled.
     if (undoing) chat.addContext({ type: 'undone by the user', data: await undoing });
   });
+  const skip = button(texts.skip, 'quiet skip', () => {
+    (data.firstElementChild as HTMLElement).focus();
+    void chat.addToolResult({ toolCallId: first.toolCallId, errorText: SKIPPED });
+  });
+  const isSlotted = () => [`tool-${name}`, `call-${first.toolCallId}`].some((slot) => context.slotted(slot));
   const node = element('div', { part: 'tool', role: 'group', 'data-tool-name': name, 'data-tool-call-id': first.toolCallId });
   const place = context.slotted(`tool-${name}`) ? slotFor(`tool-${name}`, first.toolCallId, chat) : node;
   if (place !== node) node.append(place);
   place.append(data, bar, note, error);
   // An element of the page takes the place of what the call shows, and not of what the user can do.
-  node.append(undo, question.node, element('slot', { name: `call-${first.toolCallId}` }));
+  node.append(undo, skip, question.node, element('slot', { name: `call-${first.toolCallId}` }));
 
   let part = first;
   const drawData = () => {
@@ -148,7 +158,14 @@ export function toolView(first: ToolPart, context: ViewContext): PartView<ToolPa
       setAttribute(node, 'data-tool-state', now);
       setAttribute(node, 'aria-label', label.title);
       setText(title, seen(label.title));
-      setText(state, texts[word]);
+      // The chat is ready: no handler runs the call, and nothing in the chat asks the user.
+      const isUnhandled = now === 'waiting' && name !== FORM && !isSlotted();
+      setText(state, texts[isUnhandled ? 'toolUnhandled' : word]);
+      setHidden(skip, !isUnhandled);
+      if (isUnhandled && !named.has(name)) {
+        named.add(name);
+        console.warn(`No handler runs the tool ${name}. Call registerTool() or addToolResult().`);
+      }
       // An open form needs no line about itself.
       setHidden(data, name === FORM && now === 'waiting');
       // A question has the summary in it.
