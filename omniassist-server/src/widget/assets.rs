@@ -3,54 +3,54 @@
 use super::asset::Asset;
 
 /// The name of the folder of the modules, which changes with each of them.
-pub(super) const FOLDER: &str = "98e51c9a1da7";
+pub(super) const FOLDER: &str = "bea3aece7a51";
 
 /// The module that a page loads at once.
 pub(super) static ENTRY: Asset = Asset {
     name: "widget.js",
-    integrity: "sha384-HI/7C+FQxpMAfgqVV0r4rOT8jG5EO7Tc3/1PAm/xpkYV3ZJ6tsJyFy+fASy5gkMt",
-    identity: include_bytes!("../../assets/widget/widget-98e51c9a1da7.js"),
-    gzip: include_bytes!("../../assets/widget/widget-98e51c9a1da7.js.gz"),
-    brotli: include_bytes!("../../assets/widget/widget-98e51c9a1da7.js.br"),
+    integrity: "sha384-qeYCrZ+exS96bhBKY2EZ38c+recZU/FlQ3JkGAx9io3FWgLQvovib8GoBE0P9r1z",
+    identity: include_bytes!("../../assets/widget/widget-bea3aece7a51.js"),
+    gzip: include_bytes!("../../assets/widget/widget-bea3aece7a51.js.gz"),
+    brotli: include_bytes!("../../assets/widget/widget-bea3aece7a51.js.br"),
 };
 
 /// The modules that it loads when they are needed.
 #[rustfmt::skip]
 pub(super) static LAZY: &[Asset] = &[
 Asset {
-    name: "ar-MWZPPFJB.js",
-    integrity: "sha384-9pDKDFo5QhCsaBp+NJjS2vq6s7qytTN2R+GMPWOXz8S0Eh2sRUL7sVg+Rv1WQfEV",
-    identity: include_bytes!("../../assets/widget/ar-MWZPPFJB.js"),
-    gzip: include_bytes!("../../assets/widget/ar-MWZPPFJB.js.gz"),
-    brotli: include_bytes!("../../assets/widget/ar-MWZPPFJB.js.br"),
+    name: "ar-EQKDI7CM.js",
+    integrity: "sha384-Lc2z8+Msg2lX/sTCh3u5WAO9a1UtkpTrcpk58MzTm3XwoUgkC23Y1Bb4LfAPavq2",
+    identity: include_bytes!("../../assets/widget/ar-EQKDI7CM.js"),
+    gzip: include_bytes!("../../assets/widget/ar-EQKDI7CM.js.gz"),
+    brotli: include_bytes!("../../assets/widget/ar-EQKDI7CM.js.br"),
 },
 Asset {
-    name: "client-YMWIUUB6.js",
-    integrity: "sha384-Npam3KtbPOkfitDdZm603qHRMRoV1f1XJeyoa6A1TGawmO93V9U4oHOU6DMQ7TF6",
-    identity: include_bytes!("../../assets/widget/client-YMWIUUB6.js"),
-    gzip: include_bytes!("../../assets/widget/client-YMWIUUB6.js.gz"),
-    brotli: include_bytes!("../../assets/widget/client-YMWIUUB6.js.br"),
+    name: "client-KH7IG5DA.js",
+    integrity: "sha384-2B9uLL6waA39Dm+QtA/n7ugur3Lm9zZAPVB0x4hNO3EuOZlh0S8CVU4K0gxREt07",
+    identity: include_bytes!("../../assets/widget/client-KH7IG5DA.js"),
+    gzip: include_bytes!("../../assets/widget/client-KH7IG5DA.js.gz"),
+    brotli: include_bytes!("../../assets/widget/client-KH7IG5DA.js.br"),
 },
 Asset {
-    name: "component-3TS4VUEL.js",
-    integrity: "sha384-v/KiMKQuCsLnVbFS0Q+zLSpMFf07SNVzfxd79cRSQvUi8YM7sPRe1pkiEZ9W94Xe",
-    identity: include_bytes!("../../assets/widget/component-3TS4VUEL.js"),
-    gzip: include_bytes!("../../assets/widget/component-3TS4VUEL.js.gz"),
-    brotli: include_bytes!("../../assets/widget/component-3TS4VUEL.js.br"),
+    name: "component-NNNZ4ND6.js",
+    integrity: "sha384-sQT26CHHAemr6De4Xk04ntlx0I8cFn7YL1kdTk4Eg+wlrCtxxX0X+sxVwCGcLvyS",
+    identity: include_bytes!("../../assets/widget/component-NNNZ4ND6.js"),
+    gzip: include_bytes!("../../assets/widget/component-NNNZ4ND6.js.gz"),
+    brotli: include_bytes!("../../assets/widget/component-NNNZ4ND6.js.br"),
 },
 Asset {
-    name: "de-RSIXCOFN.js",
-    integrity: "sha384-mQADauHA/7Vr6KvBZ5icNCSDaOZFzXUfdjcpteoAC1fy/LuaOCB3hfr505ktDnH7",
-    identity: include_bytes!("../../assets/widget/de-RSIXCOFN.js"),
-    gzip: include_bytes!("../../assets/widget/de-RSIXCOFN.js.gz"),
-    brotli: include_bytes!("../../assets/widget/de-RSIXCOFN.js.br"),
+    name: "de-SU6KD3E5.js",
+    integrity: "sha384-CDWuX9dEEJ64RBU6hpzvf0NCoqOfl36WfkklVIphYUdvhOVRSWr5hzpDYZ2VJ4Vy",
+    identity: include_bytes!("../../assets/widget/de-SU6KD3E5.js"),
+    gzip: include_bytes!("../../assets/widget/de-SU6KD3E5.js.gz"),
+    brotli: include_bytes!("../../assets/widget/de-SU6KD3E5.js.br"),
 },
 Asset {
-    name: "es-AB7QSEDB.js",
-    integrity: "sha384-FxMlnDChGK+aVRDa/bcp87qVaCDI8vdnJzRUPfXc+BNX01lRuRBtZQnTrX9jtUrM",
-    identity: include_bytes!("../../assets/widget/es-AB7QSEDB.js"),
-    gzip: include_bytes!("../../assets/widget/es-AB7QSEDB.js.gz"),
-    brotli: include_bytes!("../../assets/widget/es-AB7QSEDB.js.br"),
+    name: "es-LC4BSUIM.js",
+    integrity: "sha384-BlsbrWRQ219bwOgVp2GVps5RUnMawvu16WYuxIO0FcViswsbXg1CeP2oUO6FI19e",
+    identity: include_bytes!("../../assets/widget/es-LC4BSUIM.js"),
+    gzip: include_bytes!("../../assets/widget/es-LC4BSUIM.js.gz"),
+    brotli: include_bytes!("../../assets/widget/es-LC4BSUIM.js.br"),
 },
 Asset {
     name: "highlight-M73TANYB.js",
@@ -60,24 +60,24 @@ Asset {
     brotli: include_bytes!("../../assets/widget/highlight-M73TANYB.js.br"),
 },
 Asset {
-    name: "page-JVKYZFLN.js",
-    integrity: "sha384-y2Z0dFMt7+hJIC5reqqkuI9FvTzvQ79IP2YVbj1JpErHZp0mS1fSBFfYKmlnMPTI",
-    identity: include_bytes!("../../assets/widget/page-JVKYZFLN.js"),
-    gzip: include_bytes!("../../assets/widget/page-JVKYZFLN.js.gz"),
-    brotli: include_bytes!("../../assets/widget/page-JVKYZFLN.js.br"),
+    name: "page-U5RSIE6M.js",
+    integrity: "sha384-4iKYvyf3Jfv0tzFobwrYnVMVhkJ/Wi5k13YODuUk2u3C/mSEqjI+w3Fxmu/iCaYY",
+    identity: include_bytes!("../../assets/widget/page-U5RSIE6M.js"),
+    gzip: include_bytes!("../../assets/widget/page-U5RSIE6M.js.gz"),
+    brotli: include_bytes!("../../assets/widget/page-U5RSIE6M.js.br"),
 },
 Asset {
-    name: "rare-MFHM2NUR.js",
-    integrity: "sha384-r4PQP61YLW5+ByvYdA1t4lmQ4hzO+T7UjsWinNE98ehtHy+9/syqU0JX5fA9Wpk2",
-    identity: include_bytes!("../../assets/widget/rare-MFHM2NUR.js"),
-    gzip: include_bytes!("../../assets/widget/rare-MFHM2NUR.js.gz"),
-    brotli: include_bytes!("../../assets/widget/rare-MFHM2NUR.js.br"),
+    name: "rare-ZPPLGP6Y.js",
+    integrity: "sha384-wnA/1ljoMWomS/kvSdQYudF4deeMH176p0UpRAe1d5SFShCjZ0Y669o8afnkVTAx",
+    identity: include_bytes!("../../assets/widget/rare-ZPPLGP6Y.js"),
+    gzip: include_bytes!("../../assets/widget/rare-ZPPLGP6Y.js.gz"),
+    brotli: include_bytes!("../../assets/widget/rare-ZPPLGP6Y.js.br"),
 },
 Asset {
-    name: "tree-LJTD4LY5.js",
-    integrity: "sha384-sukgI4C7RuBdBc4r8jmigkQAE9pWHYOz360MptMy62/bHZXxXi7KdgOED79CrKtE",
-    identity: include_bytes!("../../assets/widget/tree-LJTD4LY5.js"),
-    gzip: include_bytes!("../../assets/widget/tree-LJTD4LY5.js.gz"),
-    brotli: include_bytes!("../../assets/widget/tree-LJTD4LY5.js.br"),
+    name: "tree-HJMPIZFL.js",
+    integrity: "sha384-v95YdMOibuPhVr1hesxlvcAMqLB5W1HXtc5oEZx4MVrfdYEPgj6w/IJfSGFIckDZ",
+    identity: include_bytes!("../../assets/widget/tree-HJMPIZFL.js"),
+    gzip: include_bytes!("../../assets/widget/tree-HJMPIZFL.js.gz"),
+    brotli: include_bytes!("../../assets/widget/tree-HJMPIZFL.js.br"),
 },
 ];

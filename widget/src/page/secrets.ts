@@ -10,9 +10,9 @@ const SECRET = new RegExp(
     /secret(?!ar)|token(?!i[sz])|(?:ap[ip]|ac(?:cess|count)|private|master|signing|\w+ption|functions|session|shared) ?key|credential|mnemonic/,
     /(?:credit|debit) ?card|card ?(?:num|no\b|code|exp|cv)|kartennummer|\bcc ?(?:num|no\b|exp|csc|cv|name|type|\w+ ?name)|^cc /,
     /(?:security|one ?time|sms|mfa|2 ?fa|auth(?:enticator)?|verification|backup|recovery) ?code|^code \d$|\bdigit \d/,
-    /(?:pass|seed|recovery) ?phrase|session ?id|phpsessid|social ?security/,
-    /\b(?:auth|authori[sz]ation|bearer|cookies?|csc|csrf|cv[cnv]|iban|jwt|otp|pan|parola|pass(?= (?:\d|again|confirm|repeat)|$)|pins?|pincode|psw|pwd?)\b/,
-    /\b(?:senhas?|sid|ssn|tan|totp|xsrf)\b/,
+    /(?:pass|seed|recovery) ?phrase|session ?id|phpsessid|social ?security|security ?answer|connection ?string/,
+    /\b(?:auth|authori[sz]ation|bearer|cookies?|csc|csrf|cv[cnv]|iban|jwt|otp|pan|parola|passkey|(?:db|user)pass|pass(?= (?:\d|again|confirm|repeat)|$)|pins?|pincode|psw|pwd?)\b/,
+    /\b(?:senhas?|sess ?id|sid|ssn|tan|totp|xsrf)\b/,
   ]
     .map(({ source }) => source)
     .join('|'),
