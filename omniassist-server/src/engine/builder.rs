@@ -315,8 +315,9 @@ impl AssistantBuilder {
     /// Default: none.
     ///
     /// It is called exactly once for each run that began, after the last event was passed on: when the run finishes,
-    /// fails, is stopped, reaches its deadline or is ended by a shutdown, and when the client disconnects. It is not
-    /// called for a refused request, for a run that [`prepare`](Self::prepare) refuses, or for a [bridge](crate::bridge).
+    /// fails, is stopped, reaches its deadline or is ended by a shutdown, and when the client disconnects. A
+    /// [stored](Self::store) run with which another server goes on has not ended. It is not called for a refused request, for
+    /// a run that [`prepare`](Self::prepare) refuses, or for a [bridge](crate::bridge).
     /// Each call is a task of the tokio runtime on which the run began. The response does not wait for it; [`Assistant::drain`]
     /// does, so drain before the process ends. A task that cannot run or does not complete, because its runtime was shut down,
     /// is logged. So are a panic and an error.

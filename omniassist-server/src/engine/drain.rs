@@ -1,4 +1,5 @@
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use tokio::time::{Instant, timeout, timeout_at};
@@ -72,12 +73,14 @@ impl Assistant {
         let live = self.live.close();
         let _ = timeout(deadline, async { tokio::join!(over(&live), self.live.trees.wait()) }).await;
         self.live.ending.cancel();
-        let left: Vec<_> = live.iter().filter(|run| !run.is_over()).collect();
+        let is_left = |run: &&Arc<LiveRun>| !run.is_over() || run.is_released.load(Ordering::Relaxed);
+        let left: Vec<_> = live.iter().filter(is_left).collect();
         let resumes = self.setup.config.recovery == Recovery::Resume;
         let mut drained = Drained { finished: live.len() - left.len(), ..Drained::default() };
         for run in &left {
             if resumes && run.is_stored() {
                 drained.released += 1;
+                run.let_go();
             } else {
                 drained.ended += 1;
                 run.end(End::Shutdown);

@@ -112,6 +112,8 @@ pub(super) struct LiveRun {
     order: Mutex<Order>,
     /// `true` if the run is stored, so that another process can go on with it.
     is_stored: bool,
+    /// `true` if another process goes on with the run.
+    pub(super) is_released: AtomicBool,
     /// The client's id of the run.
     named: Option<ClientRun>,
 }
@@ -130,6 +132,7 @@ impl LiveRun {
             slot: Mutex::new(slot),
             ended: CancellationToken::new(),
             is_stored: driver.is_stored(),
+            is_released: AtomicBool::new(false),
             named: driver.client_run(),
             driver: Mutex::new(Some(Box::new(driver))),
             started: Instant::now(),
@@ -205,7 +208,11 @@ impl LiveRun {
             // The run is being polled.
             Err(TryLockError::WouldBlock) => None,
         };
-        drop(driver);
+        if let Some(mut driver) = driver
+            && self.is_released.load(Ordering::Relaxed)
+        {
+            driver.release();
+        }
         self.mark_ended();
     }
 
@@ -221,6 +228,19 @@ impl LiveRun {
 
     pub(super) fn is_stored(&self) -> bool {
         self.is_stored
+    }
+
+    /// Leaves a run that has not ended to the process that goes on with it.
+    pub(super) fn release(&self) {
+        self.let_go();
+        self.with(Driver::release);
+    }
+
+    /// Lets another process go on with the run, unless the run ends before its driver is told.
+    pub(super) fn let_go(&self) {
+        if !self.is_over() {
+            self.is_released.store(true, Ordering::Relaxed);
+        }
     }
 
     /// Returns `true` if the terminal event was returned, or the run was dropped.

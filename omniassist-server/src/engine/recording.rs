@@ -57,8 +57,8 @@ impl Recording {
         Some(Box::new(Self { setup: Arc::clone(setup), run: run.clone(), message, posted, audit, runtime }))
     }
 
-    /// Leaves out the call of `on_finish`, because the host refused the run before it began.
-    pub(super) fn refused(&mut self) {
+    /// Leaves out the call of `on_finish`.
+    pub(super) fn leave_out_finish(&mut self) {
         self.message = None;
     }
 

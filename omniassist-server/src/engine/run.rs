@@ -100,9 +100,9 @@ impl Run {
         self.live.take();
     }
 
-    /// Leaves the answer of the model to the process that goes on with the run.
-    pub(super) fn leave_answer(&self) {
-        self.live.with(|driver| driver.leave_answer());
+    /// Leaves a run that has not ended to the process that goes on with it.
+    pub(super) fn release(&self) {
+        self.live.release();
     }
 
     /// Returns the model calls of a stored run that have ended since the last time.
@@ -418,9 +418,9 @@ impl RunHandle {
     }
 
     /// Leaves the answer of the model to the process that goes on with the run.
-    pub(super) fn leave_answer(&self) {
+    pub(super) fn release(&self) {
         if let Some(run) = self.0.upgrade() {
-            run.with(|driver| driver.leave_answer());
+            run.release();
         }
     }
 }

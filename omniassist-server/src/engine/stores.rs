@@ -105,8 +105,8 @@ pub(super) trait Control: Send + Sync {
     /// Stops an agent that works for the run. Returns `false` if there is none with this id.
     fn stop_agent(&self, agent_id: &str) -> bool;
 
-    /// Leaves the answer of the model to the process that goes on with the run.
-    fn leave_answer(&self) {}
+    /// Leaves the run to the process that goes on with it.
+    fn release(&self) {}
 
     /// Gives an open question of a tree its answer. Returns `false` if there is none with this id, as in all other runs.
     fn answer(&self, _query_id: &str, _answer: Answer) -> bool {
@@ -248,7 +248,7 @@ impl Stores {
                 None => leg.control.abort(DELETED),
                 Some(tail) if tail.epoch > leg.shown.tail.epoch() => {
                     if tail.state == RunState::Running {
-                        leg.control.leave_answer();
+                        leg.control.release();
                     }
                     leg.control.abort(Text::from_static(STOPPED));
                 }

@@ -1,10 +1,14 @@
 //! Stored runs of a server that shuts down, or has stopped: they go on elsewhere, or end with what they wrote.
 
+use std::future::ready;
 use std::time::Duration;
 
 use http::Extensions;
+use omniassist_server::observe::FinishedRun;
 use omniassist_server::tool::Extension;
 use omniassist_server::{AssistantBuilder, Recovery, Refusal, RunContext, RunPlan};
+use tokio::runtime::Builder;
+use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep, timeout};
 
 use super::*;
@@ -52,6 +56,47 @@ async fn a_drained_run_goes_on_at_the_next_server_at_once() {
     assert_eq!(settled(&store).await, RunState::Finished);
     assert!(at.elapsed() < Duration::from_millis(500), "{:?}", at.elapsed());
     assert_eq!(messages(&store).await.last().unwrap().text(), "The whole answer");
+}
+
+/// The server that ends a run calls the function, also for the part before it.
+#[tokio::test(start_paused = true)]
+async fn a_released_run_is_finished_once() {
+    let store = MemoryStore::new();
+    let (sender, mut finished) = mpsc::unbounded_channel();
+    let on_finish = |builder: AssistantBuilder| {
+        let sender = sender.clone();
+        let builder = builder.on_finish(move |run: FinishedRun| ready(sender.send(run)));
+        builder.build().unwrap()
+    };
+    let first = on_finish(server(&store, slow()));
+    let _body = open(&first, &ask("m1", "Go")).await;
+    sleep(Duration::from_secs(1)).await;
+    assert_eq!(first.drain(Duration::ZERO).await.released, 1);
+
+    let second = on_finish(server(&store, text("The whole answer")));
+    look(&second).await;
+    assert_eq!(settled(&store).await, RunState::Finished);
+    second.shutdown().await;
+    let run = finished.try_recv().unwrap();
+    assert_eq!((run.report.outcome.as_str(), &*run.message.text()), ("finish", "The whole answer"));
+    assert!(finished.try_recv().is_err());
+}
+
+/// Some servers end the runtime of a thread as soon as it has no connection.
+#[tokio::test]
+async fn a_run_whose_runtime_ends_is_released() {
+    let store = MemoryStore::new();
+    let assistant = server(&store, slow()).build().unwrap();
+    let other = Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
+    let opened = assistant.clone();
+    let _body = other.spawn(async move { open(&opened, &ask("m1", "Go")).await }).await.unwrap();
+    let draining = assistant.clone();
+    let draining = tokio::spawn(async move { draining.drain(Duration::from_secs(60)).await });
+    sleep(Duration::from_millis(10)).await;
+    other.shutdown_background();
+
+    let drained = timeout(Duration::from_secs(20), draining).await.unwrap().unwrap();
+    assert_eq!((drained.finished, drained.ended, drained.released), (0, 0, 1));
 }
 
 #[tokio::test(start_paused = true)]

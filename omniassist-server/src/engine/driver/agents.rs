@@ -24,7 +24,7 @@ impl Driver {
         self.start(None, message_id, None);
         self.trace.keep_used();
         if let Some(recording) = &mut self.recording {
-            recording.refused();
+            recording.leave_out_finish();
         }
     }
 

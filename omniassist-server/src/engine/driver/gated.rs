@@ -9,6 +9,7 @@ use omniassist_core::{EventBuf, KeptAnswer, RunEvent, Text};
 
 use super::handoff::steps_since_handoff;
 use super::{Driver, Stage};
+use crate::engine::Recovery;
 use crate::engine::gate::{Due, Gate};
 use crate::engine::tree::Branch;
 use crate::failpoint;
@@ -79,8 +80,13 @@ impl Driver {
         Some(kept)
     }
 
-    /// Leaves the answer of the model to the process that goes on with the run.
-    pub(in crate::engine) fn leave_answer(&self) {
+    /// Leaves the answer of the model, and the call of `on_finish`, to the process that goes on with the run.
+    pub(in crate::engine) fn release(&mut self) {
+        if self.setup.config.recovery == Recovery::Resume
+            && let Some(recording) = &mut self.recording
+        {
+            recording.leave_out_finish();
+        }
         if let Some(kept) = self.gate.as_ref().and_then(|gate| gate.kept.as_ref()) {
             kept.leave();
         }

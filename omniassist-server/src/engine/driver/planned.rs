@@ -117,7 +117,7 @@ impl Driver {
         self.begin_ended();
         self.has_begun = false;
         if let Some(recording) = &mut self.recording {
-            recording.refused();
+            recording.leave_out_finish();
         }
         self.refuse(refusal);
     }

@@ -178,7 +178,7 @@ impl Control for RunHandle {
         self.stop_agent(agent_id)
     }
 
-    fn leave_answer(&self) {
-        self.leave_answer();
+    fn release(&self) {
+        self.release();
     }
 }

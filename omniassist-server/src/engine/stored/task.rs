@@ -175,7 +175,7 @@ impl Task {
                     return complete(writes, &stores, writer, &tail).await;
                 }
                 Step::Released => {
-                    self.run.leave_answer();
+                    self.run.release();
                     self.finish_write(&mut flight).await?;
                     return self.release().await;
                 }
@@ -360,10 +360,10 @@ impl Task {
     }
 }
 
-/// Viewers of a run that is not driven to its end come back for the rest, and the answer of the model is left.
+/// A run that is not driven to its end is left to another process, and its viewers come back for the rest.
 impl Drop for Task {
     fn drop(&mut self) {
-        self.run.leave_answer();
+        self.run.release();
         self.stores.drop_leg(self.writer.run, &self.tail);
         self.over.cancel();
     }
