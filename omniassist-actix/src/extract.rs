@@ -13,7 +13,7 @@ use omniassist_server::core::RunRequest;
 use omniassist_server::http::PostedRun;
 
 use crate::response::ResponseBody;
-use crate::{carry, request, response};
+use crate::{background, carry, request, response};
 
 /// Extracts a posted run, for a handler of the application.
 ///
@@ -63,7 +63,8 @@ impl AssistantRequest {
     }
 
     /// Begins the run and returns the response that streams it. It waits for [rate limits and
-    /// budgets](omniassist_server::throttle) only. Dropping the response's body stops the run.
+    /// budgets](omniassist_server::throttle) only. Dropping the response's body stops the run, unless it
+    /// is stored.
     pub async fn respond(self) -> HttpResponse<impl MessageBody + 'static> {
         response::of(self.posted.respond(&self.assistant).await, self.version)
     }
@@ -81,6 +82,7 @@ impl FromRequest for AssistantRequest {
             let Some(assistant) = assistant else {
                 return Err(ErrorInternalServerError("the application has no `web::Data<Assistant>`"));
             };
+            background::outlive_workers(&assistant);
             let request = request.ok_or_else(|| refused(response::bad_request()))?;
             match PostedRun::read_for(request, &assistant).await {
                 Ok(posted) => Ok(Self { assistant, posted, version }),

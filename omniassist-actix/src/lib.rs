@@ -175,38 +175,34 @@
 //! Actix's graceful shutdown waits until every response has ended, for at most
 //! [`shutdown_timeout`](actix_web::HttpServer::shutdown_timeout), and then cuts the remaining ones, which for streams are
 //! many. [`Assistant::drain`] gives runs a deadline, and tells the clients of the remaining runs to send their message
-//! again:
+//! again. Drain before the server stops, because each worker then ends with its last connection, and with it the functions of
+//! [`on_finish`](AssistantBuilder::on_finish) that run there. Until the drain returns, posts get 503, and the rest of the
+//! application is served.
 //!
 //! ```
 //! use std::time::Duration;
 //!
 //! use actix_web::{App, HttpServer};
-//! use omniassist_actix::{Assistant, CancellationToken};
+//! use omniassist_actix::Assistant;
 //!
-//! async fn serve(assistant: Assistant, stopped: impl Future<Output = ()>) -> std::io::Result<()> {
-//!     let stop = CancellationToken::new();
-//!     let mounted = assistant.clone();
-//!     let mut server = HttpServer::new(move || {
+//! async fn serve(assistant: Assistant, stopped: impl Future<Output = ()> + Send + 'static) -> std::io::Result<()> {
+//!     let (mounted, draining) = (assistant.clone(), assistant.clone());
+//!     HttpServer::new(move || {
 //!         App::new().service(omniassist_actix::scope("/assistant", mounted.clone()))
 //!     })
 //!     // Notices at once that a client has left.
 //!     .h1_allow_half_closed(false)
 //!     // Otherwise a token waits until the client has acknowledged the previous one.
 //!     .tcp_nodelay(true)
-//!     .shutdown_signal(stop.cancelled())
-//!     // Longer than the deadline of `drain`; a client that does not read is not waited for.
-//!     .shutdown_timeout(28)
-//!     .bind(("127.0.0.1", 3000))?
-//!     .run();
-//!     let drained = async {
+//!     .shutdown_signal(async move {
 //!         stopped.await;
-//!         stop.cancel();
-//!         assistant.drain(Duration::from_secs(25)).await;
-//!     };
-//!     tokio::select! {
-//!         ended = &mut server => ended?,
-//!         () = drained => server.await?,
-//!     }
+//!         draining.drain(Duration::from_secs(20)).await;
+//!     })
+//!     // Time to write the last events; a client that does not read them is not waited for.
+//!     .shutdown_timeout(3)
+//!     .bind(("127.0.0.1", 3000))?
+//!     .run()
+//!     .await?;
 //!     // Tools of runs that ended early may still be winding up.
 //!     assistant.shutdown().await;
 //!     Ok(())
@@ -214,11 +210,15 @@
 //! ```
 //!
 //! `stopped` is `tokio::signal::ctrl_c()` and, on Unix, `signal(SignalKind::terminate())`; with `shutdown_signal`, actix
-//! handles no signal itself. The supervisor of the process must wait longer than the deadline of `drain`: 25 s fit into
-//! the 30 s of Kubernetes.
+//! handles no signal itself. The supervisor of the process must wait longer than both times together, with
+//! [`Limits::tool_cancel_grace`] and a second: 20 s and 3 s fit into the 30 s of Kubernetes.
+//!
+//! Stored runs, which need no connection, are not on the workers. They share a runtime of the process, with a thread for each
+//! processor core. A tool of such a run cannot use what belongs to the thread of a worker, such as `System::current()`.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
+mod background;
 mod bridged;
 mod carry;
 mod extract;

@@ -6,6 +6,7 @@ use actix_web::{HttpRequest, HttpResponse, web};
 use omniassist_server::Assistant;
 use omniassist_server::http::AssistantService;
 
+use crate::background;
 use crate::carry::{self, Carry};
 use crate::request;
 use crate::response::{self, ResponseBody};
@@ -57,6 +58,7 @@ impl AssistantScope {
 
 impl HttpServiceFactory for AssistantScope {
     fn register(self, app: &mut AppService) {
+        background::outlive_workers(&self.assistant);
         let (service, carried) = (AssistantService::new(self.assistant), Rc::from(self.carried));
         let route = web::to(move |request: HttpRequest, payload: web::Payload| {
             answer(service.clone(), Rc::clone(&carried), request, payload)

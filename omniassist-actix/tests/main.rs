@@ -16,3 +16,4 @@ mod leaving;
 mod mounting;
 mod serving;
 mod shutdown;
+mod stored;

@@ -8,7 +8,7 @@ use actix_web::{App, Error, HttpServer, web};
 pub(crate) struct Served {
     pub(crate) base: String,
     pub(crate) address: std::net::SocketAddr,
-    handle: ServerHandle,
+    pub(crate) handle: ServerHandle,
 }
 
 impl Drop for Served {

@@ -21,32 +21,26 @@ struct Served {
 
 /// Serves with the documented pattern and another deadline.
 fn serve(assistant: Assistant, deadline: Duration) -> Served {
-    let (stopped, stop) = (CancellationToken::new(), CancellationToken::new());
-    let mounted = assistant.clone();
+    let stop = CancellationToken::new();
+    let (stopped, mounted, draining) = (stop.clone(), assistant.clone(), assistant.clone());
     let server = HttpServer::new(move || App::new().service(scope("/assistant", mounted.clone())))
         .workers(2)
         .h1_allow_half_closed(false)
-        .shutdown_signal(stop.cancelled())
-        .shutdown_timeout(28)
+        .shutdown_signal(async move {
+            stopped.cancelled().await;
+            draining.drain(deadline).await;
+        })
+        .shutdown_timeout(3)
         .bind(("127.0.0.1", 0))
         .unwrap();
     let address = server.addrs()[0];
-    let mut server = server.run();
-    let signal = stopped.clone();
+    let server = server.run();
     let serving = actix_web::rt::spawn(async move {
-        let drained = async {
-            signal.cancelled().await;
-            stop.cancel();
-            assistant.drain(deadline).await;
-        };
-        tokio::select! {
-            ended = &mut server => ended?,
-            () = drained => server.await?,
-        }
+        server.await?;
         assistant.shutdown().await;
         Ok(())
     });
-    Served { address, stop: stopped, serving }
+    Served { address, stop, serving }
 }
 
 async fn ended(serving: JoinHandle<std::io::Result<()>>) {

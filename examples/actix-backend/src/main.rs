@@ -15,7 +15,7 @@ use std::error::Error;
 use std::io::{Write, stdout};
 use std::time::Duration;
 
-use actix_web::{App, HttpServer, rt, web};
+use actix_web::{App, HttpServer, web};
 use omniassist_actix::OpenAiProvider; // + assistant
 use serving::stopped;
 use tasks::{Settings, Tasks};
@@ -25,7 +25,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let settings = Settings::from_env()?;
     let (users, tasks) = (web::Data::new(settings.users), web::Data::new(Tasks::new()));
     let assistant = assistant::assistant(OpenAiProvider::from_env()?)?; // + assistant
-    let shared = assistant.clone(); // + assistant
+    let (shared, draining) = (assistant.clone(), assistant.clone()); // + assistant
     let server = HttpServer::new(move || {
         App::new()
             .app_data(users.clone())
@@ -36,18 +36,15 @@ async fn main() -> Result<(), Box<dyn Error>> {
     .keep_alive(Duration::from_secs(30))
     .h1_allow_half_closed(false) // + assistant: a client that disconnects ends its run at once
     .tcp_nodelay(true) // + assistant: sends each token at once
-    .shutdown_signal(stopped())
-    .shutdown_timeout(settings.shutdown.as_secs() + 3)
+    .shutdown_signal(async move {
+        stopped().await;
+        draining.drain(settings.shutdown).await; // + assistant: running answers get a deadline, and clients learn of it
+    })
+    .shutdown_timeout(3)
     .bind(settings.listen)?;
     for address in server.addrs() {
         writeln!(stdout(), "listening on http://{address}")?;
     }
-    // + assistant, to the end of this block: running answers get a deadline, and clients learn that theirs was cut
-    let draining = assistant.clone();
-    rt::spawn(async move {
-        stopped().await;
-        draining.drain(settings.shutdown).await;
-    });
     server.run().await?;
     assistant.shutdown().await; // + assistant
     Ok(())

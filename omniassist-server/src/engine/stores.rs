@@ -16,6 +16,7 @@ use std::sync::{Arc, Mutex, Once, OnceLock};
 use std::time::Duration;
 
 use omniassist_core::{Error, Text};
+use tokio::runtime::Handle;
 use tokio::sync::{Notify, OnceCell, Semaphore};
 use tokio::time::Instant;
 use tokio_util::task::AbortOnDropHandle;
@@ -55,6 +56,8 @@ pub(crate) struct Stores {
     /// `true` if a run and its conversation change in one transaction.
     pub(super) is_one: bool,
     pub(super) instance: InstanceId,
+    /// The runtime of the work that outlives its request. None is set if requests have one that outlives them.
+    pub(super) runtime: OnceLock<Handle>,
     /// Set when the lease of this instance has begun.
     pub(super) lease: OnceCell<()>,
     /// Completed when the sweeps have begun.
@@ -164,6 +167,7 @@ impl Stores {
             conversations,
             is_one,
             instance: InstanceId::random(),
+            runtime: OnceLock::new(),
             lease: OnceCell::new(),
             sweeps: Once::new(),
             released: CancellationToken::new(),

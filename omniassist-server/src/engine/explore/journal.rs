@@ -29,9 +29,10 @@ type Unwrote = (Vec<NodeState>, Vec<RunEvent>, Vec<ModelUsage>);
 ///
 /// Returns an error if the store does not take the run.
 pub(super) async fn store(tree: &Arc<Tree>, chat: &Chat) -> Result<(), Error> {
+    let stores = tree.assistant.stores().ok_or_else(Error::internal)?;
     let (tree, Chat { scope, id }) = (Arc::clone(tree), chat.clone());
     // A client that leaves meanwhile does not keep a run without an end.
-    let begun = tokio::spawn(async move {
+    let begun = stores.spawn(async move {
         let control = Arc::new(TreeControl(Arc::downgrade(&tree)));
         let when_busy = tree.assistant.when_busy(&tree.extensions)?;
         let run = tree.assistant.begin_tree(scope, id, when_busy, control, &tree.closed).await?;

@@ -43,8 +43,8 @@ impl Budget {
         }
     }
 
-    /// Settles a reservation. A settlement that is not complete at once continues in a task of the runtime, which is
-    /// returned.
+    /// Settles a reservation. A settlement that is not complete at once continues in a task, which is returned. The task is of
+    /// the current runtime, or of this one where there is none.
     pub(super) fn settle(
         self: &Arc<Self>,
         of: Reservation,
@@ -62,6 +62,8 @@ impl Budget {
                 );
             }
         });
+        let current = Handle::try_current();
+        let runtime = current.as_ref().unwrap_or(runtime);
         let _context = runtime.enter();
         match settlement.as_mut().now_or_never() {
             Some(()) => None,

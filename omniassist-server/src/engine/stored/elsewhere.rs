@@ -50,7 +50,7 @@ impl Assistant {
         Ok(read.map(|(leg, at)| {
             let (leg, begins) = stores.followed.insert(head, leg, at);
             if begins {
-                tokio::spawn(read_followed(Arc::downgrade(stores)));
+                stores.spawn(read_followed(Arc::downgrade(stores)));
             }
             leg
         }))

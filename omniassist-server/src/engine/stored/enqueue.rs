@@ -93,8 +93,8 @@ impl Assistant {
         extensions.remove::<Held>();
         self.keep_admission(admission, &mut extensions);
         // A client that leaves does not keep a run without a driver.
-        let (assistant, stores) = (self.clone(), Arc::clone(stores));
-        let begun = tokio::spawn(async move { assistant.begin_queued(&stores, new, extensions).await });
+        let (assistant, own) = (self.clone(), Arc::clone(stores));
+        let begun = stores.spawn(async move { assistant.begin_queued(&own, new, extensions).await });
         begun.await.unwrap_or_else(|_| Err(Error::internal()))
     }
 
@@ -112,7 +112,7 @@ impl Assistant {
         failpoint::hit("queue.begun");
         let refusal = match begun {
             Ok(Begun::Queued(_)) => {
-                self.spawn_wait(new.scope.clone(), run);
+                self.spawn_wait(stores, new.scope.clone(), run);
                 return Ok(self.queued_view(stores, new.scope, run, over));
             }
             Ok(Begun::Started(writer)) => {
@@ -138,7 +138,7 @@ impl Assistant {
     pub(super) fn view_queued(&self, stores: &Arc<Stores>, head: &RunHead) -> View {
         let (over, is_new) = stores.queue.join(head);
         if is_new {
-            self.spawn_wait(head.scope.clone(), head.run);
+            self.spawn_wait(stores, head.scope.clone(), head.run);
         }
         self.queued_view(stores, head.scope.clone(), head.run, over)
     }
@@ -177,8 +177,8 @@ impl Assistant {
         Ok(rest.filter(|rest| rest.epoch == 1).map(LegEvents::into_view))
     }
 
-    fn spawn_wait(&self, scope: Scope, run: RunId) {
-        tokio::spawn(wait(Arc::downgrade(&self.setup), Arc::downgrade(&self.live), scope, run));
+    fn spawn_wait(&self, stores: &Stores, scope: Scope, run: RunId) {
+        stores.spawn(wait(Arc::downgrade(&self.setup), Arc::downgrade(&self.live), scope, run));
     }
 
     /// Begins the next queued run of a chat as soon as a run that this process has taken over is over. A queued run for

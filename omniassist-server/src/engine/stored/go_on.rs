@@ -155,21 +155,21 @@ impl Assistant {
         extensions: Extensions,
         admission: Option<Admission>,
     ) -> Result<Option<View>, Error> {
-        let (assistant, stores) = (self.clone(), Arc::clone(stores));
-        let taken = tokio::spawn(async move {
-            let claimed = stores.claim(run, condition).await;
+        let (assistant, own) = (self.clone(), Arc::clone(stores));
+        let taken = stores.spawn(async move {
+            let claimed = own.claim(run, condition).await;
             match claimed.map_err(|error| refused::by_store(&error))? {
                 Some(claimed) => {
                     let (scope, chat) = (claimed.head.scope.clone(), claimed.head.chat.clone());
-                    let (extensions, admission) = match stores.queue.take(run) {
+                    let (extensions, admission) = match own.queue.take(run) {
                         Some(mut kept) => {
                             let admission = assistant.early_admission(&mut kept);
                             (kept, admission)
                         }
                         None => (extensions, admission),
                     };
-                    let view = assistant.go_on(&stores, claimed, extensions, admission).await;
-                    assistant.spawn_next(&stores, scope, chat, run);
+                    let view = assistant.go_on(&own, claimed, extensions, admission).await;
+                    assistant.spawn_next(&own, scope, chat, run);
                     view.map(Some)
                 }
                 None => Ok(None),

@@ -32,20 +32,28 @@ impl Assistant {
     ///
     /// Returns an error if the store is not available. The next call tries again.
     pub(crate) async fn begin_lease(&self, stores: &Arc<Stores>) -> Result<(), Error> {
-        let begin = || async {
-            if self.is_draining() {
-                return Err(Error::shutting_down(RETRY_ELSEWHERE));
-            }
-            failpoint::hit("lease.start");
-            stores.runs.beat(stores.instance, LEASE, 0).await.map_err(|error| refused::by_store(&error))?;
-            failpoint::hit("lease.begun");
-            stores.begin_to_listen();
-            stores.begin_sweeps(&self.setup.config.retention);
-            let now = Arc::clone(&stores.beat_now);
-            tokio::spawn(beat(Arc::downgrade(&self.setup), Arc::downgrade(&self.live), now));
-            Ok(())
-        };
-        stores.lease.get_or_try_init(begin).await.map(|&()| ())
+        if stores.lease.initialized() {
+            return Ok(());
+        }
+        let (assistant, own) = (self.clone(), Arc::clone(stores));
+        let begun = stores.spawn(async move {
+            own.lease.get_or_try_init(|| assistant.lease_begun(&own)).await.map(|&()| ())
+        });
+        begun.await.unwrap_or_else(|_| Err(Error::internal()))
+    }
+
+    async fn lease_begun(&self, stores: &Arc<Stores>) -> Result<(), Error> {
+        if self.is_draining() {
+            return Err(Error::shutting_down(RETRY_ELSEWHERE));
+        }
+        failpoint::hit("lease.start");
+        stores.runs.beat(stores.instance, LEASE, 0).await.map_err(|error| refused::by_store(&error))?;
+        failpoint::hit("lease.begun");
+        stores.begin_to_listen();
+        stores.begin_sweeps(&self.setup.config.retention);
+        let now = Arc::clone(&stores.beat_now);
+        tokio::spawn(beat(Arc::downgrade(&self.setup), Arc::downgrade(&self.live), now));
+        Ok(())
     }
 
     /// Begins the lease of this process in the background, if it has a store and runs on a tokio runtime. Runs that another

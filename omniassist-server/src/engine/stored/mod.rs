@@ -31,6 +31,7 @@ mod question_order;
 mod recorder;
 mod release;
 mod resume;
+mod runtime;
 mod stop;
 mod stored_post;
 mod sweep;

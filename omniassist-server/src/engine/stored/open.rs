@@ -241,8 +241,8 @@ impl Assistant {
         }
         let leg = NewLeg { new, built, leaf, when_busy: *when_busy };
         // A client that leaves does not keep a stored run without a driver.
-        let (assistant, stores) = (self.clone(), Arc::clone(stores));
-        let begun = tokio::spawn(async move { assistant.begin_leg(&stores, leg).await });
+        let (assistant, own) = (self.clone(), Arc::clone(stores));
+        let begun = stores.spawn(async move { assistant.begin_leg(&own, leg).await });
         begun.await.unwrap_or_else(|_| Err(Error::internal()))
     }
 
