@@ -63,7 +63,7 @@ impl fmt::Debug for BridgedRequest {
 }
 
 /// A response of the SDK in the types of the crate [`http`], to return from a handler. Dropping it, or its body, stops its
-/// run. See [`BridgedRequest`].
+/// run, unless the run is stored. See [`BridgedRequest`].
 #[derive(Debug)]
 #[must_use = "return it from a handler"]
 pub struct BridgedResponse(pub http::Response<AssistantBody>);

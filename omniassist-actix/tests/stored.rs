@@ -6,7 +6,9 @@ use std::time::Duration;
 use actix_web::dev::Service;
 use actix_web::{App, HttpMessage, HttpResponse, Responder, web};
 use omniassist_actix::observe::FinishedRun;
-use omniassist_actix::store::{InstanceId, MemoryStore, RunState, RunStore, Scope, Which};
+use omniassist_actix::store::{
+    ConversationStore, InstanceId, MemoryStore, RunState, RunStore, Scope, Which, Window,
+};
 use omniassist_actix::testing::{ScriptedProvider, Turn, text};
 use omniassist_actix::throttle::{Grant, LimitFuture, Reservation, Spent, TokenBudget};
 use omniassist_actix::{Assistant, AssistantRequest, Principal, scope};
@@ -129,4 +131,15 @@ async fn another_server_does_not_take_over_a_run_that_outlives_the_workers() {
     assert_eq!(host.assistant.drain(Duration::ZERO).await.released, 1);
     let other = host.store.beat(InstanceId::random(), Duration::from_secs(6), 1).await.unwrap();
     assert_eq!(other.free.len(), 1);
+}
+
+#[actix_web::test]
+async fn a_run_of_a_handler_in_plain_text_is_not_stored() {
+    let host = Host::start(Duration::ZERO);
+    let post = Client::new().post(format!("{}/own?protocol=text", host.served.base)).body(asking("hi"));
+    let response = post.header("content-type", "application/json").send().await.unwrap();
+    assert_eq!(response.text().await.unwrap(), "So far, and the rest");
+    let scope = Scope::new("ada");
+    assert!(host.store.find(&scope, Which::Chat("c")).await.unwrap().is_none());
+    assert!(host.store.load(&scope, "c", &Window::default()).await.unwrap().is_none());
 }

@@ -54,7 +54,8 @@ impl AssistantRequest {
     }
 
     /// Begins the run and returns the response that streams it. It waits for [rate limits and
-    /// budgets](omniassist_server::throttle) only. Dropping the response's body stops the run.
+    /// budgets](omniassist_server::throttle) only. Dropping the response's body stops the run, unless it
+    /// is stored.
     pub async fn respond(self) -> Response {
         self.posted.respond(&self.assistant).await.into_response()
     }

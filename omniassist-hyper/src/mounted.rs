@@ -12,7 +12,7 @@ use pin_project_lite::pin_project;
 
 pin_project! {
     /// The future of a [`Nested`](crate::Nested) service. Dropping it drops the request, and stops the run if it has
-    /// begun.
+    /// begun, unless the run is stored.
     #[must_use = "futures do nothing unless polled"]
     pub struct MountedFuture<F> {
         #[pin]
@@ -66,7 +66,7 @@ impl<F> fmt::Debug for MountedFuture<F> {
 
 pin_project! {
     /// The response body of a [`Nested`](crate::Nested) service: the assistant's, or that of the application's own
-    /// service. Dropping the assistant's body stops its run.
+    /// service. Dropping the assistant's body stops its run, unless the run is stored.
     #[must_use = "a body does nothing unless polled"]
     pub struct MountedBody<B> {
         #[pin]

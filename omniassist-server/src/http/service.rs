@@ -249,7 +249,8 @@ impl fmt::Debug for AssistantService {
     }
 }
 
-/// The future of an [`AssistantService`]. Dropping it drops the request, and stops the run if it has begun.
+/// The future of an [`AssistantService`]. Dropping it drops the request, and stops the run if it has begun, unless the run is
+/// stored.
 pub type ServiceFuture = Pin<Box<dyn Future<Output = Result<Response<AssistantBody>, Infallible>> + Send>>;
 
 impl<B> Service<Request<B>> for AssistantService
