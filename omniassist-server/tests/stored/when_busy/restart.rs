@@ -97,5 +97,6 @@ async fn a_queued_run_that_was_claimed_begins_at_the_next_server() {
     read(send(&second, &other, None).await).await;
     all_ended(&store).await;
     assert!(said(&store).await.contains(&"Two".to_owned()));
-    assert!(last_sent(&model).contains("Two"));
+    // The model is asked for both runs, in either order.
+    assert!(model.payloads().iter().any(|payload| format!("{:?}", payload.transcript).contains("Two")));
 }
