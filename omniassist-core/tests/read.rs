@@ -165,6 +165,13 @@ fn every_state_of_a_tool_call_is_read() {
                 approval: Approval::new("a").decided(Decision::denied(None)),
             },
         ),
+        (
+            json!({"state": "output-denied", "input": {"q": 1}, "approval": {"id": "a", "reason": "no"}}),
+            ToolState::OutputDenied {
+                input: input(),
+                approval: Approval::new("a").decided(Decision::denied(Some("no".into()))),
+            },
+        ),
     ];
     for (mut part, expected) in cases {
         part["type"] = "tool-find".into();

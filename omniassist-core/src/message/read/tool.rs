@@ -41,10 +41,10 @@ fn state<'a>(body: Body<'a>, fields: &PartFields<'a>) -> Result<ToolState> {
         "input-streaming" => ToolState::InputStreaming,
         "input-available" => ToolState::InputAvailable { input: input() },
         "approval-requested" => {
-            ToolState::ApprovalRequested { input: input(), approval: approval(body, fields, false)? }
+            ToolState::ApprovalRequested { input: input(), approval: approval(body, fields, &name)? }
         }
         "approval-responded" => {
-            ToolState::ApprovalResponded { input: input(), approval: approval(body, fields, true)? }
+            ToolState::ApprovalResponded { input: input(), approval: approval(body, fields, &name)? }
         }
         "output-available" => ToolState::OutputAvailable {
             input: input(),
@@ -60,21 +60,25 @@ fn state<'a>(body: Body<'a>, fields: &PartFields<'a>) -> Result<ToolState> {
             error_text: body.text(fields.error_text, "errorText")?,
         },
         "output-denied" => {
-            ToolState::OutputDenied { input: input(), approval: approval(body, fields, true)? }
+            ToolState::OutputDenied { input: input(), approval: approval(body, fields, &name)? }
         }
         _ => return Err(Error::invalid_field("state", STATES, "another string")),
     })
 }
 
-fn approval(body: Body<'_>, fields: &PartFields<'_>, answered: bool) -> Result<Approval> {
-    let Some(object) = body.optional_object(fields.approval, "approval")? else {
+fn approval(body: Body<'_>, fields: &PartFields<'_>, state: &str) -> Result<Approval> {
+    let Some(mut object) = body.optional_object(fields.approval, "approval")? else {
         return Err(Error::invalid_field("approval", "an object", raw::kind_of(fields.approval)));
     };
+    // A client that resumed the stream knows only the request, and that the call was denied.
+    if state == "output-denied" {
+        object.entry("approved").or_insert(false.into());
+    }
     let found = |key: &str| object.get(key).map_or("nothing", tree::kind);
     let (id, approved) = (found("id"), found("approved"));
     let approval = Approval::from_object(object);
     let approval = approval.ok_or_else(|| Error::invalid_field("approval.id", "a string", id))?;
-    if answered && approval.decision.is_none() {
+    if state != "approval-requested" && approval.decision.is_none() {
         return Err(Error::invalid_field("approval.approved", "a boolean", approved));
     }
     Ok(approval)
