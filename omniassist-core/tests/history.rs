@@ -267,6 +267,26 @@ fn ids_of_omitted_calls_are_not_reused() {
 }
 
 #[test]
+fn ids_of_calls_that_no_model_is_sent_are_not_reused() {
+    let Part::Tool(mut cut) = call("c-1", "old") else { panic!() };
+    cut.state = ToolState::InputStreaming;
+    let Part::Tool(mut searched) = call("c-2", "old") else { panic!() };
+    searched.provider_executed = true;
+    let parts = vec![Part::StepStart, Part::Tool(cut), Part::Tool(searched)];
+    let answer = Message { parts, ..Message::assistant("a", "") };
+    let request = RunRequest::new(vec![Message::user("q", "Go."), answer, Message::user("last", "Now?")]);
+    for (id, unused) in [("c-1", "c-1-2"), ("c-2", "c-2-2")] {
+        let mut events = EventBuf::new();
+        let mut machine = RunMachine::start(&request, RunConfig::new("new"), &Look, &mut events);
+        machine.next_action();
+        one_call(&mut machine, id, 1, &mut events);
+        let ids: Vec<_> =
+            machine.transcript().iter().filter_map(|item| Some(item.as_call()?.id.clone())).collect();
+        assert_eq!(ids, [unused]);
+    }
+}
+
+#[test]
 fn the_usage_of_the_provider_moves_the_window_within_the_run() {
     let messages = talk(100);
     let request = RunRequest::new([messages.clone(), vec![Message::user("last", "Now?")]].concat());

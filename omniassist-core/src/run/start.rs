@@ -4,9 +4,9 @@ use super::state::{Phase, RunState, VERSION};
 use super::turn::Turn;
 use super::{RunRequest, ToolCatalog, call_ids, obligation};
 use crate::event::RunErrorCode;
-use crate::message::{Message, Part, Role};
+use crate::message::{Message, Part, Role, ToolState};
 use crate::transcript::{from_messages, insert_context};
-use crate::{EventBuf, RunEvent, Usage};
+use crate::{EventBuf, RunEvent, Text, Usage};
 
 impl RunMachine {
     /// Begins a run. If the conversation ends in an assistant message, the run continues that message, starting with
@@ -29,7 +29,8 @@ impl RunMachine {
                 (transcript, Some(Box::new(sent)), view.left_out_calls(&request.messages))
             }
         };
-        let left_out_calls = left_out_calls.into_iter().chain(request.asked_calls.iter().cloned()).collect();
+        let left_out_calls = left_out_calls.into_iter().chain(request.asked_calls.iter().cloned());
+        let left_out_calls = left_out_calls.chain(calls_without_item(&request.messages)).collect();
         if let Some(block) = config.context.take() {
             insert_context(&mut transcript, block);
         }
@@ -62,6 +63,13 @@ impl RunMachine {
         }
         machine
     }
+}
+
+/// Returns the calls that the client has and no transcript contains.
+fn calls_without_item(messages: &[Message]) -> impl Iterator<Item = Text> {
+    let calls = messages.iter().flat_map(Message::tools);
+    let without = calls.filter(|call| call.provider_executed || call.state == ToolState::InputStreaming);
+    without.map(|call| call.call_id.clone())
 }
 
 /// Returns the number of model calls in the conversation since the last user message.
