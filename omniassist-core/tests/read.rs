@@ -181,6 +181,30 @@ fn every_state_of_a_tool_call_is_read() {
 }
 
 #[test]
+fn a_call_that_a_message_contains_twice_is_read_once() {
+    let call = |more: Value| {
+        let mut part = json!({"type": "tool-find", "toolCallId": "c1", "input": {"q": 1}});
+        part.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        part
+    };
+    let first = json!({"omniassist": {"seal": "s"}});
+    let begun =
+        json!({"state": "output-available", "output": 1, "preliminary": true, "callProviderMetadata": first});
+    let ended = json!({"state": "output-available", "output": 2, "callProviderMetadata": first});
+    let again = json!({"state": "output-available", "output": 2});
+    for earlier in [&begun, &ended] {
+        let parts = [call(earlier.clone()), call(again.clone()), call(begun.clone())];
+        let message = read_one(json!({"id": "a", "role": "assistant", "parts": parts}));
+        assert_eq!(message.parts, [read_part(call(ended.clone()))], "{earlier}");
+    }
+    let other = json!([
+        {"id": "a", "role": "assistant", "parts": [call(ended)]},
+        {"id": "b", "role": "assistant", "parts": [call(again)]},
+    ]);
+    assert_eq!(read(&other).unwrap_err().path(), Some("messages[1].parts[0].toolCallId"));
+}
+
+#[test]
 fn the_state_of_an_invalid_call_is_restored() {
     let state = json!({"openai": {"itemId": "i"}});
     let mut part = json!({"type": "tool-t", "toolCallId": "c", "state": "output-error", "errorText": "no",

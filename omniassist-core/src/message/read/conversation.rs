@@ -175,7 +175,7 @@ impl<'a> Conversation<'a> {
 
     fn add_part(&mut self, position: usize, part: Part) -> Result<()> {
         if let Part::Tool(call) = &part
-            && self.is_known(call, "toolCallId")?
+            && (self.is_copy(position, call) || self.is_known(call, "toolCallId")?)
         {
             return Ok(());
         }
@@ -197,6 +197,22 @@ impl<'a> Conversation<'a> {
             Part::Tool(tool) => Some(tool),
             _ => None,
         }
+    }
+
+    /// Returns `true` if the message at `position` already contains this call with the same arguments. The first copy is
+    /// kept, with the result of the later one if only that has one: clients of version 5 add the parts of a message
+    /// again if they resume it.
+    fn is_copy(&mut self, position: usize, call: &ToolPart) -> bool {
+        let is_here = self.calls.get(&call.call_id).is_some_and(|(message, _)| *message == position);
+        let Some(known) = self.call_mut(&call.call_id).filter(|_| is_here) else { return false };
+        let input = known.state.input();
+        if known.name != call.name || input.is_none() || input != call.state.input() {
+            return false;
+        }
+        if call.state.is_answered() && !known.state.is_answered() {
+            known.state = call.state.clone();
+        }
+        true
     }
 
     /// Returns `true` if the conversation already contains this call. Of an unfinished and a finished version, the
