@@ -3,8 +3,8 @@
 use serde_json::Value;
 
 use crate::event::{ApprovalRequest, BlockId, BlockKind, FinishReason};
-use crate::message::{Message, Part, ProviderMetadata, ToolPart, ToolState};
-use crate::{JsonText, RunEvent, Text, Usage};
+use crate::message::{Message, Part, ProviderMetadata, ToolPart, ToolState, known_question};
+use crate::{RunEvent, Text, Usage};
 
 /// Returns the events from which a client builds a message of the assistant again, without the end of a run.
 ///
@@ -41,7 +41,7 @@ pub fn message_events(message: &Message) -> Vec<RunEvent> {
                 data: part.data.clone(),
                 transient: false,
             }),
-            Part::Tool(part) => call(part, &mut events),
+            Part::Tool(part) => call(message, part, &mut events),
             Part::Unknown(_) => {}
         }
     }
@@ -71,7 +71,7 @@ fn block(
     events.push(kind.end(id, metadata.cloned()));
 }
 
-fn call(part: &ToolPart, events: &mut Vec<RunEvent>) {
+fn call(message: &Message, part: &ToolPart, events: &mut Vec<RunEvent>) {
     let (call_id, name, provider_executed) =
         (part.call_id.clone(), part.name.clone(), part.provider_executed);
     match part.state.input() {
@@ -94,7 +94,11 @@ fn call(part: &ToolPart, events: &mut Vec<RunEvent>) {
         ToolState::ApprovalRequested { input, approval }
         | ToolState::ApprovalResponded { input, approval }
         | ToolState::OutputDenied { input, approval } => {
-            events.push(request(part, input, approval.id.clone(), approval.signature.clone()));
+            let mut request = ApprovalRequest::new(call_id.clone(), part.name.clone(), input.clone());
+            request.id = approval.id.clone();
+            request.signature = approval.signature.clone();
+            (request.message, request.editable) = known_question(message, &call_id);
+            events.push(RunEvent::ToolApprovalRequest(request));
             if let ToolState::OutputDenied { .. } = part.state {
                 events.push(RunEvent::ToolDenied { call_id, reason: approval.reason().cloned() });
             }
@@ -109,11 +113,4 @@ fn call(part: &ToolPart, events: &mut Vec<RunEvent>) {
             events.push(RunEvent::ToolError { call_id, error_text: error_text.clone(), provider_executed });
         }
     }
-}
-
-fn request(part: &ToolPart, input: &JsonText, id: Text, signature: Option<Text>) -> RunEvent {
-    let mut request = ApprovalRequest::new(part.call_id.clone(), part.name.clone(), input.clone());
-    request.id = id;
-    request.signature = signature;
-    RunEvent::ToolApprovalRequest(request)
 }

@@ -315,6 +315,13 @@ pub(crate) fn approval_question(request: &ApprovalRequest) -> Option<Map<String,
     (!question.is_empty()).then(|| of_call("approvals", &request.call_id, Value::Object(question)))
 }
 
+/// Returns the question of a call's approval and whether the user may edit the arguments, from the message's metadata.
+pub(crate) fn known_question(message: &Message, call_id: &str) -> (Option<Text>, bool) {
+    let question = || message.metadata.as_ref()?.get(OWN_KEY)?.get("approvals")?.get(call_id);
+    let field = |name| question()?.get(name);
+    (field("message").and_then(Value::as_str).map(Text::from), field("editable") == Some(&Value::Bool(true)))
+}
+
 /// Returns the metadata with a call's title and summary.
 pub(crate) fn call_label(call_id: &str, label: Map<String, Value>) -> Map<String, Value> {
     of_call("tools", call_id, Value::Object(label))

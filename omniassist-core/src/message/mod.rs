@@ -25,7 +25,7 @@ mod write;
 pub use crate::provider_metadata::{OWN_KEY, ProviderMetadata, own_entries};
 pub use approval::{Approval, Decision};
 pub use collect::MessageCollector;
-pub(crate) use collect::{approval_question, call_label, merge_metadata, output_seal};
+pub(crate) use collect::{approval_question, call_label, known_question, merge_metadata, output_seal};
 pub use file_url::stored_file_id;
 pub use record::{ChatMessage, ContextMessage, FunctionCall, FunctionCallOutput};
 pub use rich::{

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use bytes::BytesMut;
 use omniassist_core::dialect::DialectEncoder;
 use omniassist_core::dialect::ai_sdk::{ClientVersion, Encoder, Framing};
-use omniassist_core::event::{AgentDelta, BlockId};
+use omniassist_core::event::{AgentDelta, ApprovalRequest, BlockId};
 use omniassist_core::journal::{self, Content, Head, Record, Replay, SegmentWriter, message_events};
 use omniassist_core::message::{Approval, Message, MessageCollector, Part, ToolPart, ToolState};
 use omniassist_core::{JsonText, RunEvent, Text};
@@ -119,6 +119,23 @@ fn open_blocks_are_replayed_up_to_the_last_delta() {
     assert_eq!(replay.len(), 7, "{replay:?}");
     let RunEvent::TextDelta { id: BlockId(1), delta } = &replay[6] else { panic!("{replay:?}") };
     assert_eq!(delta, "word0 word1 word2 ");
+}
+
+#[test]
+fn an_open_approval_is_rebuilt_with_its_question() {
+    let mut events = vec![start(), RunEvent::StepStart];
+    events.push(RunEvent::ToolInputStart {
+        call_id: "c1".into(),
+        name: "pay".into(),
+        title: None,
+        app: None,
+    });
+    let mut request = ApprovalRequest::new("c1".into(), "pay".into(), json("{}"));
+    request.message = Some("Pay?".into());
+    request.editable = true;
+    events.push(RunEvent::ToolApprovalRequest(request));
+    let rebuilt = message_events(&message(&events));
+    assert!(rebuilt.contains(&events[3]), "{rebuilt:?}");
 }
 
 #[test]
