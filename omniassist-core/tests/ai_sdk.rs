@@ -388,6 +388,22 @@ fn a_request_for_approval_says_in_the_metadata_that_the_arguments_can_be_edited(
     assert_eq!(asks(None, false), Value::Null);
 }
 
+#[test]
+fn version_5_reads_no_chunk_of_an_approval() {
+    let mut request = ApprovalRequest::new("c".into(), "pay".into(), JsonText::EMPTY_OBJECT);
+    request.message = Some("Pay?".into());
+    let denied = RunEvent::ToolDenied { call_id: "c".into(), reason: Some("Too dear.".into()) };
+    let mut out = BytesMut::new();
+    let mut encoder = Encoder::new(Framing::Ndjson).version(ClientVersion::V5);
+    encoder.encode(&RunEvent::ToolApprovalRequest(request), &mut out);
+    encoder.encode(&denied, &mut out);
+    let text = "This call was denied; it was not run. The reason given: Too dear.";
+    assert_eq!(
+        out,
+        format!("{{\"type\":\"tool-output-error\",\"toolCallId\":\"c\",\"errorText\":\"{text}\"}}\n")
+    );
+}
+
 /// `lastAssistantMessageIsCompleteWithToolCalls` is true if all calls of the last step have results.
 #[test]
 fn a_run_that_is_stopped_after_a_call_ends_with_an_empty_step() {

@@ -12,6 +12,7 @@ use crate::dialect::json_write::{ObjectWriter, provider_state};
 use crate::dialect::of_agent::OfAgent;
 use crate::event::{ApprovalRequest, BlockId, FinishReason, Source, Usage};
 use crate::message::{ProviderMetadata, approval_question, output_seal};
+use crate::transcript::denial;
 use crate::{RunEvent, Text};
 
 impl Encoder {
@@ -154,6 +155,14 @@ impl Encoder {
             RunEvent::ToolError { call_id, error_text, provider_executed } => {
                 self.call_chunk(out, "tool-output-error", call_id, |chunk| {
                     chunk.field("errorText", error_text).flag("providerExecuted", *provider_executed)
+                });
+            }
+            // Version 5 has no approvals, but may read the stream of a run that another client began.
+            RunEvent::ToolApprovalRequest(_) if self.version < ClientVersion::V6 => {}
+            RunEvent::ToolDenied { call_id, reason } if self.version < ClientVersion::V6 => {
+                let error_text = denial(reason.as_deref());
+                self.call_chunk(out, "tool-output-error", call_id, |chunk| {
+                    chunk.field("errorText", &error_text)
                 });
             }
             RunEvent::ToolApprovalRequest(request) => self.approval_request(request, out),
