@@ -13,7 +13,7 @@ use serde_json::Value;
 use crate::arguments::Arguments;
 use crate::auth::{self, Auth};
 use crate::document::{Location, Operation, Scheme, Template};
-use crate::request::{Request, build, encode, long_integer};
+use crate::request::{Request, build, encode, long_integer, path_of};
 use crate::selector::Selector;
 use crate::settings::Connection;
 use crate::{response, text};
@@ -23,6 +23,9 @@ const MIN_OUTPUT_BYTES: usize = 8 << 10;
 
 /// The maximum number of bytes of a summary that people read as the title of the tool.
 const MAX_TITLE: usize = 80;
+
+/// The maximum number of bytes of a path that people read with its arguments. The end of a longer one could be cut off.
+const MAX_PATH: usize = 200;
 
 pub(crate) struct Endpoint {
     connection: Arc<Connection>,
@@ -55,6 +58,7 @@ pub(crate) fn tool(
         credentials,
         selector,
     });
+    let called = Arc::clone(&endpoint);
     let call = move |arguments: Value, call: ToolContext| {
         let endpoint = Arc::clone(&endpoint);
         async move {
@@ -68,7 +72,7 @@ pub(crate) fn tool(
     };
     let tool = Tool::from_fn_with_schema(name, description, schema, call)
         .max_output_bytes(connection.max_response_bytes.max(MIN_OUTPUT_BYTES))
-        .summary(move |_: &Value| line.clone());
+        .summary(move |arguments: &Value| called.summary(arguments));
     let title = operation.summary.as_deref().map(text::description);
     let is_title = |title: &String| (1..=MAX_TITLE).contains(&title.len()) && !title.contains('\n');
     let tool = title.filter(is_title).into_iter().fold(tool, Tool::title);
@@ -81,6 +85,15 @@ pub(crate) fn tool(
 }
 
 impl Endpoint {
+    /// Returns the method and the path as they are sent, or the path with its placeholders if it is long or not valid.
+    fn summary(&self, arguments: &Value) -> String {
+        let path = arguments
+            .as_object()
+            .and_then(|arguments| path_of(&self.template, &self.arguments, arguments).ok());
+        let path = path.filter(|path| path.len() <= MAX_PATH);
+        format!("{} {}", self.method, path.as_deref().unwrap_or(&self.template.text))
+    }
+
     async fn call(&self, arguments: &Value, user: &Principal) -> Result<JsonText, ToolError> {
         let Value::Object(arguments) = arguments else {
             return Err(ToolError::new("The arguments must be an object."));

@@ -1,5 +1,9 @@
 //! Path parameters stay in their place.
 
+use omniassist_openapi::OpenApi;
+use omniassist_server::core::run::{Gate, ToolCatalog};
+use omniassist_server::core::{JsonText, Limits};
+use omniassist_server::tool::{StateMap, Tools};
 use serde_json::{Value, json};
 
 use crate::server::{Server, call, document, failed, tool};
@@ -32,6 +36,31 @@ async fn steps_to_other_paths_are_refused_before_a_request() {
         assert!(failed(tool, &arguments).await.contains("must not be `.`"), "{arguments}");
     }
     assert!(server.received().is_empty());
+}
+
+#[test]
+fn a_question_of_an_approval_names_the_path_that_is_called() {
+    let parameters = json!([{ "name": "article", "in": "path", "required": true, "schema": {} }]);
+    let reserve = json!({ "operationId": "one", "summary": "Reserve an article", "parameters": parameters });
+    let document = document("3.0.3", &json!({ "/articles/{article}/reserve": { "post": reserve } }));
+    let one = tool(
+        &OpenApi::from_json("t", &document.to_string()).unwrap().server("https://erp.test").tools().unwrap(),
+        "t_one",
+    );
+    let tools = Tools::new(StateMap::new(), Limits::default());
+    tools.register(one).unwrap();
+    let long = "x".repeat(300);
+    for (article, path) in [
+        (json!(17), "/articles/17/reserve"),
+        (json!("A 1/\u{202e}\n7"), "/articles/A%201%2F%E2%80%AE%0A7/reserve"),
+        (json!(".."), "/articles/{article}/reserve"),
+        (json!(long), "/articles/{article}/reserve"),
+    ] {
+        let arguments = JsonText::from_value(&json!({ "article": article }));
+        let gate = tools.snapshot().gate("t_one", &arguments);
+        let Gate::Approval { message, .. } = gate else { panic!("{gate:?}") };
+        assert_eq!(message.unwrap().as_str(), format!("Reserve an article: POST {path}"));
+    }
 }
 
 #[tokio::test]

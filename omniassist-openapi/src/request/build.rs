@@ -73,6 +73,15 @@ pub(crate) fn build(
     Ok(request)
 }
 
+/// Returns the path of a request with its arguments, encoded.
+pub(crate) fn path_of(
+    template: &Template,
+    plan: &Arguments,
+    arguments: &Map<String, Value>,
+) -> Result<String, ToolError> {
+    path::fill(template, &plan.parameters, &restored(arguments, &plan.renamed))
+}
+
 /// Returns the arguments with the names that the properties within them have in a request.
 fn restored<'a>(
     arguments: &'a Map<String, Value>,

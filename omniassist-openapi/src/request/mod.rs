@@ -8,6 +8,6 @@ mod multipart;
 mod path;
 mod style;
 
-pub(crate) use build::{Request, build};
+pub(crate) use build::{Request, build, path_of};
 pub(crate) use encode::encode;
 pub(crate) use integer::long_integer;
