@@ -19,7 +19,7 @@ use crate::RunContext;
 use crate::cost::Price;
 use crate::tool::{Agents, Args, FromToolCall, InnerCall, Json, Tool, ToolContext, ToolError};
 
-/// The arguments of a tool that asks an agent.
+// No doc comment: it would be the description of the schema, which models read.
 #[derive(Deserialize, JsonSchema)]
 struct Task {
     /// The whole task, with all that the agent needs to know: it sees nothing else.

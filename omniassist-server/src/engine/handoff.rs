@@ -25,7 +25,7 @@ const PREFIX: &str = "transfer_to_";
 /// The number of times that a question changes its agent.
 const MOST: u32 = 4;
 
-/// The arguments of a tool that hands off.
+// No doc comment: it would be the description of the schema, which models read.
 #[derive(Deserialize, JsonSchema)]
 struct Transfer {
     /// The reason, in one sentence.

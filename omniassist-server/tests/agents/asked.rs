@@ -113,6 +113,7 @@ async fn a_model_asks_an_agent_that_sees_its_task_only() {
     assert_eq!(first.tools.iter().map(|tool| &*tool.name).collect::<Vec<_>>(), ["atlas"]);
     assert!(sent(first).contains("How tall is it?") && !sent(first).contains("Go"), "{}", sent(first));
     let offered = &parent.payloads()[0].tools;
+    assert_eq!(offered[0].input_schema.get("description"), None);
     assert_eq!((&*offered[0].name, &*offered[0].description), ("researcher", "Finds facts."));
 
     let report = output(&events);

@@ -79,6 +79,7 @@ async fn a_run_goes_on_with_the_agent_that_gets_the_conversation() {
     let calls = model.payloads();
     let offered = |at: usize| calls[at].tools.iter().map(|tool| tool.name.to_string()).collect::<Vec<_>>();
     assert_eq!(offered(0), ["help", "transfer_to_billing"]);
+    assert_eq!(calls[0].tools[1].input_schema.get("description"), None);
     assert_eq!(
         last_call(&model),
         (
