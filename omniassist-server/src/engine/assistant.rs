@@ -135,6 +135,7 @@ impl Assistant {
     }
 
     /// Removes the context message of the host with this id from every later run. Returns `false` if there is none.
+    #[expect(clippy::must_use_candidate, reason = "callers may ignore whether the message existed")]
     pub fn remove_context(&self, id: &str) -> bool {
         let mut context = sync::write(&self.setup.context);
         let before = context.len();
@@ -142,7 +143,8 @@ impl Assistant {
         context.len() < before
     }
 
-    /// Starts a run of the host, without a client and a principal. The limits on the number of runs do not apply.
+    /// Starts a run of the host, without a client and a principal. The limits on the number of runs do not apply, and the run
+    /// is not stored.
     ///
     /// If the request is not valid, the run fails with [`RunErrorCode::InvalidRequest`]; [`try_run`](Self::try_run)
     /// returns the reason. After [`drain`](Self::drain) it fails with
@@ -173,7 +175,8 @@ impl Assistant {
     }
 
     /// Starts a run for a client. `extensions` are those of its HTTP request, in which tools find the [`Principal`] and
-    /// the host's data. The posted history is verified, and the events of the run are sealed.
+    /// the host's data. The posted history is verified, and the events of the run are sealed. The run is not stored: the
+    /// [`AssistantService`](crate::http::AssistantService) stores those of HTTP requests.
     ///
     /// A run in progress of the same chat is stopped first, unless the builder's
     /// [`when_busy`](super::AssistantBuilder::when_busy) is set otherwise. A chat belongs to its principal; all

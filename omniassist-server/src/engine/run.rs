@@ -289,7 +289,9 @@ pub struct RunOutcome {
     /// The cost of all steps. `None` unless the assistant has [prices](super::AssistantBuilder::prices), every model that
     /// answered has one, and every step reported its tokens.
     pub cost: Option<Cost>,
-    reason: FinishReason,
+    /// The reason for the end. It is [`ToolCalls`](FinishReason::ToolCalls) if the run waits for an approval or a front-end
+    /// tool. A job without a user offers neither with [`ClientAbilities::none`](omniassist_core::ClientAbilities::none).
+    pub reason: FinishReason,
     continued_parts: usize,
 }
 

@@ -35,7 +35,10 @@ where
     fn from_run(run: &RunContext, _state: &StateMap) -> Result<Self, ToolError> {
         find(run).ok_or_else(|| {
             let name = type_name::<T>();
-            ToolError::internal(format!("no `{name}` in the request's extensions; a layer must insert it"))
+            ToolError::internal(format!(
+                "no `{name}` in the extensions: a layer inserts it into those of requests, the scope of actix names it, and \
+                 `recover_with` inserts it into those of a run that continues without a request"
+            ))
         })
     }
 }
