@@ -15,7 +15,7 @@ use super::question::is_approval;
 use super::receive::wants_ndjson;
 use super::run_headers::{self, RunName};
 use super::{AssistantBody, Rejection, event_stream, posted, reply};
-use crate::engine::LegEvents;
+use crate::engine::{LegEvents, store_failed};
 use crate::store::{Obligation, RunHead, RunId, RunState, Scope, Which};
 use crate::{Assistant, Principal, clock};
 
@@ -52,6 +52,7 @@ pub(super) async fn stream(
         head = assistant.find_run(&scope, Which::Run(run.id)).await?;
     }
     let epoch = run.filter(|_| head.is_some()).and_then(|run| run.epoch);
+    let is_named = head.is_some();
     let head = match head {
         Some(head) => Some(head),
         None => assistant.find_run(&scope, Which::Chat(name)).await?,
@@ -61,6 +62,8 @@ pub(super) async fn stream(
         return client.queued(assistant, &scope, &head).await;
     }
     let answer = match client.position {
+        // The page would show the message below another question.
+        Position::Message if !is_named && !shows(assistant, &head).await? => None,
         Position::Message => client.message(assistant, &scope, &head).await?,
         Position::After { cursor, field } => client.after(assistant, &scope, &head, cursor, field).await?,
         // A client that names no epoch has nothing of the message.
@@ -298,6 +301,12 @@ impl Client {
         run_headers::add(&mut response, name);
         response
     }
+}
+
+/// Returns `true` if the branch of the chat that is shown is that of a run.
+async fn shows(assistant: &Assistant, head: &RunHead) -> Result<bool, Rejection> {
+    let Some(conversations) = assistant.conversations() else { return Ok(false) };
+    Ok(conversations.shows(head).await.map_err(|error| store_failed(&error))?)
 }
 
 /// Returns `true` if a run has ended so recently that its client may have missed the end.

@@ -5,7 +5,9 @@ use std::time::Duration;
 
 use http::Response;
 use omniassist_server::core::FinishReason;
+use omniassist_server::store::Change;
 
+use super::elsewhere::get;
 use super::outage::Unsteady;
 use super::own_store::Own;
 use super::*;
@@ -310,4 +312,71 @@ async fn an_answer_that_ends_while_a_client_connects_is_shown_once() {
     assert_eq!(kinds(&seen).last(), Some(&"RUN_FINISHED"));
     assert_eq!(settled(&runs.store).await, RunState::Finished);
     drop(body);
+}
+
+/// The answer arrives between the look at the run and the read of its journal.
+#[tokio::test(start_paused = true)]
+async fn a_run_that_is_answered_while_a_client_connects_is_followed_to_its_end() {
+    let (store, own) = (MemoryStore::new(), Own::default());
+    let slow = Turn::delay(Duration::from_secs(5)).then(text("In Kiel."));
+    let model = ScriptedProvider::new().turn(call("show", json!({"order": 17}))).turn(slow);
+    let show = Tool::front_end_with_schema("show", "Shows an order", json!({"type": "object"}));
+    let builder = Assistant::builder(model).tool(show).store(store.clone()).conversations(own.clone());
+    let assistant = builder.build().unwrap();
+    post(&assistant, &ask("m1", "Where is order 17?")).await;
+    assert_eq!(settled(&store).await, RunState::Waiting);
+    let head = store.find(&scope(), Which::Chat("c")).await.unwrap().unwrap();
+    let path = format!("/runs/{}/obligations/{}", head.run, head.obligations[0].call);
+    own.load_ms.store(200, Ordering::SeqCst);
+    let answer = async {
+        tokio::time::sleep(Duration::from_millis(100)).await;
+        send(&assistant, &path, "ada", &json!({"output": "shown"})).await
+    };
+    let seen = async { events(&read(connect(&assistant, "/ag-ui/connect", "ada").await).await) };
+    let (seen, answered) = tokio::join!(seen, answer);
+    assert!(answered.status().is_success(), "{:?}", answered.status());
+    assert_eq!(kinds(&seen).last(), Some(&"RUN_FINISHED"), "{seen:?}");
+    assert!(shown(&seen).1.ends_with("In Kiel."), "{seen:?}");
+}
+
+/// The page has gone back to the first branch of a question that it has edited.
+#[tokio::test(start_paused = true)]
+async fn the_run_of_another_branch_is_not_shown() {
+    let waits = call("refund", json!({"order": 17}));
+    let goes_on = Turn::text("Half of").then(Turn::pending());
+    for (turn, state) in [(waits, RunState::Waiting), (goes_on, RunState::Running)] {
+        let store = MemoryStore::new();
+        let model = ScriptedProvider::new().turn(text("In Kiel.")).turn(turn);
+        let refund = Tool::new("refund", "Refunds an order", || async { Ok::<_, ToolError>("refunded") })
+            .requires_approval(Approval::always());
+        let build = |model: ScriptedProvider| {
+            Assistant::builder(model).tool(refund.clone()).store(store.clone()).build().unwrap()
+        };
+        let assistant = build(model);
+        post(&assistant, &ask("m1", "Where is order 17?")).await;
+        settled(&store).await;
+        let mut change = Change::default();
+        change.head = messages(&store).await.last().map(|last| last.id.clone());
+        let _body = open(&assistant, &ask("m1", "Refund order 17")).await;
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        let found = store.find(&scope(), Which::Chat("c")).await.unwrap().unwrap();
+        assert_eq!(found.state, state);
+        // The branch of the run is shown first.
+        assert_eq!(get(&assistant, "/c/stream").await.status(), StatusCode::OK, "{state:?}");
+        store.save(&scope(), "c", &change).await.unwrap();
+
+        for server in [&assistant, &build(ScriptedProvider::new())] {
+            let seen = events(&read(connect(server, "/ag-ui/connect", "ada").await).await);
+            let (said, deltas) = shown(&seen);
+            assert_eq!(
+                (said.concat().as_str(), deltas.as_str()),
+                ("Where is order 17?In Kiel.", ""),
+                "{seen:?}"
+            );
+            let end = seen.last().unwrap();
+            assert_eq!(end["type"], "RUN_FINISHED", "{seen:?}");
+            assert!(!serde_json::to_string(&seen).unwrap().contains("refund"), "{seen:?}");
+            assert_eq!(get(server, "/c/stream").await.status(), StatusCode::NO_CONTENT, "{state:?}");
+        }
+    }
 }

@@ -10,6 +10,7 @@ use omniassist_core::message::{Message, Role};
 use omniassist_core::{Error, RunEvent, Text};
 use tokio::time::{Instant, sleep};
 
+use super::conversations::Conversations;
 use super::lease::LEASE;
 use super::message::{message_id, messages};
 use super::view::View;
@@ -17,7 +18,7 @@ use crate::engine::Assistant;
 use crate::engine::stores::Stores;
 use crate::engine::stores::journal;
 use crate::engine::stores::refused;
-use crate::store::{RunId, RunState, Scope, Which, Window};
+use crate::store::{RunHead, RunId, RunState, Scope, Which, Window};
 
 /// The time between two looks at a run that no instance drives yet.
 const LOOK: Duration = Duration::from_millis(250);
@@ -42,34 +43,39 @@ impl Assistant {
     pub(crate) async fn connect(&self, scope: &Scope, chat: &str) -> Result<Option<Connection>, Error> {
         let Some(stores) = self.stores() else { return Ok(None) };
         let until = Instant::now() + LEASE + LOOK;
-        // A run whose server has stopped goes on here as soon as the lease of that server has ended.
-        let head = loop {
-            let head = self.find_run(scope, Which::Chat(chat)).await?;
-            let Some(running) = head.as_ref().filter(|head| head.state == RunState::Running) else {
-                break head;
+        let (mut messages, rest) = loop {
+            let head = self.find_run(scope, Which::Chat(chat)).await?.filter(|head| head.state.is_live());
+            let Some(head) = head else {
+                let Some(messages) = load(stores, scope, chat).await? else { return Ok(None) };
+                break (messages, None);
             };
-            let Some((id, events, view)) = self.live_events(stores, scope, running.run).await? else {
-                if Instant::now() >= until {
-                    return Err(Error::store_unavailable(LEASE));
+            if head.state == RunState::Waiting {
+                let Some(messages) = load(stores, scope, chat).await? else { return Ok(None) };
+                let rest = self.leg_events(scope, head.run, None).await?;
+                // The run may have got its answer since.
+                if let Some(rest) = rest.filter(|rest| rest.is_over && rest.epoch == head.epoch) {
+                    let is_shown = is_branch_of(stores, &head, messages.last()).await?;
+                    break (messages, is_shown.then_some(rest));
                 }
-                sleep(LOOK).await;
-                continue;
-            };
-            let Some(mut messages) = load(stores, scope, chat).await? else { return Ok(None) };
-            // The message may be stored by now, with text that the viewer has not seen.
-            if let Some(at) = messages.iter().position(|message| message.id == id) {
-                messages.truncate(at);
+            } else if let Some((id, events, view)) = self.live_events(stores, scope, head.run).await? {
+                let Some(mut messages) = load(stores, scope, chat).await? else { return Ok(None) };
+                // The message may be stored by now, with text that the viewer has not seen.
+                if let Some(at) = messages.iter().position(|message| message.id == id) {
+                    messages.truncate(at);
+                } else if !is_branch_of(stores, &head, messages.last()).await? {
+                    view.detach();
+                    break (messages, None);
+                }
+                return Ok(Some(Connection { messages, events, view: Some(view) }));
             }
-            return Ok(Some(Connection { messages, events, view: Some(view) }));
+            // A run whose server has stopped goes on here as soon as the lease of that server has ended.
+            if Instant::now() >= until {
+                return Err(Error::store_unavailable(LEASE));
+            }
+            sleep(LOOK).await;
         };
-        let Some(mut messages) = load(stores, scope, chat).await? else { return Ok(None) };
-        let waiting = head.filter(|head| head.state == RunState::Waiting);
         let last = messages.pop_if(|last| last.role == Role::Assistant);
         let mut events = last.as_ref().map(message_events).unwrap_or_default();
-        let rest = match waiting {
-            Some(head) => self.leg_events(scope, head.run, None).await?,
-            None => None,
-        };
         match rest {
             // The message has the answers to earlier questions. The journal has the questions as they were asked.
             Some(rest) => events.extend(rest.events.into_iter().filter(is_asked)),
@@ -110,6 +116,12 @@ async fn load(stores: &Stores, scope: &Scope, chat: &str) -> Result<Option<Vec<M
     let loaded = loaded.map_err(|error| refused::by_store(&error))?;
     let read = loaded.map(|conversation| messages(&conversation.messages)).transpose();
     read.map_err(|error| refused::by_store(&error))
+}
+
+/// Returns `true` if the branch that ends with this message is that of a run.
+async fn is_branch_of(stores: &Arc<Stores>, head: &RunHead, last: Option<&Message>) -> Result<bool, Error> {
+    let conversations = Conversations { stores: Arc::clone(stores) };
+    conversations.is_branch_of(head, last).await.map_err(|error| refused::by_store(&error))
 }
 
 /// Returns `true` for the events of a leg that say what the client has to answer, and for the end.

@@ -316,6 +316,35 @@ impl Conversations {
         Ok(Some(loaded))
     }
 
+    /// Returns `true` if the branch that is shown is that of a run.
+    pub(crate) async fn shows(&self, run: &RunHead) -> Result<bool, StoreError> {
+        let window = Window { at_most: 1, ..Window::default() };
+        let loaded = self.load_of(&run.scope, &run.chat, &window).await?;
+        let last = loaded.and_then(|mut loaded| loaded.messages.pop());
+        self.is_branch_of(run, last.map(|last| last.message).as_ref()).await
+    }
+
+    /// Returns `true` if the branch that ends with this message is that of a run: it has the message of the run, or its
+    /// question. Without messages, it is that of each run.
+    pub(super) async fn is_branch_of(
+        &self,
+        run: &RunHead,
+        last: Option<&Message>,
+    ) -> Result<bool, StoreError> {
+        let id = message_id(run.run);
+        let Some(last) = last.filter(|last| last.id != id) else { return Ok(true) };
+        if let Some(question) = self.stores.live_in(run).and_then(|leg| leg.shown.parent) {
+            return Ok(last.id == question);
+        }
+        if last.role == Role::Assistant {
+            return self.is_written(run, &last.id).await;
+        }
+        // Where another instance drives the run, its question is not known. No message of the run follows it yet.
+        let window = Window { branch: Branch::Leaf(id), at_most: 1, ..Window::default() };
+        let written = self.stores.conversations.load(&run.scope, &run.chat, &window).await?;
+        Ok(written.is_none_or(|written| written.messages.is_empty()))
+    }
+
     /// Returns `true` if a run that goes on writes this message.
     async fn is_written(&self, run: &RunHead, id: &Text) -> Result<bool, StoreError> {
         if *id == message_id(run.run) {

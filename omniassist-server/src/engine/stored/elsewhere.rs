@@ -93,7 +93,7 @@ impl Assistant {
         // The other instance has begun it.
         tail.admit(Admission::Granted);
         let earlier = earlier.map(Arc::new);
-        Ok(Some((ShownLeg { tail, earlier, state: None, from }, at)))
+        Ok(Some((ShownLeg { tail, earlier, parent: None, state: None, from }, at)))
     }
 }
 

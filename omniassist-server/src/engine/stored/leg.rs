@@ -142,7 +142,8 @@ impl Assistant {
         }
         let over = CancellationToken::new();
         let control = Arc::new(run.handle());
-        let shown = ShownLeg { tail: Arc::clone(&tail), earlier, state, from: leg.from };
+        let (parent, from) = (leg.parent.clone(), leg.from);
+        let shown = ShownLeg { tail: Arc::clone(&tail), earlier, parent, state, from };
         let live = LiveLeg { scope: leg.scope.clone(), shown, control, over: over.clone() };
         stores.insert(leg.writer.run, live);
         let task = Task {

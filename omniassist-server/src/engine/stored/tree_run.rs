@@ -170,7 +170,7 @@ impl TreeRun {
         tail.begin();
         tail.admit(Admission::Granted);
         let over = CancellationToken::new();
-        let shown = ShownLeg { tail: Arc::clone(&tail), earlier: None, state: None, from: at };
+        let shown = ShownLeg { tail: Arc::clone(&tail), earlier: None, parent: None, state: None, from: at };
         let (its_scope, its_control) = (scope.clone(), Arc::clone(&control));
         let leg = LiveLeg { scope: its_scope, shown, control: its_control, over: over.clone() };
         stores.insert(writer.run, leg);
