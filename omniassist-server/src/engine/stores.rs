@@ -4,6 +4,7 @@ pub(super) mod answers;
 mod flusher;
 pub(super) mod followed;
 pub(super) mod journal;
+pub(super) mod left_open;
 mod pieces;
 pub(super) mod queue;
 pub(super) mod refused;

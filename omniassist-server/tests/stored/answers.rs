@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use omniassist_server::store::Branch;
 use omniassist_server::tool::Args;
 use omniassist_server::{RunContext, WhenBusy};
 use schemars::JsonSchema;
@@ -11,6 +12,7 @@ use serde::Deserialize;
 use tokio::time::sleep;
 
 use super::drain::look;
+use super::elsewhere::{get, send};
 use super::own_store::Own;
 use super::*;
 
@@ -346,6 +348,83 @@ async fn an_imported_answer_that_is_posted_again_gets_what_followed_it() {
         }
     }
     assert_eq!(model.payloads().len(), 2);
+}
+
+/// Returns the call of the only message with one, whatever branch it is on.
+async fn stored_call(world: &World) -> Value {
+    let mut all = Window::default();
+    all.branch = Branch::All;
+    let conversation = world.chats.load(&scope(), "c", &all).await.unwrap().unwrap();
+    let bodies = conversation.messages.iter();
+    let bodies = bodies.map(|stored| serde_json::from_slice::<Value>(&stored.body).unwrap());
+    let mut parts = bodies.flat_map(|message| message["parts"].as_array().unwrap().clone());
+    parts.find(|part| part["toolCallId"].is_string()).unwrap()
+}
+
+const NO_ANSWERS: [(&str, &str); 2] = [("refund", "did not run"), ("show", "No result")];
+
+#[tokio::test(start_paused = true)]
+async fn the_question_of_a_stopped_run_is_not_left_open() {
+    for (tool, says) in NO_ANSWERS {
+        for has_own_store in [false, true] {
+            let world = World::new(tool, WhenBusy::Supersede, has_own_store).await;
+            send(&world.assistant, "/c/stop", &json!({})).await;
+            assert_eq!(settled(&world.runs).await, RunState::Stopped);
+            let call = stored_call(&world).await;
+            assert_eq!(call["state"], "output-error", "{call}");
+            assert!(call["errorText"].as_str().unwrap().contains(says), "{call}");
+            let stream = get(&world.assistant, "/c/stream").await.into_body().collect().await.unwrap();
+            let stream = String::from_utf8(stream.to_bytes().into()).unwrap();
+            assert!(!stream.contains("tool-approval-request") && stream.contains(says), "{stream}");
+            post(&world.assistant, &ask("u2", "What now?")).await;
+            let sent = format!("{:?}", world.model.payloads().last().unwrap().transcript);
+            assert!(sent.contains(says) && !sent.contains("unknown"), "{sent}");
+            assert_eq!(world.said().await, ["Do it", "", "What now?", "Two."]);
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_question_of_a_run_that_another_one_follows_is_not_left_open() {
+    for (tool, says) in NO_ANSWERS {
+        for has_own_store in [false, true] {
+            for (id, said) in
+                [("u2", ["Do it", "", "What now?", "Two."].as_slice()), ("u1", &["What now?", "Two."])]
+            {
+                let world = World::new(tool, WhenBusy::Supersede, has_own_store).await;
+                post(&world.assistant, &ask(id, "What now?")).await;
+                assert_eq!(settled(&world.runs).await, RunState::Finished);
+                let call = stored_call(&world).await;
+                assert_eq!(call["state"], "output-error", "{call}");
+                assert!(call["errorText"].as_str().unwrap().contains(says), "{call}");
+                assert_eq!(world.said().await, said);
+            }
+        }
+    }
+}
+
+/// One of two answers comes with the next message.
+#[tokio::test(start_paused = true)]
+async fn the_other_question_of_an_answered_message_is_not_left_open() {
+    let store = MemoryStore::new();
+    let show = |order: u32| call("show", json!({"order": order}));
+    let model = ScriptedProvider::new().turn(show(17).then(show(18))).turn(text("Two."));
+    let tool = Tool::front_end_with_schema("show", "Shows an order", json!({"type": "object"}));
+    let assistant = Assistant::builder(model).tool(tool).store(store.clone()).build().unwrap();
+    post(&assistant, &ask("u1", "Do it")).await;
+    assert_eq!(settled(&store).await, RunState::Waiting);
+    let mut page: Vec<_> =
+        messages(&store).await.iter().map(|message| serde_json::to_value(message).unwrap()).collect();
+    let parts = page[1]["parts"].as_array_mut().unwrap();
+    let answered = parts.iter_mut().find(|part| part["toolCallId"].is_string()).unwrap();
+    (answered["state"], answered["output"]) = ("output-available".into(), "In Kiel".into());
+    page.push(ask("u2", "What now?")["message"].clone());
+    post(&assistant, &json!({"id": "c", "messages": page})).await;
+    assert_eq!(settled(&store).await, RunState::Finished);
+    let stored = serde_json::to_value(&messages(&store).await[1]).unwrap();
+    let calls = stored["parts"].as_array().unwrap().iter().filter(|part| part["toolCallId"].is_string());
+    let states: Vec<_> = calls.map(|part| part["state"].as_str().unwrap().to_owned()).collect();
+    assert_eq!(states, ["output-available", "output-error"], "{stored}");
 }
 
 /// A model whose ids of calls are unique in one answer only.

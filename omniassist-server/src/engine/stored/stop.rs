@@ -17,6 +17,7 @@ use crate::engine::agent_records::AgentRecords;
 use crate::engine::end::SUPERSEDED;
 use crate::engine::stores::Stores;
 use crate::engine::stores::journal;
+use crate::engine::stores::left_open::settle_open;
 use crate::engine::stores::refused;
 use crate::one_line;
 use crate::store::{
@@ -194,7 +195,8 @@ impl Assistant {
         leg: &LastLeg,
         ends_of_agents: &[RunEvent],
     ) -> Result<Option<Change>, StoreError> {
-        if leg.records.is_empty() {
+        let has_waited = leg.records.is_empty();
+        if has_waited && leg.is_first() {
             return Ok(None);
         }
         let mut under_way: Vec<&Text> = Vec::new();
@@ -215,10 +217,18 @@ impl Assistant {
             let error_text = Text::from_static(UNKNOWN);
             collector.apply(&RunEvent::ToolError { call_id, error_text, provider_executed: false });
         }
-        let message = Some(collector.into_message()).filter(|message| !message.parts.is_empty());
-        let Some(message) = message else { return Ok(None) };
+        let mut message = collector.into_message();
+        if message.parts.is_empty() {
+            return Ok(None);
+        }
+        settle_open(&mut message);
         let parent = answered(stores, head, &leg.input).await?;
-        Ok(Some(Change::messages([stored_message(&message, parent)?])))
+        let mut change = Change::messages([stored_message(&message, parent)?]);
+        if has_waited {
+            // The message is stored. The user may show another branch since.
+            change.head = None;
+        }
+        Ok(Some(change))
     }
 
     /// Returns a stored message.

@@ -5,6 +5,7 @@ use omniassist_core::run::ToolCatalog;
 use omniassist_core::{JsonText, RunRequest, Text, ToolSide};
 use serde::{Deserialize, Serialize};
 
+use super::left_open::is_left_open;
 use crate::store::{Received, RunHead, RunState, SignalKind, StoreError};
 
 /// The error of an approved call whose run ends without it.
@@ -59,7 +60,7 @@ impl PostedAnswers {
             let answer =
                 known.and_then(|known| Some((known, Answer::of(&part.state, side_of(known, tools)?)?)));
             if let Some((known, answer)) = answer {
-                let is_given = answer.is_given(&known.state);
+                let is_given = !is_left_open(&known.state) && answer.is_given(&known.state);
                 is_known = Some(is_known.unwrap_or(true) && is_given);
                 differ |= !is_given && !awaits_answer(&known.state);
             }
@@ -76,7 +77,8 @@ pub(in crate::engine) fn owed(
     tools: &dyn ToolCatalog,
 ) -> Vec<(Text, Answer)> {
     let answer = |open: &ToolPart| {
-        let posted = posted.tools().find(|part| part.call_id == open.call_id && part.name == open.name)?;
+        let mut posted = posted.tools().filter(|part| !is_left_open(&part.state));
+        let posted = posted.find(|part| part.call_id == open.call_id && part.name == open.name)?;
         Some((open.call_id.clone(), Answer::of(&posted.state, side_of(open, tools)?)?))
     };
     let step = stored.parts.get(stored.last_step()..).unwrap_or_default();
@@ -161,6 +163,7 @@ pub(in crate::engine) fn answers_of(signals: &[Received]) -> Result<Vec<(Text, A
 
 fn awaits_answer(state: &ToolState) -> bool {
     matches!(state, ToolState::InputAvailable { .. } | ToolState::ApprovalRequested { .. })
+        || is_left_open(state)
 }
 
 /// Returns `true` if the client settles the call. Only the server can give the result of a call that it runs itself.
@@ -170,7 +173,7 @@ fn is_open(part: &ToolPart, tools: &dyn ToolCatalog) -> bool {
         _ if part.provider_executed => false,
         ToolState::InputAvailable { .. } => is_front_end,
         ToolState::ApprovalRequested { .. } => true,
-        _ => false,
+        _ => is_left_open(&part.state),
     }
 }
 
