@@ -26,8 +26,8 @@ use crate::CancellationToken;
 use crate::afs::{Afs, AfsHistory};
 use crate::engine::end::STOPPED;
 use crate::store::{
-    Begun, Change, Claim, Claimed, ConversationStore, InstanceId, NewRun, Notice, RunHead, RunId, RunState,
-    RunStore, Saved, Scope, StoreError, TailCache, TailOf, Wake, Writer,
+    Begun, Change, Claim, Claimed, ConversationStore, InstanceId, NewRun, NotSaved, Notice, RunHead, RunId,
+    RunState, RunStore, Saved, Scope, StoreError, TailCache, TailOf, Wake, Writer,
 };
 use crate::sync::lock;
 use answers::Answer;
@@ -138,7 +138,7 @@ impl Stores {
     }
 
     /// Saves the message of a run that ends in a store of conversations that is not the store of runs. A change that is refused
-    /// is logged, and the run ends without it.
+    /// is logged unless the conversation was deleted, and the run ends without it.
     ///
     /// # Errors
     ///
@@ -150,7 +150,9 @@ impl Stores {
         chat: &str,
         change: &Change,
     ) -> Result<(), StoreError> {
-        if let Saved::Refused(refusal) = self.conversations.save(scope, chat, change).await? {
+        if let Saved::Refused(refusal) = self.conversations.save(scope, chat, change).await?
+            && refusal != NotSaved::Deleted
+        {
             tracing::error!(run_id = %run, ?refusal, "a run ends without its message, which the store refuses");
         }
         Ok(())

@@ -28,6 +28,7 @@ enum Kind {
     Incompatible,
     MissingKey,
     Invalid,
+    Gone,
     Other,
 }
 
@@ -65,6 +66,11 @@ impl StoreError {
     /// Creates the error of a call that breaks the contract of its method.
     pub fn invalid(source: impl Into<BoxError>) -> Self {
         Self::new(Kind::Invalid, source)
+    }
+
+    /// Creates the error of a call for a run or a conversation that was deleted meanwhile.
+    pub fn gone(source: impl Into<BoxError>) -> Self {
+        Self::new(Kind::Gone, source)
     }
 
     /// Creates any other error.
@@ -118,6 +124,12 @@ impl StoreError {
     pub fn is_invalid(&self) -> bool {
         self.kind == Kind::Invalid
     }
+
+    /// Returns `true` if the run or the conversation of the call was deleted meanwhile.
+    #[must_use]
+    pub fn is_gone(&self) -> bool {
+        self.kind == Kind::Gone
+    }
 }
 
 impl fmt::Display for StoreError {
@@ -130,6 +142,7 @@ impl fmt::Display for StoreError {
             Kind::Incompatible => "The store is not one that this version can use.",
             Kind::MissingKey => "The content of the store is encrypted with another key.",
             Kind::Invalid => "The store was called with invalid values.",
+            Kind::Gone => "The store no longer has this.",
             Kind::Other => "The store failed.",
         })
     }

@@ -97,9 +97,8 @@ impl Assistant {
         run: RunId,
     ) -> Result<Option<(Text, Vec<RunEvent>, View)>, Error> {
         let Some((_, Some(leg))) = self.revived(stores, scope, run).await? else { return Ok(None) };
-        let (records, at) = journal::records_after(&*stores.runs, scope, run, leg.from)
-            .await
-            .map_err(|error| refused::by_store(&error))?;
+        let read = journal::records_after(&*stores.runs, scope, run, leg.from).await;
+        let Some((records, at)) = refused::unless_gone(read)? else { return Ok(None) };
         let id = leg.earlier.as_ref().map_or_else(|| message_id(run), |earlier| earlier.id.clone());
         let replay =
             leg.earlier.as_deref().map_or_else(Replay::new, |earlier| Replay::new().continuing(earlier));

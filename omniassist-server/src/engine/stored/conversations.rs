@@ -353,7 +353,10 @@ impl Conversations {
         // A run can continue the last message of an imported conversation.
         let continued = match self.stores.live_in(run) {
             Some(leg) => leg.shown.earlier.as_ref().map(|earlier| earlier.id.clone()),
-            None => journal::message_of(&*self.stores.runs, &run.scope, run.run).await?,
+            None => match journal::message_of(&*self.stores.runs, &run.scope, run.run).await {
+                Err(error) if error.is_gone() => None,
+                found => found?,
+            },
         };
         Ok(continued.as_ref() == Some(id))
     }

@@ -46,8 +46,8 @@ impl Assistant {
         if let Some(leg) = stores.followed.leg(head) {
             return Ok(Some(leg));
         }
-        let read = self.leg_elsewhere(stores, head).await.map_err(|error| refused::by_store(&error))?;
-        Ok(read.map(|(leg, at)| {
+        let read = refused::unless_gone(self.leg_elsewhere(stores, head).await)?;
+        Ok(read.flatten().map(|(leg, at)| {
             let (leg, begins) = stores.followed.insert(head, leg, at);
             if begins {
                 stores.spawn(read_followed(Arc::downgrade(stores)));

@@ -219,7 +219,9 @@ impl Assistant {
             Failed::Store(error) if may_pass => Err(refused::by_store(&error)),
             Failed::Refused(error) if may_pass => Err(error),
             Failed::Store(error) => {
-                tracing::error!(run_id = %run, "a run cannot be continued; it is given up");
+                if !error.is_gone() {
+                    tracing::error!(run_id = %run, "a run cannot be continued; it is given up");
+                }
                 let answer = refused::by_store(&error);
                 // A later beat tries again.
                 self.give_up(stores, &claimed, Ending::Interrupted).await.ok();
@@ -414,7 +416,7 @@ fn request_of(
     earlier: Option<Message>,
 ) -> Result<RunRequest, StoreError> {
     let conversation =
-        conversation.ok_or_else(|| StoreError::other("the conversation is not in the store"))?;
+        conversation.ok_or_else(|| StoreError::gone("the conversation is not in the store"))?;
     let mut request = input.into_request(chat);
     request.messages = message::messages(&conversation.messages)?;
     if let Some(earlier) = earlier {

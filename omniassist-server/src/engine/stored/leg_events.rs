@@ -129,7 +129,7 @@ impl Assistant {
                 rest.is_over = rest.events.last().is_some_and(RunEvent::is_terminal);
             },
         );
-        read.await.map_err(|error| refused::by_store(&error))?;
+        let Some(()) = refused::unless_gone(read.await)? else { return Ok(None) };
         rest.is_over |= was_stopped_in_queue(&head);
         // An instance that has lost its run may not know that yet. Its own events are none of the epoch that claimed the run.
         let is_lost = |leg: &ShownLeg| !leg.tail.is_copy() && leg.tail.epoch() < rest.epoch;

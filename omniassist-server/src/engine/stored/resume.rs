@@ -47,9 +47,8 @@ impl Assistant {
         let (queue, read, ahead) = match &leg {
             Some(leg) => {
                 let shown = leg.tail.begun().await;
-                let (mut records, at) = journal::records_after(&*stores.runs, scope, run, leg.from)
-                    .await
-                    .map_err(|error| refused::by_store(&error))?;
+                let read = journal::records_after(&*stores.runs, scope, run, leg.from).await;
+                let Some((mut records, at)) = refused::unless_gone(read)? else { return Ok(None) };
                 let shown = shown.after(at.events);
                 let ahead = shown.len();
                 let record = |event| Record::from(Content::Event(event));
@@ -61,7 +60,10 @@ impl Assistant {
                 (replay.events(&records), at, ahead)
             }
             None if head.state.is_ended() || head.state == RunState::Waiting => {
-                (self.ended_events(stores, scope, &head).await?, Position::default(), 0)
+                match self.ended_events(stores, scope, &head).await? {
+                    Some(events) => (events, Position::default(), 0),
+                    None => return Ok(None),
+                }
             }
             None => return Ok(None),
         };
@@ -112,21 +114,21 @@ impl Assistant {
         }
     }
 
-    /// Returns the events that build the message of a run that has ended, from the stored message.
+    /// Returns the events that build the message of a run that has ended, from the stored message. `None` if the run was
+    /// deleted.
     async fn ended_events(
         &self,
         stores: &Stores,
         scope: &Scope,
         head: &RunHead,
-    ) -> Result<Vec<RunEvent>, Error> {
-        let (events, _) = journal::after(&*stores.runs, scope, head.run, Position::default(), None)
-            .await
-            .map_err(|error| refused::by_store(&error))?;
+    ) -> Result<Option<Vec<RunEvent>>, Error> {
+        let read = journal::after(&*stores.runs, scope, head.run, Position::default(), None).await;
+        let Some((events, _)) = refused::unless_gone(read)? else { return Ok(None) };
         let id = events.iter().find_map(|event| match event {
             RunEvent::Start { message_id, .. } => Some(message_id.clone()),
             _ => None,
         });
-        let Some(id) = id else { return Ok(events) };
+        let Some(id) = id else { return Ok(Some(events)) };
         let mut message =
             self.stored(stores, scope, &head.chat, &id).await.map_err(|error| refused::by_store(&error))?;
         // The user may have changed the state of a component since.
@@ -137,6 +139,6 @@ impl Assistant {
             None => vec![RunEvent::Start { message_id: id, metadata: None }],
         };
         shown.extend(events.into_iter().rfind(RunEvent::is_terminal));
-        Ok(shown)
+        Ok(Some(shown))
     }
 }

@@ -151,6 +151,7 @@ impl Assistant {
         let runs = &*stores.runs;
         let read = match claimed.input == OF_TREE {
             // A tree writes no message.
+            Err(error) if error.is_gone() => return Ok(()),
             true => journal::end_of(runs, &head.scope, head.run).await.map(|end| (end.events, None)),
             false => LastLeg::read(runs, claimed).await.map(|leg| (leg.at.events, Some(leg))),
         };

@@ -206,6 +206,7 @@ impl View {
                     self.read = position;
                     is_new
                 }
+                Err(error) if error.is_gone() => false,
                 Err(error) => {
                     let error = one_line::chain(&error);
                     tracing::error!(run_id = %self.run, %error, "a journal cannot be read; its viewer is cut");

@@ -66,7 +66,7 @@ pub(in crate::engine) async fn for_each_segment(
     loop {
         let question = [TailOf::new(scope.clone(), run, position.segments)];
         let tail = runs.read(&question, PIECE).await?.into_iter().next().flatten();
-        let tail = tail.ok_or_else(|| StoreError::other("the run is not in the store"))?;
+        let tail = tail.ok_or_else(|| StoreError::gone("the run is not in the store"))?;
         for segment in &tail.segments {
             position = Position::after(segment);
             take(segment, records_of(segment)?, position);
