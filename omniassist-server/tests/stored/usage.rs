@@ -10,6 +10,7 @@ use omniassist_server::throttle::{Grant, InMemoryTokenBudget, LimitFuture, Reser
 use omniassist_server::{Price, Prices};
 use tokio::sync::Notify;
 
+use super::elsewhere::{get, read, send};
 use super::restart::{begin_and_stop, restart, runtime, stored, stuck_after};
 use super::*;
 
@@ -197,4 +198,55 @@ fn a_run_that_goes_on_after_a_restart_spends_its_budget() {
     let (state, stored, (left, _)) = restarted_with(1);
     assert_eq!((state, left), (RunState::Failed, 1), "no budget, no call: {stored}");
     assert!(!stored.contains("Done."), "{stored}");
+}
+
+/// Returns the state of the run of the chat, and the input tokens that its route reports.
+async fn reported(assistant: &Assistant, store: &MemoryStore) -> (String, Value) {
+    let head = store.find(&scope(), Which::Chat("c")).await.unwrap().unwrap();
+    let run: Value =
+        serde_json::from_str(&read(get(assistant, &format!("/runs/{}", head.run)).await).await).unwrap();
+    (run["state"].as_str().unwrap().to_owned(), run["usage"]["inputTokens"].clone())
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_usage_of_a_run_has_what_it_used_before_it_waited() {
+    let store = MemoryStore::new();
+    let call = |order: u32| call("refund", json!({"order": order}));
+    let model = ScriptedProvider::new()
+        .turn(call(17).then(call(18)).then(Turn::usage(100, 10)))
+        .turn(text("Done.").then(Turn::usage(100, 10)))
+        .with_model("gpt-5-mini");
+    let prices = Prices::new().model("gpt-5-mini", Price::per_million_tokens(1.0, 2.0));
+    let refund = refund().requires_approval(Approval::always());
+    let assistant =
+        Assistant::builder(model).tool(refund).store(store.clone()).prices(prices).build().unwrap();
+    post(&assistant, &ask("m1", "Refund it")).await;
+    assert_eq!(settled(&store).await, RunState::Waiting);
+    let head = store.find(&scope(), Which::Chat("c")).await.unwrap().unwrap();
+    for (asked, state, tokens) in
+        head.obligations.iter().zip(["waiting", "finished"]).zip([100, 200]).map(|((a, s), t)| (a, s, t))
+    {
+        assert_eq!(reported(&assistant, &store).await, ("waiting".to_owned(), json!(100)));
+        let path = format!("/runs/{}/obligations/{}", head.run, asked.call);
+        send(&assistant, &path, &json!({"approved": true})).await;
+        settled(&store).await;
+        assert_eq!(reported(&assistant, &store).await, (state.to_owned(), json!(tokens)));
+    }
+    let stored = messages(&store).await.pop().unwrap();
+    assert_eq!(stored.metadata.unwrap()["usage"]["inputTokens"], 200);
+    // Each call is counted once for the user.
+    assert_eq!(usage(&assistant).await[0].usage, calls(2, 1));
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_usage_of_a_stopped_run_has_the_steps_that_it_completed() {
+    let store = MemoryStore::new();
+    let model = ScriptedProvider::new()
+        .turn(call("refund", json!({})).then(Turn::usage(100, 10)))
+        .turn(Turn::text("Half").then(Turn::pending()));
+    let assistant = Assistant::builder(model).tool(refund()).store(store.clone()).build().unwrap();
+    let _body = open(&assistant, &ask("m1", "Refund it")).await;
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    send(&assistant, "/c/stop", &json!({})).await;
+    assert_eq!(reported(&assistant, &store).await, ("stopped".to_owned(), json!(100)));
 }

@@ -117,7 +117,7 @@ impl Assistant {
         // The run still waits for other answers.
         let queue = VecDeque::from([
             RunEvent::Start { message_id: message, metadata: None },
-            RunEvent::Finish { reason: FinishReason::ToolCalls, usage: Usage::default() },
+            RunEvent::Finish { reason: FinishReason::ToolCalls, usage: message::usage_of(&head) },
         ]);
         Ok(View::new(stores, scope.clone(), head.run, queue, Position::default(), None))
     }
@@ -298,7 +298,7 @@ impl Assistant {
         failpoint::hit("go_on.loaded");
         let written = (!leg.records.is_empty()).then(|| leg.collector().into_message());
         let RunHead { scope, chat, .. } = head;
-        let LastLeg { input, from, at, records, earlier, waiting } = leg;
+        let LastLeg { input, from, at, records, earlier, waiting, usage } = leg;
         let (mut leaf, is_queued) = (input.leaf.clone(), is_first && input.was_queued());
         let mut request = match is_queued {
             true => input.into_post(chat.clone())?,
@@ -323,7 +323,7 @@ impl Assistant {
         let records = (!records.is_empty()).then_some(records);
         let built = agent.build_leg(writer.run, start, records, true)?;
         failpoint::hit("go_on.built");
-        let leg = Leg { writer, scope: scope.clone(), chat, parent: Some(leaf), from, at };
+        let leg = Leg { writer, scope: scope.clone(), chat, parent: Some(leaf), from, at, usage };
         let tail = agent.spawn_leg(stores, built, leg);
         Ok(View::new(stores, scope, writer.run, VecDeque::new(), at, Some(tail)))
     }

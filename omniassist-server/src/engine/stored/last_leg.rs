@@ -2,12 +2,14 @@
 
 use std::mem;
 
-use omniassist_core::Text;
+use omniassist_core::event::Usage;
 use omniassist_core::journal::{Content, Record, of_run};
 use omniassist_core::message::{Message, MessageCollector};
+use omniassist_core::{RunEvent, Text};
 
 use super::answer_signal::latest_input;
 use super::input::Input;
+use super::message::usage_of;
 use crate::engine::agent_records::{AgentRecords, WaitingAgents};
 use crate::engine::stores::answers::{Answer, answers_of, apply_answers};
 use crate::engine::stores::journal::{self, Position};
@@ -30,6 +32,8 @@ pub(super) struct LastLeg {
     pub(super) earlier: Option<Message>,
     /// The agents that waited for the user before the leg.
     pub(super) waiting: WaitingAgents,
+    /// The usage of the run before the leg.
+    pub(super) usage: Usage,
 }
 
 impl LastLeg {
@@ -53,6 +57,7 @@ impl LastLeg {
             records: Vec::new(),
             earlier,
             waiting: WaitingAgents::new(),
+            usage: usage_of(&claimed.head),
         };
         let head = &claimed.head;
         journal::for_each_segment(runs, &head.scope, head.run, start, |_, records, at| {
@@ -75,6 +80,17 @@ impl LastLeg {
     /// Returns `true` if the run has not waited yet.
     pub(super) fn is_first(&self) -> bool {
         self.from == Position::default()
+    }
+
+    /// Returns the usage of the run up to the last step that is complete.
+    pub(super) fn usage_so_far(&self) -> Usage {
+        let mut sum = self.usage;
+        for content in of_run(&self.records) {
+            if let Content::Event(RunEvent::StepFinish { usage, .. }) = content {
+                sum.add(usage);
+            }
+        }
+        sum
     }
 
     /// Returns a collector of the message, with the records of the leg.

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use http::Extensions;
+use omniassist_core::event::Usage;
 use omniassist_core::journal::{Content, Record, of_run};
 use omniassist_core::message::{Message, Role};
 use omniassist_core::{JsonText, RunRequest, Text};
@@ -62,6 +63,8 @@ pub(super) struct Leg {
     pub(super) from: Position,
     /// The end of the journal.
     pub(super) at: Position,
+    /// The usage of the run before the leg.
+    pub(super) usage: Usage,
 }
 
 impl Assistant {
@@ -124,7 +127,7 @@ impl Assistant {
         run.start(continued.as_ref(), &message_id, posted);
         let earlier = continued.clone().map(Arc::new);
         let new = || Message { id: message_id, role: Role::Assistant, parts: Vec::new(), metadata: None };
-        let mut recorder = Recorder::new(leg.at.events, continued.unwrap_or_else(new));
+        let mut recorder = Recorder::new(leg.at.events, continued.unwrap_or_else(new)).after(leg.usage);
         for content in of_run(records.as_deref().unwrap_or_default()) {
             match content {
                 Content::Event(event) => recorder.replay(event),

@@ -1,7 +1,9 @@
+use bytes::Bytes;
+use omniassist_core::event::Usage;
 use omniassist_core::message::read;
 use omniassist_core::{JsonText, Limits, Message, Text};
 
-use crate::store::{RunId, StoreError, StoredMessage};
+use crate::store::{RunHead, RunId, StoreError, StoredMessage};
 
 /// Returns a message as a store keeps it: the JSON of the AI SDK's `UIMessage`, with the provider's state.
 ///
@@ -33,6 +35,17 @@ pub(super) fn message(stored: &StoredMessage) -> Result<Message, StoreError> {
 /// Returns an error if one of them cannot be read.
 pub(super) fn messages(stored: &[StoredMessage]) -> Result<Vec<Message>, StoreError> {
     stored.iter().map(message).collect()
+}
+
+/// Returns the usage of a run as a store keeps it.
+pub(super) fn stored_usage(usage: &Usage) -> Option<Bytes> {
+    serde_json::to_vec(usage).ok().map(Bytes::from)
+}
+
+/// Returns the usage that a run was last settled with.
+pub(super) fn usage_of(head: &RunHead) -> Usage {
+    let stored = head.usage.as_ref().and_then(|usage| serde_json::from_slice(usage).ok());
+    stored.unwrap_or_default()
 }
 
 /// Returns messages as one JSON array.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use http::Extensions;
+use omniassist_core::event::Usage;
 use omniassist_core::message::Role;
 use omniassist_core::run::Trigger;
 use omniassist_core::{Error, ErrorCode, RunRequest, Text};
@@ -267,7 +268,8 @@ impl Assistant {
         // The first segment is that of `begin`.
         let at = Position { segments: 1, events: 0 };
         let NewRun { run, scope, chat, .. } = new;
-        let leg = Leg { writer, scope: scope.clone(), chat, parent: Some(leaf), from: at, at };
+        let (parent, usage) = (Some(leaf), Usage::default());
+        let leg = Leg { writer, scope: scope.clone(), chat, parent, from: at, at, usage };
         let tail = self.spawn_leg(stores, built, leg);
         Ok(View::new(stores, scope, run, VecDeque::new(), at, Some(tail)))
     }

@@ -2,6 +2,7 @@
 
 use bytes::Bytes;
 use omniassist_core::RunEvent;
+use omniassist_core::event::Usage;
 use omniassist_core::journal::{Record, SegmentWriter};
 use omniassist_core::message::{Message, MessageCollector};
 
@@ -18,6 +19,10 @@ pub(super) struct Recorder {
     /// Events that are shown after the next commit: a consequence, and those after it.
     held: Vec<RunEvent>,
     message: MessageCollector,
+    /// The usage of the run before the leg.
+    before: Usage,
+    /// The usage of the run up to the last step that is complete.
+    usage: Usage,
     /// The event that ended the run.
     terminal: Option<RunEvent>,
 }
@@ -31,17 +36,32 @@ impl Recorder {
             shown: Vec::new(),
             held: Vec::new(),
             message: MessageCollector::continuing(message),
+            before: Usage::default(),
+            usage: Usage::default(),
             terminal: None,
         }
     }
 
+    /// Sets the usage of the run before the leg. Default: none.
+    pub(super) fn after(self, before: Usage) -> Self {
+        Self { before, usage: before, ..self }
+    }
+
     /// Applies an event that the journal has.
     pub(super) fn replay(&mut self, event: &RunEvent) {
+        if let RunEvent::StepFinish { usage, .. } = event {
+            self.usage.add(usage);
+        }
         self.message.apply(event);
     }
 
-    pub(super) fn take(&mut self, event: RunEvent, is_consequence: bool) {
-        self.message.apply(&event);
+    pub(super) fn take(&mut self, mut event: RunEvent, is_consequence: bool) {
+        // The driver knows only the leg.
+        if let RunEvent::Finish { usage, .. } = &mut event {
+            usage.add(&self.before);
+            self.usage = *usage;
+        }
+        self.replay(&event);
         self.take_unread(event, is_consequence);
     }
 
@@ -81,6 +101,11 @@ impl Recorder {
 
     pub(super) fn terminal(&self) -> Option<&RunEvent> {
         self.terminal.as_ref()
+    }
+
+    /// Returns the usage of the run so far.
+    pub(super) fn usage(&self) -> Usage {
+        self.usage
     }
 
     pub(super) fn message(&self) -> Message {

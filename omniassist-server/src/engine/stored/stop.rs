@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use omniassist_core::event::{FinishReason, RunErrorCode, Usage};
+use omniassist_core::event::{FinishReason, RunErrorCode};
 use omniassist_core::journal::{Content, SegmentWriter};
 use omniassist_core::message::{Message, Role};
 use omniassist_core::{Error, RunEvent, Text};
@@ -11,7 +11,7 @@ use tokio::time::{Instant, sleep, timeout};
 
 use super::input::{Input, OF_TREE};
 use super::last_leg::LastLeg;
-use super::message::{message, stored_message};
+use super::message::{message, stored_message, stored_usage};
 use crate::engine::Assistant;
 use crate::engine::agent_records::AgentRecords;
 use crate::engine::end::SUPERSEDED;
@@ -137,21 +137,10 @@ impl Assistant {
     ) -> Result<(), StoreError> {
         let Claimed { writer, head, .. } = claimed;
         let mut segment = SegmentWriter::new();
-        let event = match ending {
-            Ending::Interrupted => {
-                RunEvent::Finish { reason: FinishReason::Interrupted, usage: Usage::default() }
-            }
-            Ending::Failed => {
-                let code = RunErrorCode::InvalidRequest;
-                RunEvent::Error { code, message: Text::from_static(code.safe_message()) }
-            }
-            _ => RunEvent::Abort { reason: Text::from_static(reason) },
-        };
         // A journal that cannot be read is kept, and its run ends without a message.
         let runs = &*stores.runs;
         let read = match claimed.input == OF_TREE {
             // A tree writes no message.
-            Err(error) if error.is_gone() => return Ok(()),
             true => journal::end_of(runs, &head.scope, head.run).await.map(|end| (end.events, None)),
             false => LastLeg::read(runs, claimed).await.map(|leg| (leg.at.events, Some(leg))),
         };
@@ -162,7 +151,20 @@ impl Assistant {
                 tracing::error!(run_id = %head.run, %error, "the journal of a run cannot be read");
                 (0, None)
             }
+            Err(error) if error.is_gone() => return Ok(()),
             Err(error) => return Err(error),
+        };
+        let usage = leg.as_ref().map(LastLeg::usage_so_far);
+        let event = match ending {
+            Ending::Interrupted => {
+                let usage = usage.unwrap_or_default();
+                RunEvent::Finish { reason: FinishReason::Interrupted, usage }
+            }
+            Ending::Failed => {
+                let code = RunErrorCode::InvalidRequest;
+                RunEvent::Error { code, message: Text::from_static(code.safe_message()) }
+            }
+            _ => RunEvent::Abort { reason: Text::from_static(reason) },
         };
         let agents = leg.as_ref().map(|leg| AgentRecords::split(leg.records.clone()).1);
         let ends: Vec<_> = agents.into_iter().flat_map(AgentRecords::into_ends).collect();
@@ -179,6 +181,7 @@ impl Assistant {
         let events = u32::try_from(events).unwrap_or(u32::MAX);
         let last = Segment::new(*writer, head.head + 1, SegmentKind::End, events, data);
         let mut end = Settled::new(last, ending);
+        end.usage = usage.as_ref().and_then(stored_usage);
         if let (Some(change), false) = (&change, stores.is_one) {
             stores.save_end(head.run, &head.scope, &head.chat, change).await?;
         }

@@ -7,14 +7,13 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use bytes::Bytes;
 use omniassist_core::event::RunErrorCode;
 use omniassist_core::journal::Record;
 use omniassist_core::{RunEvent, Text};
 use tokio::task::yield_now;
 use tokio::time::{Instant, Sleep, sleep, sleep_until, timeout};
 
-use super::message::stored_message;
+use super::message::{stored_message, stored_usage};
 use super::notices::Notices;
 use super::obligations::obligations;
 use super::recorder::Recorder;
@@ -318,15 +317,9 @@ impl Task {
         failpoint::hit("task.settle.start");
         let message = self.recorder.message();
         let obligations = obligations(&message);
-        let mut usage = None;
         let ending = match self.recorder.terminal() {
-            Some(RunEvent::Finish { usage: spent, .. }) => {
-                usage = serde_json::to_vec(spent).ok().map(Bytes::from);
-                match obligations.is_empty() {
-                    true => Ending::Finished,
-                    false => Ending::Waiting(obligations),
-                }
-            }
+            Some(RunEvent::Finish { .. }) if obligations.is_empty() => Ending::Finished,
+            Some(RunEvent::Finish { .. }) => Ending::Waiting(obligations),
             Some(RunEvent::Abort { .. }) => Ending::Stopped,
             _ => Ending::Failed,
         };
@@ -337,7 +330,7 @@ impl Task {
         let (mut last, _) = self.recorder.segment(self.writer, self.at, kind);
         last.used = self.used();
         let mut end = Settled::new(last, ending);
-        end.usage = usage;
+        end.usage = stored_usage(&self.recorder.usage());
         if !message.parts.is_empty() {
             match stored_message(&message, self.parent.clone()) {
                 Ok(message) => end.change = Some(Change::messages([message])),
