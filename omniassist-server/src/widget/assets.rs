@@ -3,15 +3,15 @@
 use super::asset::Asset;
 
 /// The name of the folder of the modules, which changes with each of them.
-pub(super) const FOLDER: &str = "bea3aece7a51";
+pub(super) const FOLDER: &str = "4c717155296a";
 
 /// The module that a page loads at once.
 pub(super) static ENTRY: Asset = Asset {
     name: "widget.js",
-    integrity: "sha384-qeYCrZ+exS96bhBKY2EZ38c+recZU/FlQ3JkGAx9io3FWgLQvovib8GoBE0P9r1z",
-    identity: include_bytes!("../../assets/widget/widget-bea3aece7a51.js"),
-    gzip: include_bytes!("../../assets/widget/widget-bea3aece7a51.js.gz"),
-    brotli: include_bytes!("../../assets/widget/widget-bea3aece7a51.js.br"),
+    integrity: "sha384-HqxPhbh0He8y92lvVgHgSLEWM+m5JZHk8Odchs3eeNZI3d08/8Ek0D84ZPbJbM05",
+    identity: include_bytes!("../../assets/widget/widget-4c717155296a.js"),
+    gzip: include_bytes!("../../assets/widget/widget-4c717155296a.js.gz"),
+    brotli: include_bytes!("../../assets/widget/widget-4c717155296a.js.br"),
 };
 
 /// The modules that it loads when they are needed.
@@ -25,11 +25,11 @@ Asset {
     brotli: include_bytes!("../../assets/widget/ar-EQKDI7CM.js.br"),
 },
 Asset {
-    name: "client-KH7IG5DA.js",
-    integrity: "sha384-2B9uLL6waA39Dm+QtA/n7ugur3Lm9zZAPVB0x4hNO3EuOZlh0S8CVU4K0gxREt07",
-    identity: include_bytes!("../../assets/widget/client-KH7IG5DA.js"),
-    gzip: include_bytes!("../../assets/widget/client-KH7IG5DA.js.gz"),
-    brotli: include_bytes!("../../assets/widget/client-KH7IG5DA.js.br"),
+    name: "client-JHDQ32UZ.js",
+    integrity: "sha384-juxijCr7IvWIVqmYV9p+olBOWM1jyGXYlbSP6cK6aaKzjviu0IjIk7+CH2U1vrz4",
+    identity: include_bytes!("../../assets/widget/client-JHDQ32UZ.js"),
+    gzip: include_bytes!("../../assets/widget/client-JHDQ32UZ.js.gz"),
+    brotli: include_bytes!("../../assets/widget/client-JHDQ32UZ.js.br"),
 },
 Asset {
     name: "component-NNNZ4ND6.js",
@@ -61,7 +61,7 @@ Asset {
 },
 Asset {
     name: "page-U5RSIE6M.js",
-    integrity: "sha384-4iKYvyf3Jfv0tzFobwrYnVMVhkJ/Wi5k13YODuUk2u3C/mSEqjI+w3Fxmu/iCaYY",
+    integrity: "sha384-kJuvz/BWcMB+ejoxs/OUx59PDH78PlzpwnwBy8yqvMgM/4gmRcmkyIQeTJYbnIUU",
     identity: include_bytes!("../../assets/widget/page-U5RSIE6M.js"),
     gzip: include_bytes!("../../assets/widget/page-U5RSIE6M.js.gz"),
     brotli: include_bytes!("../../assets/widget/page-U5RSIE6M.js.br"),

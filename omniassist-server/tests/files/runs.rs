@@ -263,10 +263,11 @@ async fn the_url_of_a_file_begins_with_the_mount_of_the_first_server() {
     sleep(Duration::from_secs(1)).await;
     first.shutdown().await;
 
-    let model =
-        ScriptedProvider::new().turn(text("Other.")).turn(call("export", json!({}))).turn(text("Done."));
-    let second = AssistantService::new(server(model));
-    Answer::of(second.handle(post("other")).await).await;
+    let second = AssistantService::new(server(
+        ScriptedProvider::new().turn(call("export", json!({}))).turn(text("Done.")),
+    ));
+    // The lease begins with the first request.
+    Answer::of(second.handle(request("ann", "GET", "/threads", String::new())).await).await;
     let scope = Scope::new("ann");
     while store.find(&scope, Which::Chat("shop")).await.unwrap().unwrap().state == RunState::Running {
         sleep(Duration::from_millis(10)).await;

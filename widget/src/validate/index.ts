@@ -52,7 +52,7 @@ export function validateMessages(value: unknown): { messages: Message[] } {
     expect(Array.isArray(parts), place, 'an array of parts');
     parts.forEach((part: unknown, at) => checkPart(object(part, `${place}[${at}]`), `${place}[${at}]`));
     parts.forEach((part: Members, at) => {
-      if (isCall(part)) checkRepeated(part, calls, `${path}.parts[${at}].toolCallId`);
+      if (isCall(part)) checkRepeated(part, calls, parts, `${path}.parts[${at}].toolCallId`);
     });
     return [{ ...message, id: id || `msg-${index}`, role, parts }];
   });
@@ -77,7 +77,9 @@ function checkCall(part: Members, path: string): void {
     checkTexts(part.approval, `${path}.approval`);
     const approval = object(part.approval, `${path}.approval`);
     text(approval, 'id', `${path}.approval`);
-    expect(state === 'approval-requested' || isBoolean(approval.approved), `${path}.approval.approved`, 'a boolean');
+    // A client that resumed the stream knows only the request, and that the call was denied.
+    const isOptional = state === 'approval-requested' || (state === 'output-denied' && !('approved' in approval));
+    expect(isOptional || isBoolean(approval.approved), `${path}.approval.approved`, 'a boolean');
   }
   if (state === 'output-available') optionalBoolean(part, 'preliminary', path);
   if (state === 'output-error') text(part, 'errorText', path);
@@ -88,13 +90,19 @@ function checkCall(part: Members, path: string): void {
   optionalBoolean(part, 'providerExecuted', path);
 }
 
-/** A call may be repeated unchanged. Of an unfinished and a finished version, the finished one counts. */
-function checkRepeated(part: Members, calls: Map<string, Members>, path: string): void {
+/**
+ * A call may be repeated unchanged, and in another state in the same message. Of an unfinished and a finished version, the
+ * finished one counts.
+ */
+function checkRepeated(part: Members, calls: Map<string, Members>, parts: unknown[], path: string): void {
   const id = part.toolCallId as string;
   const earlier = calls.get(id);
   const isStreaming = (call: Members): boolean => call.state === 'input-streaming' && nameOf(call) === nameOf(part);
+  const isCopy = (call: Members): boolean =>
+    parts.includes(call) && nameOf(call) === nameOf(part) && JSON.stringify(call.input) === JSON.stringify(part.input);
   if (!earlier || isStreaming(earlier)) calls.set(id, part);
-  else expect(isStreaming(part) || JSON.stringify(part) === JSON.stringify(earlier), path, 'a unique id');
+  else if (part.input === undefined || !isCopy(earlier))
+    expect(isStreaming(part) || JSON.stringify(part) === JSON.stringify(earlier), path, 'a unique id');
 }
 
 const isCall = ({ type }: Members): boolean => type === 'dynamic-tool' || /^tool-/.test(type as string);
