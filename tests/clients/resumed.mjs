@@ -261,8 +261,8 @@ const partsOf = ({ messages }) => (messages.at(-1).role === 'assistant' ? compar
 const isSettled = (chat) => chat.status === 'ready' || chat.status === 'error';
 
 /**
- * Returns messages without what differs between a page and the store: the store has complete texts only, and no approval
- * of a call that has its output.
+ * Returns messages without what differs between a page and the store: the store has complete texts only, no approval
+ * of a call that has its output, and no `requestReason`, which is in the metadata of the message.
  */
 const comparable = (messages) =>
   JSON.parse(JSON.stringify(messages)).map(({ parts, ...message }) => ({
@@ -270,7 +270,7 @@ const comparable = (messages) =>
     parts: parts.map(withArguments).map(plain).map(({ approval, ...part }) => ({
       ...(['text', 'reasoning'].includes(part.type) && { state: 'done' }),
       ...part,
-      ...(!part.state?.startsWith('output-') && { approval }),
+      ...(!part.state?.startsWith('output-') && { approval: approval && { ...approval, requestReason: undefined } }),
     })),
   }));
 
