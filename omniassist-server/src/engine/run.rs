@@ -290,7 +290,8 @@ pub struct RunOutcome {
     /// answered has one, and every step reported its tokens.
     pub cost: Option<Cost>,
     /// The reason for the end. It is [`ToolCalls`](FinishReason::ToolCalls) if the run waits for an approval or a front-end
-    /// tool. A job without a user offers neither with [`ClientAbilities::none`](omniassist_core::ClientAbilities::none).
+    /// tool. A job without a user offers neither with
+    /// [`ClientAbilities::none`](omniassist_core::run::ClientAbilities::none).
     pub reason: FinishReason,
     continued_parts: usize,
 }
