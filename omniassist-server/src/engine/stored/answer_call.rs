@@ -5,7 +5,7 @@ use std::sync::Arc;
 use http::Extensions;
 use omniassist_core::{Error, Text};
 
-use super::answer_signal::{answer_signal, is_same_answer};
+use super::answer_signal::answer_signal;
 use crate::engine::Assistant;
 use crate::engine::stores::Stores;
 use crate::engine::stores::answers::Answer;
@@ -59,8 +59,6 @@ impl Assistant {
         let scope = &head.scope;
         match stores.runs.signal(scope, head.run, signal).await.map_err(|error| refused::by_store(&error))? {
             Signalled::Taken => {}
-            // The server may have stopped before it continued the run.
-            Signalled::Repeats(given) if is_same_answer(&given.signal, signal) => {}
             Signalled::Repeats(_) => return Ok(Answered::Before),
             Signalled::Late | Signalled::Gone => return Ok(Answered::Late),
         }
