@@ -80,7 +80,7 @@ impl Assistant {
         for run in &left {
             if resumes && run.is_stored() {
                 drained.released += 1;
-                run.let_go();
+                run.mark_released();
             } else {
                 drained.ended += 1;
                 run.end(End::Shutdown);

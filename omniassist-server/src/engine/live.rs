@@ -232,12 +232,12 @@ impl LiveRun {
 
     /// Leaves a run that has not ended to the process that goes on with it.
     pub(super) fn release(&self) {
-        self.let_go();
+        self.mark_released();
         self.with(Driver::release);
     }
 
-    /// Lets another process go on with the run, unless the run ends before its driver is told.
-    pub(super) fn let_go(&self) {
+    /// Marks the run as released, unless it has ended.
+    pub(super) fn mark_released(&self) {
         if !self.is_over() {
             self.is_released.store(true, Ordering::Relaxed);
         }

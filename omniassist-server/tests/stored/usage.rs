@@ -39,9 +39,13 @@ fn calls(calls: u64, runs: u64) -> ModelUsage {
 }
 
 fn priced(store: &MemoryStore, model: ScriptedProvider) -> Assistant {
+    priced_with(store, model, refund())
+}
+
+fn priced_with(store: &MemoryStore, model: ScriptedProvider, refund: Tool) -> Assistant {
     let prices = Prices::new().model("gpt-5-mini", Price::per_million_tokens(1.0, 2.0));
     let model = model.with_model("gpt-5-mini");
-    Assistant::builder(model).tool(refund()).store(store.clone()).prices(prices).build().unwrap()
+    Assistant::builder(model).tool(refund).store(store.clone()).prices(prices).build().unwrap()
 }
 
 /// A server sends the name, and the key of a database's table has a limited size.
@@ -111,12 +115,8 @@ async fn a_run_that_waits_is_counted_once_with_all_its_calls() {
     let store = MemoryStore::new();
     let model = ScriptedProvider::new()
         .turn(call("refund", json!({})).then(Turn::usage(100, 10)))
-        .turn(text("Done.").then(Turn::usage(100, 10)))
-        .with_model("gpt-5-mini");
-    let prices = Prices::new().model("gpt-5-mini", Price::per_million_tokens(1.0, 2.0));
-    let refund = refund().requires_approval(Approval::always());
-    let assistant =
-        Assistant::builder(model).tool(refund).store(store.clone()).prices(prices).build().unwrap();
+        .turn(text("Done.").then(Turn::usage(100, 10)));
+    let assistant = priced_with(&store, model, refund().requires_approval(Approval::always()));
     post(&assistant, &ask("m1", "Refund it")).await;
     assert_eq!(settled(&store).await, RunState::Waiting);
     assert_eq!(usage(&assistant).await[0].usage, calls(1, 1));
@@ -214,12 +214,8 @@ async fn the_usage_of_a_run_has_what_it_used_before_it_waited() {
     let call = |order: u32| call("refund", json!({"order": order}));
     let model = ScriptedProvider::new()
         .turn(call(17).then(call(18)).then(Turn::usage(100, 10)))
-        .turn(text("Done.").then(Turn::usage(100, 10)))
-        .with_model("gpt-5-mini");
-    let prices = Prices::new().model("gpt-5-mini", Price::per_million_tokens(1.0, 2.0));
-    let refund = refund().requires_approval(Approval::always());
-    let assistant =
-        Assistant::builder(model).tool(refund).store(store.clone()).prices(prices).build().unwrap();
+        .turn(text("Done.").then(Turn::usage(100, 10)));
+    let assistant = priced_with(&store, model, refund().requires_approval(Approval::always()));
     post(&assistant, &ask("m1", "Refund it")).await;
     assert_eq!(settled(&store).await, RunState::Waiting);
     let head = store.find(&scope(), Which::Chat("c")).await.unwrap().unwrap();

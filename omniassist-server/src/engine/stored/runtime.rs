@@ -9,9 +9,9 @@ use crate::engine::Assistant;
 use crate::engine::stores::Stores;
 
 impl Assistant {
-    /// Sets the runtime of stored runs, of the lease of this process and of what else outlives its request. The first one
-    /// counts; without a store, none is asked for. For adapters of frameworks that end the runtime of a request before the
-    /// process ends.
+    /// Sets the runtime of stored runs, of the lease of this process and of what else outlives its request. The first
+    /// call sets it. Without a store, the function is not called. For adapters of frameworks that end the runtime of a request
+    /// before the process ends.
     #[doc(hidden)]
     pub fn run_stored_on(&self, runtime: impl FnOnce() -> Option<Handle>) {
         if let Some(stores) = self.stores()
