@@ -7,6 +7,7 @@ use std::process::Command;
 
 use crate::process;
 use crate::report::Outcome;
+use crate::workspace::target_folder;
 
 /// The oldest Node.js that the official clients run on.
 const NODE: u32 = 18;
@@ -89,7 +90,10 @@ pub(crate) fn provide(needs: &[Need]) -> Outcome {
         if !may_install() {
             return Err(format!("missing: {}. On Debian, as root: {line}", packages.join(", ")));
         }
-        process::run(Command::new("sh").args(["-c", &line]).env("DEBIAN_FRONTEND", "noninteractive"))?;
+        // Two checks of CI may install at the same time, and apt-get fails if another one runs.
+        let mut install = Command::new("flock");
+        install.arg(target_folder()?.join("apt.lock")).args(["sh", "-c", &line]);
+        process::run(install.env("DEBIAN_FRONTEND", "noninteractive"))?;
         let still = missing(needs);
         if !still.is_empty() {
             return Err(format!("installed, but not found: {}", still.join(", ")));
