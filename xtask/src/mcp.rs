@@ -10,8 +10,8 @@ use std::process::{Child, Command, Stdio};
 use crate::prerequisites::{self, Need};
 use crate::process::{run as execute, run_and_print};
 use crate::python;
-use crate::report::{Outcome, Report};
-use crate::suites::ADAPTERS;
+use crate::report::{Outcome, Repeated, Report};
+use crate::suites::{ADAPTERS, node_tests};
 use crate::widget::npm_ci;
 use crate::workspace::{build_binaries, root, target_folder};
 
@@ -29,7 +29,7 @@ pub(crate) fn run(report: &mut Report) {
     report.step("examples/mcp", || example(&assistant));
     let apps = root().join("tests/mcp/apps");
     if report.step("npm ci in tests/mcp/apps", || npm_ci(&apps)).is_some() {
-        report.step("apps in Chromium", || in_browser(&apps, &program));
+        report.tests("apps in Chromium", || in_browser(&apps, &program));
     }
     for version in VERSIONS {
         let name = format!("official suite, {version}, our client");
@@ -91,10 +91,9 @@ fn clients(folder: &Path, url: &str, program: &Path) -> Outcome {
 }
 
 /// Shows the apps of a server in Chromium: a hostile one, and one of the official SDK.
-fn in_browser(folder: &Path, program: &Path) -> Outcome {
+fn in_browser(folder: &Path, program: &Path) -> Outcome<Repeated> {
     let mut tests = node(folder);
-    tests.args(["--test", "--test-reporter=spec", "apps.test.mjs"]);
-    execute(tests.env("MCP_SERVED_BIN", program))
+    node_tests("mcp-apps", tests.arg("run.mjs").env("MCP_SERVED_BIN", program), execute)
 }
 
 fn python_client(url: &str) -> Outcome {

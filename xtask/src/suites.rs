@@ -250,7 +250,7 @@ fn streams() -> Outcome<PathBuf> {
 }
 
 /// Runs a suite for Node.js, which runs files with failed tests twice. The error names the tests that failed.
-fn node_tests(
+pub(crate) fn node_tests(
     name: &str,
     suite: &mut Command,
     run: impl FnOnce(&mut Command) -> Outcome,

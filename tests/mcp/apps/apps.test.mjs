@@ -58,10 +58,11 @@ async function start() {
   return { origin, stop: () => child.kill() };
 }
 
-/** Opens the page. `arrived` has the requests to other hosts. */
-async function open(t) {
+/** Opens the page in a context that `prepare` has changed. `arrived` has the requests to other hosts. */
+async function open(t, prepare) {
   const context = await browser.newContext();
   t.after(() => context.close());
+  await prepare?.(context);
   const arrived = [];
   await context.route(/\.test\//, async (route) => {
     const url = new URL(route.request().url());
@@ -126,16 +127,16 @@ test('a hostile app that is opened directly: 8 of 8 attacks are blocked', async 
 
 test('the same document without the policy: 8 of 8 attacks work, in a frame and opened directly', async (t) => {
   for (const way of ['frame', 'direct']) {
-    const { context, page, arrived } = await open(t);
-    const opened = way === 'direct' ? context.waitForEvent('page') : undefined;
     // The results leave the page before it is navigated away.
     let results;
-    await context.exposeFunction('report', (given) => (results = given));
-    await context.addInitScript(() => {
-      let kept;
-      Object.defineProperty(window, 'results', { get: () => kept, set: (given) => window.report((kept = given)) });
+    const { context, page, arrived } = await open(t, async (context) => {
+      await context.exposeFunction('report', (given) => (results = given));
+      await context.addInitScript(() => {
+        let kept;
+        Object.defineProperty(window, 'results', { get: () => kept, set: (given) => window.report((kept = given)) });
+      });
     });
-    await page.reload();
+    const opened = way === 'direct' ? context.waitForEvent('page') : undefined;
     if (way === 'direct') await page.evaluate(() => void window.open('/hostile.html'));
     else {
       await page.evaluate(() => {

@@ -1,0 +1,3 @@
+import { runSuite } from '../../lib/runner.mjs';
+
+runSuite(import.meta.url);
