@@ -170,13 +170,13 @@ fn agents_leave_the_cost_of_the_answers_above_them() {
 
 #[test]
 fn limits_of_zero_are_named() {
-    assert_eq!(TreeLimits::new().zero(), None);
-    assert_eq!(TreeLimits::new().tokens(0).zero(), Some("tokens"));
-    assert_eq!(TreeLimits::new().cost_micro_usd(0).zero(), Some("cost"));
-    assert_eq!(AgentBudget::new().cost_micro_usd(0).zero(), Some("cost"));
-    assert_eq!(TreeLimits::new().parallel(0).zero(), Some("parallel"));
-    assert_eq!(AgentBudget::new().zero(), None);
-    assert_eq!(AgentBudget::new().time(std::time::Duration::ZERO).zero(), Some("time"));
+    assert_eq!(TreeLimits::new().zero_limit(), None);
+    assert_eq!(TreeLimits::new().tokens(0).zero_limit(), Some("tokens"));
+    assert_eq!(TreeLimits::new().cost_micro_usd(0).zero_limit(), Some("cost"));
+    assert_eq!(AgentBudget::new().cost_micro_usd(0).zero_limit(), Some("cost"));
+    assert_eq!(TreeLimits::new().parallel(0).zero_limit(), Some("parallel"));
+    assert_eq!(AgentBudget::new().zero_limit(), None);
+    assert_eq!(AgentBudget::new().time(std::time::Duration::ZERO).zero_limit(), Some("time"));
 }
 
 /// An agent of a random tree.

@@ -69,31 +69,31 @@ impl TreeLimits {
 
     /// Returns the depth of the tree.
     #[must_use]
-    pub const fn deepest(&self) -> u32 {
+    pub const fn max_depth(&self) -> u32 {
         self.depth
     }
 
     /// Returns the tokens of the whole tree, if they are limited.
     #[must_use]
-    pub const fn most_tokens(&self) -> Option<u64> {
+    pub const fn max_tokens(&self) -> Option<u64> {
         self.tokens
     }
 
     /// Returns the cost of the whole tree in millionths of the currency, if it is limited.
     #[must_use]
-    pub const fn most_cost(&self) -> Option<u64> {
+    pub const fn max_cost(&self) -> Option<u64> {
         self.cost
     }
 
     /// Returns the number of agents that work for one agent at the same time.
     #[must_use]
-    pub const fn at_once(&self) -> usize {
+    pub const fn max_parallel(&self) -> usize {
         self.parallel
     }
 
     /// Returns the name of a limit that is zero, with which no agent could do anything.
     #[must_use]
-    pub fn zero(&self) -> Option<&'static str> {
+    pub fn zero_limit(&self) -> Option<&'static str> {
         let Self { tokens, cost, model_calls, agents, depth, children, parallel } = *self;
         first_zero(&[
             ("tokens", tokens == Some(0)),
@@ -155,19 +155,19 @@ impl AgentBudget {
 
     /// Returns the cost in millionths of the currency, if it is limited.
     #[must_use]
-    pub const fn most_cost(&self) -> Option<u64> {
+    pub const fn max_cost(&self) -> Option<u64> {
         self.cost
     }
 
     /// Returns the longest time.
     #[must_use]
-    pub const fn longest(&self) -> Duration {
+    pub const fn max_time(&self) -> Duration {
         self.time
     }
 
     /// Returns the name of a limit that is zero, with which the agent could do nothing.
     #[must_use]
-    pub fn zero(&self) -> Option<&'static str> {
+    pub fn zero_limit(&self) -> Option<&'static str> {
         first_zero(&[
             ("tokens", self.tokens == Some(0)),
             ("cost", self.cost == Some(0)),

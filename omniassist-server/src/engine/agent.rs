@@ -265,7 +265,7 @@ impl Agent {
         if self.description.trim().is_empty() {
             return refused("the description is empty");
         }
-        if let Some(zero) = self.budget.zero() {
+        if let Some(zero) = self.budget.zero_limit() {
             return refused(&format!("its budget allows no {zero}"));
         }
         if self.max_steps == Some(0) {

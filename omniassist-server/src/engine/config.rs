@@ -48,7 +48,7 @@ impl Config {
 
     /// Returns `true` if the tokens or the cost of each run are limited, also without agents.
     pub(super) fn limits_spending(&self) -> bool {
-        self.tree.most_tokens().is_some() || self.tree.most_cost().is_some()
+        self.tree.max_tokens().is_some() || self.tree.max_cost().is_some()
     }
 
     /// Returns a time that no run exceeds.

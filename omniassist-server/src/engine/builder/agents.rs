@@ -138,13 +138,13 @@ const DEEPEST: u32 = 8;
 
 fn check_tree(limits: &TreeLimits) -> Result<()> {
     let refused = |reason: String| Err(Error::configuration(format!("the limits of the tree: {reason}")));
-    if let Some(zero) = limits.zero() {
+    if let Some(zero) = limits.zero_limit() {
         return refused(format!("they allow no {zero}"));
     }
-    if limits.at_once() > tree::MOST {
+    if limits.max_parallel() > tree::MOST {
         return refused(format!("at most {} agents can work at the same time", tree::MOST));
     }
-    if limits.deepest() > DEEPEST {
+    if limits.max_depth() > DEEPEST {
         return refused(format!("the depth is at most {DEEPEST}"));
     }
     Ok(())

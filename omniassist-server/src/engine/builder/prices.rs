@@ -11,8 +11,8 @@ impl AssistantBuilder {
     /// Checks that each model has a price whose cost is limited: by the tree, by the budget of its agent, or by that of an
     /// agent that may ask it.
     pub(super) fn check_prices(setup: &Setup) -> Result<()> {
-        let of_tree = setup.config.tree.most_cost().is_some();
-        let is_limited = |agent: &NamedAgent| of_tree || agent.settings.budget.most_cost().is_some();
+        let of_tree = setup.config.tree.max_cost().is_some();
+        let is_limited = |agent: &NamedAgent| of_tree || agent.settings.budget.max_cost().is_some();
         let mut open: Vec<_> = setup.agents.values().filter(|agent| is_limited(agent)).collect();
         let mut known = BTreeSet::new();
         while let Some(agent) = open.pop() {

@@ -182,7 +182,7 @@ impl Agent<'_> {
     /// Works on the task while the agents below work, and waits for all. Returns what was written.
     async fn work_beside(&self, children: Vec<LedgerNode>) -> Result<String, Failure> {
         self.step(5);
-        let most = self.node.at_once();
+        let most = self.node.max_parallel();
         let mut waiting = children.into_iter();
         let child = |node: LedgerNode| -> Part<'_> {
             let work = explore(Arc::clone(self.tree), node);

@@ -418,7 +418,7 @@ impl Branch {
 
     /// Returns `true` if another agent may work for this one now.
     fn has_room(&self) -> bool {
-        self.children.iter().flatten().count() < self.tree.limits.at_once()
+        self.children.iter().flatten().count() < self.tree.limits.max_parallel()
     }
 
     /// Ends the agents that were asked by a call, or by all calls, and adds what they have used to the trace of the run.

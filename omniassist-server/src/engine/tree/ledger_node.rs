@@ -43,8 +43,8 @@ impl LedgerNode {
     }
 
     /// Returns the number of agents that work for one agent at the same time.
-    pub(in crate::engine) fn at_once(&self) -> usize {
-        self.tree.limits.at_once()
+    pub(in crate::engine) fn max_parallel(&self) -> usize {
+        self.tree.limits.max_parallel()
     }
 
     /// Returns the id of the agent.

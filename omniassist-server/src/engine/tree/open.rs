@@ -162,7 +162,7 @@ impl Branch {
         let node = lock(&self.tree.ledger).open(self.node, budget).map_err(refused)?;
         self.asked.push(question);
         let suspended = if ask.may_wait { self.suspended.remove(&ask.call_id) } else { None };
-        Ok(Place { node: Some(node), longest: budget.longest(), suspended })
+        Ok(Place { node: Some(node), longest: budget.max_time(), suspended })
     }
 
     fn place_of_call(&mut self, name: &Text, asked_by: &Text, call: &InnerCall) -> Result<Place, ToolError> {
