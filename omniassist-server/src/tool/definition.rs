@@ -39,9 +39,22 @@ use crate::visibility::Visibility;
 #[must_use = "a tool does nothing until it is registered"]
 pub struct Tool {
     pub(super) spec: ToolSpec,
-    pub(super) call: Option<Call>,
+    pub(super) settings: ToolSettings,
     pub(super) timeout: Option<Duration>,
     pub(super) max_output_bytes: Option<usize>,
+    pub(super) state: Vec<StateNeed>,
+    pub(super) arguments: Vec<&'static str>,
+    /// Boxed, because few tools are components.
+    pub(super) component: Option<Box<ComponentParts>>,
+    /// The tools that the actions of a component call, by the name of the action.
+    pub(super) actions: Vec<(Text, Tool)>,
+}
+
+/// The settings of a tool that a registration takes as they are.
+#[derive(Clone, Default)]
+pub(super) struct ToolSettings {
+    /// The function. `None` if the client runs the tool.
+    pub(super) call: Option<Call>,
     pub(super) approval: Option<Approval>,
     pub(super) summary: Option<Summary>,
     pub(super) tags: Vec<Text>,
@@ -51,12 +64,6 @@ pub struct Tool {
     pub(super) is_form: bool,
     pub(super) may_run_again: bool,
     pub(super) is_read_only: bool,
-    pub(super) state: Vec<StateNeed>,
-    pub(super) arguments: Vec<&'static str>,
-    /// Boxed, because few tools are components.
-    pub(super) component: Option<Box<ComponentParts>>,
-    /// The tools that the actions of a component call, by the name of the action.
-    pub(super) actions: Vec<(Text, Tool)>,
 }
 
 pub(crate) type Call = Arc<dyn Fn(ToolContext) -> ToolFuture + Send + Sync>;
@@ -65,18 +72,9 @@ impl Tool {
     fn from_spec(spec: ToolSpec, call: Option<Call>) -> Self {
         Self {
             spec,
-            call,
+            settings: ToolSettings { call, ..ToolSettings::default() },
             timeout: None,
             max_output_bytes: None,
-            approval: None,
-            summary: None,
-            tags: Vec::new(),
-            visibility: None,
-            rate_limits: Vec::new(),
-            is_always_loaded: false,
-            is_form: false,
-            may_run_again: false,
-            is_read_only: false,
             state: Vec::new(),
             arguments: Vec::new(),
             component: None,
@@ -186,8 +184,9 @@ impl Tool {
         mut self,
         around: impl Fn(Call, ToolContext) -> ToolFuture + Send + Sync + 'static,
     ) -> Self {
-        self.call =
-            self.call.map(|call| -> Call { Arc::new(move |context| around(Arc::clone(&call), context)) });
+        let call = self.settings.call.take();
+        self.settings.call =
+            call.map(|call| -> Call { Arc::new(move |context| around(Arc::clone(&call), context)) });
         self
     }
 
@@ -201,7 +200,7 @@ impl Tool {
     pub fn request_input() -> Self {
         let mut tool =
             Self::front_end_with_schema(form::REQUEST_INPUT, form::DESCRIPTION, form::arguments_schema());
-        tool.is_form = true;
+        tool.settings.is_form = true;
         tool
     }
 
@@ -215,7 +214,7 @@ impl Tool {
     /// Sets the policy that decides which calls need an approval. Registration fails for a front-end tool, whose client
     /// requests approval itself. Default: none.
     pub fn requires_approval(mut self, approval: Approval) -> Self {
-        self.approval = Some(approval);
+        self.settings.approval = Some(approval);
         self
     }
 
@@ -267,14 +266,14 @@ impl Tool {
         T: DeserializeOwned,
         S: Into<String>,
     {
-        self.summary = Some(Summary::new(summary));
+        self.settings.summary = Some(Summary::new(summary));
         self
     }
 
     /// Adds a tag, by which [`prepare`](crate::AssistantBuilder::prepare) can hide tools of a run. Neither models nor
     /// clients see it. Default: none.
     pub fn tag(mut self, tag: impl Into<Text>) -> Self {
-        self.tags.push(tag.into());
+        self.settings.tags.push(tag.into());
         self
     }
 
@@ -308,7 +307,7 @@ impl Tool {
     /// # let _ = Role::Viewer;
     /// ```
     pub fn visible_to(mut self, condition: impl Fn(&RunContext) -> bool + Send + Sync + 'static) -> Self {
-        self.visibility = Some(Visibility::new(condition));
+        self.settings.visibility = Some(Visibility::new(condition));
         self
     }
 
@@ -334,7 +333,7 @@ impl Tool {
     /// });
     /// ```
     pub fn rate_limit(mut self, limit: impl RateLimit) -> Self {
-        self.rate_limits.push(Arc::new(limit));
+        self.settings.rate_limits.push(Arc::new(limit));
         self
     }
 
@@ -342,7 +341,7 @@ impl Tool {
     /// Use it for the few tools that most conversations need. Front-end tools are always exempt. Default: deferred if
     /// there are many tools.
     pub fn always_loaded(mut self) -> Self {
-        self.is_always_loaded = true;
+        self.settings.is_always_loaded = true;
         self
     }
 
@@ -363,8 +362,8 @@ impl Tool {
     /// let tool = Tool::new("open_orders", "Counts the open orders", open_orders).read_only();
     /// ```
     pub fn read_only(mut self) -> Self {
-        (self.may_run_again, self.is_read_only) = (true, true);
-        self
+        self.settings.is_read_only = true;
+        self.idempotent()
     }
 
     /// States that a call which runs twice takes effect once. A call during which the server stopped is run again when its
@@ -386,7 +385,7 @@ impl Tool {
     /// let tool = Tool::new("refund_order", "Refunds an order", refund_order).idempotent();
     /// ```
     pub fn idempotent(mut self) -> Self {
-        self.may_run_again = true;
+        self.settings.may_run_again = true;
         self
     }
 

@@ -12,34 +12,24 @@ use omniassist_core::{
 use serde_json::Value;
 
 use super::component::{CheckedSchema, RegisteredComponent};
-use super::definition::Call;
-use super::label::{self, Summary};
+use super::definition::ToolSettings;
+use super::label;
 use super::output::OutputLimits;
 use super::schema::{self, ArgumentCheck, SchemaLimits};
 use super::state::StateMap;
-use super::{Approval, Tool, ToolContext, ToolError, ToolFuture, form};
-use crate::throttle::{self, Attempt, RateLimit};
-use crate::visibility::Visibility;
+use super::{Tool, ToolContext, ToolError, ToolFuture, form};
+use crate::throttle::{self, Attempt};
 use crate::{Error, Principal, RunContext};
 
 /// A tool in a [`ToolSnapshot`](super::ToolSnapshot). It has passed the checks of registration.
 pub struct RegisteredTool {
     spec: Arc<ToolSpec>,
-    call: Option<Call>,
+    settings: ToolSettings,
     check: ArgumentCheck,
     schema_limits: SchemaLimits,
     timeout: Duration,
     output: OutputLimits,
     max_unread_bytes: usize,
-    is_form: bool,
-    may_run_again: bool,
-    is_read_only: bool,
-    approval: Option<Approval>,
-    summary: Option<Summary>,
-    tags: Vec<Text>,
-    visibility: Option<Visibility>,
-    rate_limits: Vec<Arc<dyn RateLimit>>,
-    is_always_loaded: bool,
     source: Option<Text>,
     component: Option<Box<RegisteredComponent>>,
     /// The tools that the actions of a component call.
@@ -63,23 +53,15 @@ impl RegisteredTool {
     pub(super) fn check(tool: Tool, state: &Arc<StateMap>, limits: &Limits) -> Result<Self, Error> {
         let Tool {
             mut spec,
-            call,
+            settings,
             timeout,
             max_output_bytes,
-            approval,
-            summary,
-            tags,
-            visibility,
-            rate_limits,
-            is_always_loaded,
-            is_form,
-            may_run_again,
-            is_read_only,
             state: needs,
             arguments,
             component,
             actions,
         } = tool;
+        let is_front_end = settings.call.is_none();
         let name = spec.name.clone();
         let refuse = |reason: String| Error::invalid_tool(name.clone(), reason);
 
@@ -91,13 +73,13 @@ impl RegisteredTool {
             Some(format!(
                 "its function takes more than one `Args` (`{types}`); put the fields into one struct"
             ))
-        } else if approval.is_some() && call.is_none() {
+        } else if settings.approval.is_some() && is_front_end {
             Some("the client runs it, so the client asks for approval".to_owned())
-        } else if !rate_limits.is_empty() && call.is_none() {
+        } else if !settings.rate_limits.is_empty() && is_front_end {
             Some("the client runs it, so the server cannot limit how often it is called".to_owned())
-        } else if may_run_again && call.is_none() {
+        } else if settings.may_run_again && is_front_end {
             Some("the client runs it, so the server never runs it again".to_owned())
-        } else if spec.name == form::REQUEST_INPUT && !is_form {
+        } else if spec.name == form::REQUEST_INPUT && !settings.is_form {
             Some("this is the name of the built-in form; give the tool another name".to_owned())
         } else {
             needs.iter().find(|need| !state.contains(need)).map(|need| {
@@ -138,21 +120,7 @@ impl RegisteredTool {
         tool.timeout = timeout.unwrap_or(tool.timeout);
         tool.state = Some(Arc::clone(state));
         tool.output.max_bytes = max_output_bytes.unwrap_or(tool.output.max_bytes);
-        Ok(Self {
-            call,
-            is_form,
-            may_run_again,
-            is_read_only,
-            approval,
-            summary,
-            tags,
-            visibility,
-            rate_limits,
-            is_always_loaded,
-            component: component.map(Box::new),
-            actions: checked_actions,
-            ..tool
-        })
+        Ok(Self { settings, component: component.map(Box::new), actions: checked_actions, ..tool })
     }
 
     /// Checks a front-end tool that a client declares.
@@ -175,21 +143,12 @@ impl RegisteredTool {
     fn new(spec: Arc<ToolSpec>, check: ArgumentCheck, schema_limits: SchemaLimits, limits: &Limits) -> Self {
         Self {
             spec,
-            call: None,
+            settings: ToolSettings::default(),
             check,
             schema_limits,
             timeout: limits.tool_timeout,
             output: OutputLimits::new(limits.max_tool_output_bytes, limits.max_json_depth),
             max_unread_bytes: limits.max_unread_tool_bytes,
-            is_form: false,
-            may_run_again: false,
-            is_read_only: false,
-            approval: None,
-            summary: None,
-            tags: Vec::new(),
-            visibility: None,
-            rate_limits: Vec::new(),
-            is_always_loaded: false,
             source: None,
             component: None,
             actions: BTreeMap::new(),
@@ -223,14 +182,14 @@ impl RegisteredTool {
     /// Returns `true` if the tool summarises the arguments of its calls for people.
     #[must_use]
     pub fn has_summary(&self) -> bool {
-        self.summary.is_some()
+        self.settings.summary.is_some()
     }
 
     /// Returns `true` if a call during which the server stopped is run again: the tool is
     /// [read-only](Tool::read_only) or [idempotent](Tool::idempotent).
     #[must_use]
     pub fn may_run_again(&self) -> bool {
-        self.may_run_again
+        self.settings.may_run_again
     }
 
     /// Sets the source.
@@ -248,35 +207,35 @@ impl RegisteredTool {
     /// Returns `true` if the tool is [read-only](Tool::read_only).
     #[must_use]
     pub fn is_read_only(&self) -> bool {
-        self.is_read_only
+        self.settings.is_read_only
     }
 
     /// Returns the [tags](Tool::tag).
     #[must_use]
     pub fn tags(&self) -> &[Text] {
-        &self.tags
+        &self.settings.tags
     }
 
     /// Returns `true` if models are sent the tool without a search, however many there are.
     pub(super) fn is_eager(&self) -> bool {
-        self.is_always_loaded || self.spec.side == ToolSide::FrontEnd
+        self.settings.is_always_loaded || self.spec.side == ToolSide::FrontEnd
     }
 
     /// Returns the words by which a search finds the tool.
     pub(super) fn search_text(&self) -> SearchText {
         let spec = &self.spec;
         let text = SearchText::new(&spec.name, &spec.description);
-        let text = spec.title.iter().chain(&self.tags).fold(text, |text, label| text.label(label));
+        let text = spec.title.iter().chain(&self.settings.tags).fold(text, |text, label| text.label(label));
         spec.examples.iter().fold(text, |text, example| text.text(&example.request))
     }
 
     /// Returns `true` if only some callers see the tool.
     pub(super) fn is_conditional(&self) -> bool {
-        self.visibility.is_some()
+        self.settings.visibility.is_some()
     }
 
     pub(super) fn is_visible_to(&self, caller: &RunContext) -> bool {
-        self.visibility.as_ref().is_none_or(|visibility| visibility.holds(&self.spec.name, caller))
+        self.settings.visibility.as_ref().is_none_or(|visibility| visibility.holds(&self.spec.name, caller))
     }
 
     pub(super) fn output_limits(&self) -> OutputLimits {
@@ -328,7 +287,7 @@ impl RegisteredTool {
 
     /// Returns `true` if the user answers the call: in a form, or in a component.
     pub(crate) fn asks_user(&self) -> bool {
-        self.is_form || self.answer().is_some()
+        self.settings.is_form || self.answer().is_some()
     }
 
     /// Returns `true` if the tool is no component, or if a client that shows none can be sent its text.
@@ -348,7 +307,7 @@ impl RegisteredTool {
     }
 
     pub(super) fn gate(&self, arguments: &JsonText, principal: &Principal) -> Gate {
-        match &self.approval {
+        match &self.settings.approval {
             Some(approval) => {
                 let gate = approval.gate(&self.spec.name, arguments, principal);
                 label::complete(gate, &self.spec.name, self.label(Some(arguments)))
@@ -363,7 +322,7 @@ impl RegisteredTool {
 
     /// Returns the title, and the summary of these arguments.
     pub(super) fn label(&self, arguments: Option<&JsonText>) -> CallLabel {
-        let summary = self.summary.as_ref().zip(arguments);
+        let summary = self.settings.summary.as_ref().zip(arguments);
         CallLabel {
             title: self.spec.title.clone(),
             app: self.spec.app.clone(),
@@ -372,21 +331,21 @@ impl RegisteredTool {
     }
 
     pub(crate) fn is_form(&self) -> bool {
-        self.is_form
+        self.settings.is_form
     }
 
     /// Calls the function, if the limits of the tool allow it. Without limits, the part of the function before its first
     /// await runs at once.
     pub(super) fn call(&self, context: ToolContext) -> ToolFuture {
-        let Some(call) = &self.call else {
+        let Some(call) = &self.settings.call else {
             return Box::pin(std::future::ready(Err(ToolError::internal(
                 "a front-end tool has no function",
             ))));
         };
-        if self.rate_limits.is_empty() {
+        if self.settings.rate_limits.is_empty() {
             return call(context);
         }
-        let (call, limits) = (Arc::clone(call), self.rate_limits.clone());
+        let (call, limits) = (Arc::clone(call), self.settings.rate_limits.clone());
         Box::pin(async move {
             let attempt = Attempt::of_call(context.run(), context.tool_name(), context.arguments());
             throttle::check(&limits, &attempt).await.map_err(ToolError::throttled)?;

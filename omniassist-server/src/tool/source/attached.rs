@@ -75,7 +75,8 @@ impl Filter {
 
     /// Adds the condition of the source to that of a tool.
     pub(in crate::tool) fn applied_to(&self, mut tool: Tool) -> Tool {
-        tool.visibility = match (self.visibility.clone(), tool.visibility.take()) {
+        let own = tool.settings.visibility.take();
+        tool.settings.visibility = match (self.visibility.clone(), own) {
             (Some(of_source), Some(of_tool)) => {
                 let name = Text::from(tool.name());
                 Some(Visibility::new(move |caller| {
