@@ -3,9 +3,10 @@ use std::mem;
 use std::sync::Arc;
 
 use http::Extensions;
+#[cfg(doc)]
 use omniassist_core::event::RunErrorCode;
 use omniassist_core::message::{Message, Role};
-use omniassist_core::run::{DueApproval, RunConfig, due_approvals};
+use omniassist_core::run::{RunConfig, due_approvals};
 use omniassist_core::{ContextMessage, Limits, ModelOptions, RunRequest, Text, ToolChoice};
 
 use super::agent::{NamedAgent, NamedAgents};
@@ -16,7 +17,7 @@ use super::history::{Carried, WindowInput};
 use super::live::{ChatKey, LiveRuns};
 use super::origin::Origin;
 use super::plan::{Call, Planning};
-use super::preparation::{Preparation, prepare, prepare_scripted};
+use super::preparation::{Prepare, Unprepared, prepare, prepare_invalid, prepare_scripted};
 use super::run::Run;
 use super::script::Script;
 use super::setup::Setup;
@@ -159,9 +160,7 @@ impl Assistant {
             Ok(tools) => (tools, prepare),
             Err(error) => {
                 tracing::warn!(error = %one_line::chain(&error), "the request is not valid");
-                let refused: Prepare =
-                    |_, _, _, _, _, _| Box::pin(std::future::ready(Err(RunErrorCode::InvalidRequest.into())));
-                (ToolSnapshot::default(), refused)
+                (ToolSnapshot::default(), prepare_invalid)
             }
         };
         // The host is trusted.
@@ -365,7 +364,14 @@ impl Assistant {
         let planning = if is_inner { None } else { self.planning(&request, &call, &tools, unasked) };
         let posted =
             setup.config.may_have_window().then(|| Box::new(WindowInput { tools: tools.clone(), carried }));
-        let preparation = prepare(Arc::clone(&setup), self.agent.clone(), run.clone(), due, planning, posted);
+        let preparation = prepare(Unprepared {
+            setup: Arc::clone(&setup),
+            agent: self.agent.clone(),
+            run: run.clone(),
+            due,
+            planning,
+            posted,
+        });
         let (branch, seed) = if let Some(mut branch) = branch {
             branch.set_client(request.abilities, suspended);
             config.call_id_suffix = branch.call_id_suffix();
@@ -476,15 +482,6 @@ fn check_complete(request: &RunRequest) -> Result<(), omniassist_core::Error> {
     let expected = "the whole conversation, since the assistant has no history loader";
     Err(omniassist_core::Error::invalid_field("messages", expected, "nothing"))
 }
-
-pub(super) type Prepare = fn(
-    Arc<Setup>,
-    Option<Arc<NamedAgent>>,
-    RunContext,
-    Vec<DueApproval>,
-    Option<Box<Planning>>,
-    Option<Box<WindowInput>>,
-) -> Preparation;
 
 impl fmt::Debug for Assistant {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -4,8 +4,6 @@
 //! call of such a tool that succeeded. No other state is kept, so each server that goes on with the conversation finds the
 //! same agent, and a forged call has no effect, like any other forged result.
 
-use std::future::Future;
-use std::pin::Pin;
 use std::sync::Arc;
 
 use omniassist_core::message::{Message, Part, Role, ToolState};
@@ -15,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use super::agent::Agent;
 use super::plan::Call;
-use super::preparation::NotPrepared;
+use super::preparation::Preparation;
 use crate::RunContext;
 use crate::tool::{Args, Json, Tool, ToolError, ToolSnapshot};
 
@@ -159,7 +157,7 @@ pub(super) struct HandedOff {
 }
 
 /// The preparation of a run for another agent, as a future.
-pub(super) type HandingOff = Pin<Box<dyn Future<Output = Result<HandedOff, NotPrepared>> + Send>>;
+pub(super) type HandingOff = Preparation<HandedOff>;
 
 /// Prepares runs for the agents to which others hand off.
 pub(super) trait Successors: Send + Sync {

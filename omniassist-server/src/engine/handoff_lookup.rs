@@ -12,10 +12,10 @@ use omniassist_core::{Error, JsonText, RunRequest, Text, ToolSide, ToolSpec, Ver
 
 use super::agent::NamedAgent;
 use super::handoff::{self, Before, HandedOff, HandingOff, Handoffs, Successors};
-use super::preparation::NotPrepared;
+use super::preparation::{NotPrepared, contained};
 use super::{Assistant, verification};
 use crate::tool::ToolSnapshot;
-use crate::{Principal, RunContext, one_line, panics};
+use crate::{Principal, RunContext, one_line};
 
 /// A conversation that was verified.
 pub(super) struct Verified {
@@ -237,7 +237,7 @@ impl Assistant {
         let call = self.call(request, &tools);
         let planning = self.planning(request, &call, &tools, None);
         let (setup, agent, max_steps) = (Arc::clone(&self.setup), self.agent.clone(), self.max_steps());
-        let prepared = panics::catch_async("the preparation of an agent", async move {
+        Ok(contained("the preparation of an agent", async move {
             let mut next = HandedOff { run, call, tools, max_steps };
             if let Some(planning) = planning {
                 let plan = planning.plan(&setup.config.run_hooks, &setup.tools, &next.run).await?;
@@ -248,8 +248,7 @@ impl Assistant {
             next.call.system =
                 setup.system_prompt(next.call.system.take(), agent.as_deref(), &next.run).await?;
             Ok(next)
-        });
-        Ok(Box::pin(async { prepared.await.unwrap_or(Err(RunErrorCode::Internal.into())) }))
+        }))
     }
 }
 

@@ -1,6 +1,6 @@
 //! The work of a run before its first model call: prompt, context, stored files, metadata and approvals.
 
-use std::future::Future;
+use std::future::{Future, ready};
 use std::mem;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -21,7 +21,22 @@ use super::{shown_components, summary};
 use crate::{RunContext, one_line, panics};
 
 /// The preparation of a run, as a future that the run polls first.
-pub(super) type Preparation = Pin<Box<dyn Future<Output = Result<Prepared, NotPrepared>> + Send>>;
+pub(super) type Preparation<T = Prepared> = Pin<Box<dyn Future<Output = Result<T, NotPrepared>> + Send>>;
+
+/// A function that begins a preparation.
+pub(super) type Prepare = fn(Unprepared) -> Preparation;
+
+/// A run before its preparation.
+pub(super) struct Unprepared {
+    pub(super) setup: Arc<Setup>,
+    pub(super) agent: Option<Arc<NamedAgent>>,
+    pub(super) run: RunContext,
+    /// The approved calls.
+    pub(super) due: Vec<DueApproval>,
+    pub(super) planning: Option<Box<Planning>>,
+    /// The input of the window on the conversation. `None` without a window.
+    pub(super) posted: Option<Box<WindowInput>>,
+}
 
 /// The reason why a run does not begin.
 pub(super) enum NotPrepared {
@@ -59,15 +74,19 @@ pub(super) struct Prepared {
     pub(super) refused_approvals: Vec<RefusedApproval>,
 }
 
-pub(super) fn prepare(
-    setup: Arc<Setup>,
-    agent: Option<Arc<NamedAgent>>,
-    run: RunContext,
-    mut due: Vec<DueApproval>,
-    planning: Option<Box<Planning>>,
-    posted: Option<Box<WindowInput>>,
-) -> Preparation {
-    let prepared = panics::catch_async("the preparation of a run", async move {
+/// Makes a preparation of a future. A panic in it fails the run; `what` is the subject of the log line.
+pub(super) fn contained<T>(
+    what: &'static str,
+    prepared: impl Future<Output = Result<T, NotPrepared>> + Send + 'static,
+) -> Preparation<T> {
+    let prepared = panics::catch_async(what, prepared);
+    Box::pin(async { prepared.await.unwrap_or(Err(RunErrorCode::Internal.into())) })
+}
+
+/// Prepares a run whose model is asked.
+pub(super) fn prepare(unprepared: Unprepared) -> Preparation {
+    let Unprepared { setup, agent, run, mut due, planning, posted } = unprepared;
+    contained("the preparation of a run", async move {
         let config = &setup.config;
         let agent = agent.as_deref();
         let mut plan = match planning {
@@ -134,20 +153,13 @@ pub(super) fn prepare(
             plan,
             refused_approvals,
         })
-    });
-    Box::pin(async { prepared.await.unwrap_or(Err(RunErrorCode::Internal.into())) })
+    })
 }
 
 /// Prepares a run whose model is a script: the host plans it, and nothing is made that only a model reads.
-pub(super) fn prepare_scripted(
-    setup: Arc<Setup>,
-    _agent: Option<Arc<NamedAgent>>,
-    run: RunContext,
-    mut due: Vec<DueApproval>,
-    planning: Option<Box<Planning>>,
-    _posted: Option<Box<WindowInput>>,
-) -> Preparation {
-    let prepared = panics::catch_async("the preparation of a run", async move {
+pub(super) fn prepare_scripted(unprepared: Unprepared) -> Preparation {
+    let Unprepared { setup, run, mut due, planning, .. } = unprepared;
+    contained("the preparation of a run", async move {
         let mut plan = None;
         if let Some(planning) = planning {
             let mut planned = planning.plan(&setup.config.run_hooks, &setup.tools, &run).await?;
@@ -157,8 +169,12 @@ pub(super) fn prepare_scripted(
         shown_components::load(&run).await?;
         let refused_approvals = claim(&setup, due, &run).await;
         Ok(Prepared { plan, refused_approvals, ..Prepared::default() })
-    });
-    Box::pin(async { prepared.await.unwrap_or(Err(RunErrorCode::Internal.into())) })
+    })
+}
+
+/// Refuses a run whose request is not valid.
+pub(super) fn prepare_invalid(_: Unprepared) -> Preparation {
+    Box::pin(ready(Err(RunErrorCode::InvalidRequest.into())))
 }
 
 /// Claims the approved calls of a run, each of which may run once. Returns those that must not.
