@@ -22,6 +22,19 @@ use crate::{Cost, panics};
 /// Receives events, and decides after each one if more are wanted.
 pub(crate) type EventSink<'a> = &'a mut dyn FnMut(RunEvent) -> ControlFlow<()>;
 
+/// Returns the first event that `poll` passes to its sink, and `None` if it is ready without one.
+pub(super) fn poll_one(poll: impl FnOnce(EventSink<'_>) -> Poll<()>) -> Poll<Option<RunEvent>> {
+    let mut next = None;
+    let polled = poll(&mut |event| {
+        next = Some(event);
+        ControlFlow::Break(())
+    });
+    match next {
+        Some(event) => Poll::Ready(Some(event)),
+        None => polled.map(|()| None),
+    }
+}
+
 /// A run, as a stream of its events. It makes progress only while it is polled.
 ///
 /// The stream ends after exactly one of [`RunEvent::Finish`], [`RunEvent::Error`] and [`RunEvent::Abort`]. A run that is
@@ -129,15 +142,7 @@ impl Run {
 
     /// Polls for the next event. Returns `None` after the terminal one.
     pub(crate) fn poll_event(&mut self, cx: &mut Context<'_>) -> Poll<Option<RunEvent>> {
-        let mut next = None;
-        let polled = self.poll_events(cx, &mut |event| {
-            next = Some(event);
-            ControlFlow::Break(())
-        });
-        match next {
-            Some(event) => Poll::Ready(Some(event)),
-            None => polled.map(|()| None),
-        }
+        poll_one(|sink| self.poll_events(cx, sink))
     }
 
     /// Passes the events that are ready to `sink`, until it breaks. Returns `Pending` if there are or will be more events.

@@ -3,7 +3,6 @@
 use std::collections::VecDeque;
 use std::future::Future;
 use std::mem;
-use std::ops::ControlFlow;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, ready};
@@ -11,7 +10,7 @@ use std::task::{Context, Poll, ready};
 use omniassist_core::RunEvent;
 
 use crate::engine::Admission;
-use crate::engine::run::EventSink;
+use crate::engine::run::{EventSink, poll_one};
 use crate::engine::stores::Stores;
 use crate::engine::stores::journal::{self, Position};
 use crate::engine::stores::tail::{Polled, Tail};
@@ -140,15 +139,7 @@ impl View {
     /// Polls for the next event. Returns `None` after the last one. A view that ends without a terminal event is cut: the
     /// run may go on.
     pub(crate) fn poll_event(&mut self, cx: &mut Context<'_>) -> Poll<Option<RunEvent>> {
-        let mut next = None;
-        let polled = self.poll_events(cx, &mut |event| {
-            next = Some(event);
-            ControlFlow::Break(())
-        });
-        match next {
-            Some(event) => Poll::Ready(Some(event)),
-            None => polled.map(|()| None),
-        }
+        poll_one(|sink| self.poll_events(cx, sink))
     }
 
     /// Passes the events that are ready to `sink`, until it breaks. Returns `Pending` if there are or will be more events.
