@@ -5,7 +5,7 @@ use serde::{Serialize, Serializer};
 use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
-use crate::clock::now_ms;
+use crate::clock::{millis, now_ms};
 use crate::observe::RunEnd;
 use crate::{Cost, Principal, RunContext};
 
@@ -209,5 +209,5 @@ fn outcome_name<S: Serializer>(outcome: &RunEnd, serializer: S) -> Result<S::Ok,
 }
 
 fn milliseconds<S: Serializer>(duration: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_u64(u64::try_from(duration.as_millis()).unwrap_or(u64::MAX))
+    serializer.serialize_u64(millis(*duration))
 }

@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 use tokio::time::Instant;
 
 use crate::Cost;
-use crate::clock::now_ms;
+use crate::clock::{millis, now_ms};
 
 /// The optional keys of a message's metadata that a run reports.
 #[derive(Debug, Clone, Copy, Default)]
@@ -81,15 +81,11 @@ impl RunMetadata {
             let mut timing = Map::new();
             timing.insert("startedAt".to_owned(), self.started_at_ms.into());
             if let Some(first) = self.first_text {
-                timing.insert("firstTextMs".to_owned(), whole_ms(first.duration_since(self.started)).into());
+                timing.insert("firstTextMs".to_owned(), millis(first.duration_since(self.started)).into());
             }
-            timing.insert("totalMs".to_owned(), whole_ms(self.started.elapsed()).into());
+            timing.insert("totalMs".to_owned(), millis(self.started.elapsed()).into());
             metadata.insert("timing".to_owned(), timing.into());
         }
         metadata
     }
-}
-
-fn whole_ms(duration: std::time::Duration) -> u64 {
-    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }

@@ -1,10 +1,10 @@
 use std::sync::Arc;
-use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
 
 use super::{FileError, FileId, FileInfo, FileKey, FileWriter, Kind, Library, content_type, name};
-use crate::{Principal, clock};
+use crate::Principal;
+use crate::clock::{millis, now_ms};
 
 /// The maximum number of bytes that a store receives at once.
 pub(crate) const CHUNK_BYTES: usize = 64 * 1024;
@@ -110,15 +110,14 @@ impl Upload {
             self.open().await?;
         }
         let Some((media_type, writer)) = self.open.take() else { return Err(Kind::Empty.into()) };
-        let created_ms = clock::now_ms();
-        let in_ms = |lifetime: Duration| u64::try_from(lifetime.as_millis()).unwrap_or(u64::MAX);
+        let created_ms = now_ms();
         let info = FileInfo {
             id: self.key.id.clone(),
             media_type,
             name: self.name.take(),
             size: self.size,
             created_ms,
-            expires_ms: self.library.limits().lifetime.map(|life| created_ms.saturating_add(in_ms(life))),
+            expires_ms: self.library.limits().lifetime.map(|life| created_ms.saturating_add(millis(life))),
         };
         let owner = &self.key.owner;
         // Without the lock, two uploads could both use the room for one of them.

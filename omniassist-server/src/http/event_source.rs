@@ -10,6 +10,7 @@ use tokio::time::Instant;
 
 use crate::Run;
 use crate::bridge::BridgeStream;
+use crate::clock::millis;
 use crate::engine::{Admission, View};
 
 /// The source of the events of a response.
@@ -86,8 +87,7 @@ impl Watched {
     }
 
     fn poll_event(&mut self, cx: &mut Context<'_>) -> Poll<Option<RunEvent>> {
-        let elapsed = u64::try_from(self.slot.started.elapsed().as_millis()).unwrap_or(u64::MAX);
-        self.slot.polled.store(elapsed, Ordering::Relaxed);
+        self.slot.polled.store(millis(self.slot.started.elapsed()), Ordering::Relaxed);
         let mut stream = crate::sync::lock(&self.slot.stream);
         stream.as_mut().map_or(Poll::Ready(None), |stream| stream.poll_event(cx))
     }

@@ -1,7 +1,6 @@
 //! OpenAI's routes: `/v1/chat/completions` and `/v1/models`.
 
 use std::future::poll_fn;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use bytes::BytesMut;
 use http::request::Parts;
@@ -17,7 +16,7 @@ use uuid::Uuid;
 use super::first_event::{Failure, NoAnswer, failure_code, is_tool_result};
 use super::{AssistantBody, ErrorFormat, Rejection, event_stream, file_check, receive, reply};
 use crate::tool::schema;
-use crate::{Assistant, Run};
+use crate::{Assistant, Run, clock};
 
 /// Answers `GET /v1/models`.
 pub(super) async fn models(
@@ -92,7 +91,7 @@ pub(super) async fn complete<B: Body>(
         })?;
     }
     request.run.options = endpoint.options(assistant.model_options(), request.settings.clone());
-    let seconds = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
+    let seconds = clock::now_ms() / 1_000;
     let id = Text::from(format!("chatcmpl-{}", Uuid::now_v7().simple()));
     let request_id = HeaderValue::from_str(&id);
     let head = AnswerHead::new(id, seconds, request.model.clone());

@@ -8,7 +8,7 @@ use tokio::time::{Instant, timeout_at};
 use uuid::Uuid;
 
 use super::tree::{Nodes, Tree};
-use crate::clock::now_ms;
+use crate::clock::{millis, now_ms};
 use crate::engine::stores::answers::{Answer, apply_answers};
 use crate::tool::schema::{ArgumentCheck, SchemaLimits};
 
@@ -95,10 +95,6 @@ impl Waiting {
         apply_answers(&mut message, &answers?);
         Some(message)
     }
-}
-
-fn millis(time: std::time::Duration) -> u64 {
-    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }
 
 fn unanswered(query: &OpenQuery) -> Answer {
