@@ -7,7 +7,7 @@ use std::sync::Arc;
 use omniassist_core::message::Message;
 
 use crate::engine::plan::{PlanParameters, Refusal};
-use crate::tool::{FromRun, StateMap, ToolDescription};
+use crate::tool::{FromRun, StateMap, ToolDescription, up_to_8_types};
 use crate::{RunContext, panics};
 
 /// A function that loads a stored conversation: an async function or closure of 0 to 8 extractors
@@ -53,15 +53,7 @@ macro_rules! impl_history_loader {
     };
 }
 
-impl_history_loader!();
-impl_history_loader!(T1);
-impl_history_loader!(T1, T2);
-impl_history_loader!(T1, T2, T3);
-impl_history_loader!(T1, T2, T3, T4);
-impl_history_loader!(T1, T2, T3, T4, T5);
-impl_history_loader!(T1, T2, T3, T4, T5, T6);
-impl_history_loader!(T1, T2, T3, T4, T5, T6, T7);
-impl_history_loader!(T1, T2, T3, T4, T5, T6, T7, T8);
+up_to_8_types!(impl_history_loader);
 
 type Loading = Pin<Box<dyn Future<Output = Result<Vec<Message>, Refusal>> + Send>>;
 

@@ -133,6 +133,22 @@ where
     }
 }
 
+/// Calls a macro with the names of 0 to 8 types, in turn.
+macro_rules! up_to_8_types {
+    ($call:ident) => {
+        $call!();
+        $call!(T1);
+        $call!(T1, T2);
+        $call!(T1, T2, T3);
+        $call!(T1, T2, T3, T4);
+        $call!(T1, T2, T3, T4, T5);
+        $call!(T1, T2, T3, T4, T5, T6);
+        $call!(T1, T2, T3, T4, T5, T6, T7);
+        $call!(T1, T2, T3, T4, T5, T6, T7, T8);
+    };
+}
+pub(crate) use up_to_8_types;
+
 macro_rules! impl_tool_handler {
     ($($param:ident),*) => {
         #[allow(non_snake_case, reason = "a parameter's value is named after its type")]
@@ -160,15 +176,7 @@ macro_rules! impl_tool_handler {
     };
 }
 
-impl_tool_handler!();
-impl_tool_handler!(T1);
-impl_tool_handler!(T1, T2);
-impl_tool_handler!(T1, T2, T3);
-impl_tool_handler!(T1, T2, T3, T4);
-impl_tool_handler!(T1, T2, T3, T4, T5);
-impl_tool_handler!(T1, T2, T3, T4, T5, T6);
-impl_tool_handler!(T1, T2, T3, T4, T5, T6, T7);
-impl_tool_handler!(T1, T2, T3, T4, T5, T6, T7, T8);
+up_to_8_types!(impl_tool_handler);
 impl_tool_handler!(T1, T2, T3, T4, T5, T6, T7, T8, T9);
 impl_tool_handler!(T1, T2, T3, T4, T5, T6, T7, T8, T9, T10);
 impl_tool_handler!(T1, T2, T3, T4, T5, T6, T7, T8, T9, T10, T11);

@@ -122,6 +122,7 @@ pub use description::ToolDescription;
 pub use error::ToolError;
 pub use extract::{Args, CallId, ChatId, Extension, FromToolCall, State, ToolArguments};
 pub use from_run::FromRun;
+pub(crate) use handler::up_to_8_types;
 pub use handler::{
     AsyncResult, IntoToolError, IntoToolOutput, ToolFuture, ToolHandler, ToolOutput, ToolParameters,
 };

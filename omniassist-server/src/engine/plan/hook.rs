@@ -3,7 +3,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use super::Refusal;
-use crate::tool::{FromRun, StateMap, ToolDescription, ToolError};
+use crate::tool::{FromRun, StateMap, ToolDescription, ToolError, up_to_8_types};
 use crate::{RunContext, one_line, panics};
 
 /// A function that prepares a run or a model call: an async function or closure of a mutable reference to the plan and of
@@ -67,15 +67,7 @@ macro_rules! impl_plan_handler {
     };
 }
 
-impl_plan_handler!();
-impl_plan_handler!(T1);
-impl_plan_handler!(T1, T2);
-impl_plan_handler!(T1, T2, T3);
-impl_plan_handler!(T1, T2, T3, T4);
-impl_plan_handler!(T1, T2, T3, T4, T5);
-impl_plan_handler!(T1, T2, T3, T4, T5, T6);
-impl_plan_handler!(T1, T2, T3, T4, T5, T6, T7);
-impl_plan_handler!(T1, T2, T3, T4, T5, T6, T7, T8);
+up_to_8_types!(impl_plan_handler);
 
 type PlanFuture<Plan> = Pin<Box<dyn Future<Output = Result<Box<Plan>, Refusal>> + Send>>;
 
