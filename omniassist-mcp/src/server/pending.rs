@@ -88,7 +88,6 @@ fn answer(call: &mut ToolPart, responses: &InputResponses) -> Option<()> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "tests fail by panicking")]
 mod tests {
     use serde_json::{Value, json};
 

@@ -103,7 +103,6 @@ impl<C> Default for HeldCalls<C> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "tests fail by panicking")]
 mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
 
