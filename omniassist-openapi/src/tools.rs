@@ -19,12 +19,6 @@ impl OpenApiTools {
         &self.tools
     }
 
-    /// Returns the tools.
-    #[must_use]
-    pub fn into_tools(self) -> Vec<Tool> {
-        self.tools
-    }
-
     /// Returns the selected operations that are no tools, with the reasons.
     #[must_use]
     pub fn skipped(&self) -> &[Finding] {

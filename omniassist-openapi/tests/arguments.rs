@@ -300,8 +300,8 @@ fn only_reads_run_without_approval_and_again() {
     for needed in [true, false] {
         let open =
             omniassist_openapi::OpenApi::from_json("t", &document("3.0.3", &paths).to_string()).unwrap();
-        let tools = open.server("https://erp.test").approval_for_writes(needed).tools().unwrap().into_tools();
-        assert_eq!(tools.len(), 7);
+        let tools = open.server("https://erp.test").approval_for_writes(needed).tools().unwrap();
+        assert_eq!(tools.tools().len(), 7);
         let registry = Tools::new(StateMap::new(), Limits::default());
         for tool in tools {
             let name = tool.name().to_owned();

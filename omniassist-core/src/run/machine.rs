@@ -170,14 +170,6 @@ impl RunMachine {
         self.kept.take()
     }
 
-    /// Returns `true` if [`next_action`](Self::next_action) would return an action.
-    ///
-    /// A driver that keeps a journal first makes what came before the action durable, and then takes the action.
-    #[must_use]
-    pub fn has_action(&self) -> bool {
-        matches!(self.state.phase, Phase::ModelDue | Phase::ToolsDue)
-    }
-
     /// Returns the next action. Each action is returned once.
     pub fn next_action(&mut self) -> Option<Action> {
         match self.state.phase {
