@@ -109,7 +109,7 @@ pub(super) struct LiveRun {
     seen: Mutex<(u64, Instant)>,
     /// `true` if an unread body ends the run, as for HTTP responses.
     ends_when_unread: AtomicBool,
-    order: Mutex<Order>,
+    end_request: Mutex<EndRequest>,
     /// `true` if the run is stored, so that another process can go on with it.
     is_stored: bool,
     /// `true` if another process goes on with the run.
@@ -120,7 +120,7 @@ pub(super) struct LiveRun {
 
 /// A request to end a run, and the task to wake for it.
 #[derive(Default)]
-struct Order {
+struct EndRequest {
     end: Option<End>,
     waker: Option<Waker>,
 }
@@ -139,7 +139,7 @@ impl LiveRun {
             polls: AtomicU64::new(0),
             seen: Mutex::new((0, Instant::now())),
             ends_when_unread: AtomicBool::new(false),
-            order: Mutex::default(),
+            end_request: Mutex::default(),
         }
     }
 
@@ -152,12 +152,12 @@ impl LiveRun {
     }
 
     /// Returns a request to end the run, or registers the task to wake for one.
-    pub(super) fn take_order(&self, cx: &Context<'_>) -> Option<End> {
-        let mut order = lock(&self.order);
-        if let Some(end) = order.end.take() {
+    pub(super) fn take_end(&self, cx: &Context<'_>) -> Option<End> {
+        let mut request = lock(&self.end_request);
+        if let Some(end) = request.end.take() {
             return Some(end);
         }
-        match &mut order.waker {
+        match &mut request.waker {
             Some(waker) => waker.clone_from(cx.waker()),
             none @ None => *none = Some(cx.waker().clone()),
         }
@@ -165,13 +165,13 @@ impl LiveRun {
     }
 
     pub(super) fn end(&self, end: End) {
-        lock(&self.order).end.get_or_insert(end);
+        lock(&self.end_request).end.get_or_insert(end);
         self.wake();
     }
 
     /// Wakes the task that polls the run.
     fn wake(&self) {
-        let waker = lock(&self.order).waker.take();
+        let waker = lock(&self.end_request).waker.take();
         if let Some(waker) = waker {
             waker.wake();
         }
@@ -193,7 +193,7 @@ impl LiveRun {
 
     /// Returns `true` if the run ends with the next poll.
     pub(super) fn must_end(&self) -> bool {
-        lock(&self.order).end.is_some()
+        lock(&self.end_request).end.is_some()
     }
 
     pub(super) fn end_when_unread(&self) {

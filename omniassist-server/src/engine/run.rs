@@ -147,9 +147,9 @@ impl Run {
 
     /// Passes the events that are ready to `sink`, until it breaks. Returns `Pending` if there are or will be more events.
     pub(crate) fn poll_events(&mut self, cx: &mut Context<'_>, sink: EventSink<'_>) -> Poll<()> {
-        let order = self.live.take_order(cx);
+        let end = self.live.take_end(cx);
         let live = &self.live;
-        let polled = live.with(|driver| poll_contained(driver, live, order, cx, sink));
+        let polled = live.with(|driver| poll_contained(driver, live, end, cx, sink));
         match polled {
             Some(Some(polled)) => polled,
             Some(None) => {
@@ -229,12 +229,12 @@ impl Run {
 fn poll_contained(
     driver: &mut Driver,
     live: &LiveRun,
-    order: Option<End>,
+    end: Option<End>,
     cx: &mut Context<'_>,
     sink: EventSink<'_>,
 ) -> Option<Poll<()>> {
     let polled = panics::catch("the run", || {
-        if let Some(end) = order {
+        if let Some(end) = end {
             driver.end(end);
         }
         poll_driver(driver, live, cx, sink)
