@@ -10,8 +10,8 @@ use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 
 use super::hook::RunHook;
+use super::json_type::{CheckedJsonType, JsonType};
 use super::prompt::IntoSystemPrompt;
-use super::shape::{Form, Shape};
 use crate::agent_config::{Kind, RESERVED};
 use crate::provider::LlmProvider;
 use crate::tool::source::AttachedSource;
@@ -67,8 +67,8 @@ pub struct Agent {
     pub(super) delegates: Vec<Text>,
     pub(super) hands_off: Vec<Text>,
     pub(super) budget: AgentBudget,
-    pub(super) input: Option<Form>,
-    output: Option<Form>,
+    pub(super) input: Option<JsonType>,
+    output: Option<JsonType>,
     pub(super) max_steps: Option<u32>,
     is_internal: bool,
     visibility: Option<Visibility>,
@@ -206,7 +206,7 @@ impl Agent {
     /// # let _ = (grader, omniassist_server::tool::Tool::new("points", "Grades", points));
     /// ```
     pub fn input<T: ToolArguments>(mut self) -> Self {
-        self.input = Some(Form::of::<T>());
+        self.input = Some(JsonType::of::<T>());
         self
     }
 
@@ -219,7 +219,7 @@ impl Agent {
     /// Clients that talk to the agent themselves are not affected. [`build`](super::AssistantBuilder::build) fails if `T` is
     /// not a struct with named fields.
     pub fn output<T: DeserializeOwned + JsonSchema>(mut self) -> Self {
-        self.output = Some(Form::of::<T>());
+        self.output = Some(JsonType::of::<T>());
         self
     }
 
@@ -271,7 +271,7 @@ impl Agent {
         if self.max_steps == Some(0) {
             return refused("it may take no steps");
         }
-        let checked = |form: Option<Form>, what| form.map(|form| form.checked(what, limits)).transpose();
+        let checked = |of: Option<JsonType>, what| of.map(|of| of.checked(what, limits)).transpose();
         let shapes = checked(self.input.clone(), "task")
             .and_then(|input| Ok((input, checked(self.output.clone(), "answer")?.map(Arc::new))));
         let (input, output) = match shapes {
@@ -301,9 +301,9 @@ pub(super) struct NamedAgent {
     pub(super) settings: Agent,
     pub(super) tools: Tools,
     /// The type of the tasks that others ask it to do.
-    pub(super) input: Option<Shape>,
+    pub(super) input: Option<CheckedJsonType>,
     /// The type of its answers to them.
-    pub(super) output: Option<Arc<Shape>>,
+    pub(super) output: Option<Arc<CheckedJsonType>>,
 }
 
 impl NamedAgent {

@@ -67,10 +67,10 @@ impl Begin for Assistant {
         let (input, output) =
             agent.agent.as_ref().map_or((None, None), |agent| (agent.input.as_ref(), agent.output.clone()));
         if let Some(input) = input {
-            input.check(asked.task).map_err(|misfit| ToolError::new(misfit.to_string()))?;
+            input.check(asked.task).map_err(|mismatch| ToolError::new(mismatch.to_string()))?;
         }
         let mut request = RunRequest::prompt(asked.task.clone());
-        request.options = output.as_ref().map(|output| output.asked_for(agent.model_options()));
+        request.options = output.as_ref().map(|output| output.with_schema(agent.model_options()));
         request.chat_id = parent.chat_id().cloned();
         request.abilities = asked.abilities;
         let unaccepted = asked.suspended.map(|Suspended { message, unaccepted, .. }| {
@@ -98,7 +98,7 @@ impl Begin for Assistant {
             driver.seal_as(sealer);
         }
         if let Some(output) = output {
-            let check = move |answer: &str| output.check(answer).map_err(|misfit| misfit.correction());
+            let check = move |answer: &str| output.check(answer).map_err(|mismatch| mismatch.correction());
             driver.check_answer(AnswerCheck::new(check));
         }
         driver.start_asked(&message_id);

@@ -1,4 +1,4 @@
-//! The types of the JSON texts that models write and read.
+//! Rust types of the JSON texts that models write and read.
 
 use std::error::Error as StdError;
 use std::fmt;
@@ -16,13 +16,13 @@ const MAX_NAME: usize = 64;
 
 /// A Rust type, with the schema that a model gets.
 #[derive(Clone)]
-pub(super) struct Form {
+pub(super) struct JsonType {
     name: Text,
     pub(super) schema: Value,
     fits: fn(Value) -> Result<(), serde_json::Error>,
 }
 
-impl Form {
+impl JsonType {
     pub(super) fn of<T: DeserializeOwned + JsonSchema>() -> Self {
         let fits = |value| serde_json::from_value::<T>(value).map(drop);
         Self { name: name::<T>(), schema: schema::generate::<T>(), fits }
@@ -33,17 +33,17 @@ impl Form {
     /// # Errors
     ///
     /// Returns the reason why providers cannot take the schema, which must be of type `object`.
-    pub(super) fn checked(self, what: &'static str, limits: &Limits) -> Result<Shape, String> {
+    pub(super) fn checked(self, what: &'static str, limits: &Limits) -> Result<CheckedJsonType, String> {
         let Self { name, schema, fits } = self;
         let named = |reason: String| format!("the schema of `{name}`: {reason}");
         let schema = schema::of_answer(schema, limits.into()).map_err(named)?;
         let check = ArgumentCheck::new(&schema, limits.into()).map_err(named)?;
-        Ok(Shape { what, name, schema, check, fits })
+        Ok(CheckedJsonType { what, name, schema, check, fits })
     }
 }
 
 /// A type of texts, with the check of each.
-pub(super) struct Shape {
+pub(super) struct CheckedJsonType {
     what: &'static str,
     name: Text,
     schema: Value,
@@ -51,9 +51,9 @@ pub(super) struct Shape {
     fits: fn(Value) -> Result<(), serde_json::Error>,
 }
 
-impl Shape {
-    /// Returns the settings with which a model writes such a text.
-    pub(super) fn asked_for(&self, options: &ModelOptions) -> Arc<ModelOptions> {
+impl CheckedJsonType {
+    /// Returns the settings of a model call that writes such a text.
+    pub(super) fn with_schema(&self, options: &ModelOptions) -> Arc<ModelOptions> {
         let mut options = options.clone();
         options.response_schema = Some((self.name.clone(), self.schema.clone()));
         Arc::new(options)
@@ -64,16 +64,16 @@ impl Shape {
     /// # Errors
     ///
     /// Returns the fault, for the model.
-    pub(super) fn check(&self, text: &str) -> Result<(), Misfit> {
+    pub(super) fn check(&self, text: &str) -> Result<(), Mismatch> {
         self.read_with(text, self.fits)
     }
 
-    /// Reads a text as the type of which the form was made.
+    /// Reads a text as the type.
     ///
     /// # Errors
     ///
     /// Returns the fault, for the model.
-    pub(super) fn read<T: DeserializeOwned>(&self, text: &str) -> Result<T, Misfit> {
+    pub(super) fn read<T: DeserializeOwned>(&self, text: &str) -> Result<T, Mismatch> {
         self.read_with(text, serde_json::from_value)
     }
 
@@ -81,36 +81,36 @@ impl Shape {
         &self,
         text: &str,
         read: impl FnOnce(Value) -> Result<T, serde_json::Error>,
-    ) -> Result<T, Misfit> {
+    ) -> Result<T, Mismatch> {
         let what = self.what;
         let no_json =
-            |error: serde_json::Error| Misfit(format!("The {what} is not valid JSON: {error}.").into());
+            |error: serde_json::Error| Mismatch(format!("The {what} is not valid JSON: {error}.").into());
         let value: Value = serde_json::from_str(text).map_err(no_json)?;
         if let Some(faults) = self.check.faults(&self.schema, &value) {
-            return Err(Misfit(format!("The {what} does not fit the schema: {faults}.").into()));
+            return Err(Mismatch(format!("The {what} does not fit the schema: {faults}.").into()));
         }
-        read(value).map_err(|error| Misfit(format!("The {what} does not fit: {error}.").into()))
+        read(value).map_err(|error| Mismatch(format!("The {what} does not fit: {error}.").into()))
     }
 }
 
 /// The fault of a text, for the model.
 #[derive(Debug)]
-pub(super) struct Misfit(Text);
+pub(super) struct Mismatch(Text);
 
-impl Misfit {
+impl Mismatch {
     /// Returns the request for another answer.
     pub(super) fn correction(&self) -> Text {
         format!("{self} Answer again, with the corrected JSON object only.").into()
     }
 }
 
-impl fmt::Display for Misfit {
+impl fmt::Display for Mismatch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }
 }
 
-impl StdError for Misfit {}
+impl StdError for Mismatch {}
 
 /// Returns the name of a type as a name of a schema.
 fn name<T: JsonSchema>() -> Text {

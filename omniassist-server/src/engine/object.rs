@@ -8,7 +8,7 @@ use omniassist_core::message::Message;
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 
-use super::shape::Form;
+use super::json_type::JsonType;
 use super::{Assistant, RunFailure};
 use crate::Error;
 
@@ -56,15 +56,16 @@ impl Assistant {
         mut request: RunRequest,
     ) -> Result<T, ObjectFailure> {
         let unusable = |reason| ObjectFailure::new(None, Error::configuration(reason));
-        let shape = Form::of::<T>().checked("answer", self.limits()).map_err(unusable)?;
-        request.options = Some(shape.asked_for(request.options.as_deref().unwrap_or(self.model_options())));
+        let json_type = JsonType::of::<T>().checked("answer", self.limits()).map_err(unusable)?;
+        let options = request.options.as_deref().unwrap_or(self.model_options());
+        request.options = Some(json_type.with_schema(options));
         let mut repetitions = self.limits().max_invalid_turns;
         loop {
             let outcome = self.run(request.clone()).outcome().await;
             let outcome = outcome.map_err(|failure| ObjectFailure::new(None, failure))?;
             let withheld = outcome.is_withheld();
             let answer = outcome.written_text();
-            let invalid = match shape.read(&answer) {
+            let invalid = match json_type.read(&answer) {
                 Ok(value) => return Ok(value),
                 Err(invalid) => invalid,
             };

@@ -130,8 +130,8 @@ pub(super) fn answer_to(
             let schema = schema.to_value();
             let check = ArgumentCheck::new(&schema, limits).map_err(Text::from);
             let checked = check.and_then(|check| check.check_value(&schema, &output.to_value()));
-            checked.map_err(|misfit| {
-                Error::invalid_field("output", "values that fit the schema", misfit.to_string())
+            checked.map_err(|mismatch| {
+                Error::invalid_field("output", "values that fit the schema", mismatch.to_string())
             })?;
             Ok(Answer::Output { output })
         }
