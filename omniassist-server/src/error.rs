@@ -9,6 +9,9 @@ use omniassist_core::event::RunErrorCode;
 /// A result with this crate's [`Error`].
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
+/// An error of any type, such as the reason of another one.
+pub type BoxError = Box<dyn StdError + Send + Sync>;
+
 /// An error of a provider, a tool registration or an assistant's configuration.
 ///
 /// It is opaque; use its predicates. Its [`Display`](fmt::Display) output contains no secret and no provider body;
@@ -24,7 +27,7 @@ struct Inner {
     retry_after: Option<Duration>,
     request_id: Option<String>,
     detail: Option<String>,
-    source: Option<Box<dyn StdError + Send + Sync>>,
+    source: Option<BoxError>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -166,7 +169,7 @@ impl Error {
 
     /// Adds the error that caused this one.
     #[must_use]
-    pub fn with_source(mut self, source: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
+    pub fn with_source(mut self, source: impl Into<BoxError>) -> Self {
         self.inner.source = Some(source.into());
         self
     }
@@ -174,7 +177,7 @@ impl Error {
     /// Inserts an error between this one and its source.
     pub(crate) fn map_source<E: StdError + Send + Sync + 'static>(
         mut self,
-        wrap: impl FnOnce(Option<Box<dyn StdError + Send + Sync>>) -> Box<E>,
+        wrap: impl FnOnce(Option<BoxError>) -> Box<E>,
     ) -> Self {
         self.inner.source = Some(wrap(self.inner.source.take()));
         self

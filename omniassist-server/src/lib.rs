@@ -105,7 +105,7 @@ pub use engine::{
     OnDisconnect, PlanHandler, PlanParameters, PromptText, Recovery, Refusal, Run, RunFailure, RunHandle,
     RunOutcome, RunPlan, StepPlan, StoredUsage, UiAgent, UiAgentOptions, WhenBusy, prompt_kind,
 };
-pub use error::{Error, ProviderErrorKind, Result};
+pub use error::{BoxError, Error, ProviderErrorKind, Result};
 pub use omniassist_core as core;
 pub use omniassist_core::tree::{AgentBudget, TreeLimits};
 pub use page_manifest::PageManifest;

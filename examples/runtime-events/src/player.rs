@@ -7,7 +7,8 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use futures_util::Stream;
-use omniassist_axum::bridge::{AgentEvents, AgentRuntime, BoxError, BridgeRun};
+use omniassist_axum::BoxError;
+use omniassist_axum::bridge::{AgentEvents, AgentRuntime, BridgeRun};
 use omniassist_axum::core::Text;
 use omniassist_axum::core::bridge::{AgentCommand, AgentEvent, Skipped};
 use tokio::sync::mpsc;

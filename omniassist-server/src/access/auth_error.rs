@@ -4,6 +4,8 @@ use std::fmt;
 
 use http::{HeaderValue, StatusCode};
 
+use crate::BoxError;
+
 /// An error that an [`Authenticate`](super::Authenticate) hook refuses a request with.
 ///
 /// The client receives a stable code and a fixed sentence. The [source](Self::with_source) is logged with `tracing`.
@@ -14,7 +16,7 @@ pub struct AuthError {
 struct Inner {
     kind: Kind,
     challenge: HeaderValue,
-    source: Option<Box<dyn StdError + Send + Sync>>,
+    source: Option<BoxError>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -64,7 +66,7 @@ impl AuthError {
 
     /// Adds the error that caused this one. Default: none.
     #[must_use]
-    pub fn with_source(mut self, source: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
+    pub fn with_source(mut self, source: impl Into<BoxError>) -> Self {
         self.inner.source = Some(source.into());
         self
     }

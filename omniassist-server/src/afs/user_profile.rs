@@ -1,4 +1,3 @@
-use std::error::Error as StdError;
 use std::fmt;
 use std::future::Future;
 use std::sync::Arc;
@@ -8,6 +7,7 @@ use omniassist_core::Text;
 use serde_json::{Map, Value};
 
 use super::{AfsEntry, AfsModule};
+use crate::BoxError;
 use crate::store::{Scope, StoreError, StoreFuture};
 
 type Load = dyn Fn(Scope) -> BoxFuture<'static, Result<Map<String, Value>, StoreError>> + Send + Sync;
@@ -50,7 +50,7 @@ impl AfsUserProfile {
     where
         F: Fn(Scope) -> Fut + Send + Sync + 'static,
         Fut: Future<Output = Result<Map<String, Value>, E>> + Send + 'static,
-        E: Into<Box<dyn StdError + Send + Sync>>,
+        E: Into<BoxError>,
     {
         Self(Arc::new(move |scope| {
             let loaded = load(scope);

@@ -6,7 +6,7 @@ use omniassist_core::Text;
 
 use super::cache::Unavailable;
 use super::log_once::hash;
-use crate::one_line;
+use crate::{BoxError, one_line};
 
 /// The most names that an error lists.
 const LISTED: usize = 20;
@@ -28,7 +28,7 @@ struct Inner {
     /// A hash of the text of the file, so that the log tells each version once.
     content: u64,
     is_logged: bool,
-    source: Option<Box<dyn StdError + Send + Sync>>,
+    source: Option<BoxError>,
 }
 
 /// The reason of an [`AgentConfigError`].
@@ -81,7 +81,7 @@ impl AgentConfigError {
         Self { inner: Box::new(Inner { kind, path: path.into(), file, id, content, is_logged, source }) }
     }
 
-    pub(crate) fn with_source(mut self, source: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
+    pub(crate) fn with_source(mut self, source: impl Into<BoxError>) -> Self {
         self.inner.source = Some(source.into());
         self
     }

@@ -1,5 +1,4 @@
 use std::collections::BTreeMap;
-use std::error::Error as StdError;
 use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -14,12 +13,10 @@ use super::error::{AgentConfigError, Kind};
 use super::log_once::{LogOnce, hash};
 use super::{AgentConfig, AgentFuture, AgentLoader, AgentSummary};
 use crate::one_line::OneLine;
-use crate::{Principal, one_line, sync};
+use crate::{BoxError, Principal, one_line, sync};
 
 /// The bytes of the largest file.
 const MOST: u64 = 1024 * 1024;
-
-type BoxError = Box<dyn StdError + Send + Sync>;
 
 /// Agents in files: `agents/sales.toml` or `agents/sales.json` configures the agent `sales`, for all users. It needs the
 /// feature `agent-files`.

@@ -1,15 +1,13 @@
-use std::error::Error as StdError;
 use std::future::Future;
 use std::pin::Pin;
 
 use omniassist_core::Text;
 
 use super::{AgentConfig, AgentConfigError};
-use crate::Principal;
+use crate::{BoxError, Principal};
 
 /// The future of an [`AgentLoader`]. Dropping it stops the work where it awaits.
-pub type AgentFuture<'a, T> =
-    Pin<Box<dyn Future<Output = Result<T, Box<dyn StdError + Send + Sync>>> + Send + 'a>>;
+pub type AgentFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T, BoxError>> + Send + 'a>>;
 
 /// A source of agents that are configured as data: a table, a service, or the files of a folder
 /// (`FileAgents`, with the feature `agent-files`).

@@ -1,12 +1,11 @@
-use std::error::Error as StdError;
 use std::future::Future;
 use std::pin::Pin;
 
 use super::AuditEvent;
+use crate::BoxError;
 
 /// The future of [`AuditSink::record`].
-pub type AuditFuture<'a> =
-    Pin<Box<dyn Future<Output = Result<(), Box<dyn StdError + Send + Sync>>> + Send + 'a>>;
+pub type AuditFuture<'a> = Pin<Box<dyn Future<Output = Result<(), BoxError>> + Send + 'a>>;
 
 /// A destination of audit records, such as a table of a database.
 ///

@@ -1,4 +1,3 @@
-use std::error::Error;
 use std::fmt;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -8,10 +7,7 @@ use http::Extensions;
 use omniassist_core::bridge::{AgentCommand, AgentEvent, Skipped};
 use omniassist_core::{RunRequest, Text};
 
-use crate::Principal;
-
-/// An error of any type.
-pub type BoxError = Box<dyn Error + Send + Sync>;
+use crate::{BoxError, Principal};
 
 /// The stream of a runtime's events. An event that [`AgentEvent::parse`] cannot read is logged, and the stream continues.
 ///

@@ -26,7 +26,7 @@
 //!         Box::pin(stream::iter(events))
 //!     }
 //!
-//!     fn dispatch(&self, _run: &BridgeRun, _command: AgentCommand) -> Result<(), omniassist_server::bridge::BoxError> {
+//!     fn dispatch(&self, _run: &BridgeRun, _command: AgentCommand) -> Result<(), omniassist_server::BoxError> {
 //!         Ok(())
 //!     }
 //! }
@@ -63,7 +63,7 @@ mod chunks;
 mod serve;
 mod stream;
 
-pub use agent_runtime::{AgentEvents, AgentRuntime, BoxError, BridgeRun, Reconnected};
+pub use agent_runtime::{AgentEvents, AgentRuntime, BridgeRun, Reconnected};
 pub use chunks::BridgeChunks;
 pub use serve::Bridge;
 pub use stream::BridgeStream;

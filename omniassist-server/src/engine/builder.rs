@@ -23,7 +23,6 @@ use serde_json::Value;
 use super::agent::Agent;
 use super::assistant::Assistant;
 use super::config::Config;
-use super::hook::BoxError;
 use super::prompt::IntoSystemPrompt;
 use super::seals::Seals;
 use super::setup::Setup;
@@ -40,7 +39,7 @@ use crate::provider::LlmProvider;
 use crate::seal::{InMemoryReplayGuard, ReplayGuard, SealKeys, SealVerifier};
 use crate::tool::source::AttachedSource;
 use crate::tool::{StateMap, Tool, Tools};
-use crate::{Error, PageManifest, Result, RunContext, clock};
+use crate::{BoxError, Error, PageManifest, Result, RunContext, clock};
 
 /// Builds an [`Assistant`]. Every setting has a default; only the provider is required.
 #[must_use = "a builder does nothing until built"]

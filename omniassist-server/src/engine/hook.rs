@@ -1,14 +1,12 @@
-use std::error::Error as StdError;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 
 use omniassist_core::event::RunErrorCode;
 
-use crate::RunContext;
 use crate::one_line;
+use crate::{BoxError, RunContext};
 
-pub(super) type BoxError = Box<dyn StdError + Send + Sync>;
 type HookFuture<T> = Pin<Box<dyn Future<Output = Result<T, BoxError>> + Send>>;
 
 /// An async function of the host that is called for each run.

@@ -10,7 +10,7 @@ use serde::de::DeserializeOwned;
 
 use super::json_type::JsonType;
 use super::{Assistant, RunFailure};
-use crate::Error;
+use crate::{BoxError, Error};
 
 impl Assistant {
     /// Runs to the end, and returns the answer as a `T`.
@@ -84,7 +84,7 @@ impl Assistant {
 #[derive(Debug)]
 pub struct ObjectFailure {
     answer: Option<String>,
-    source: Box<dyn StdError + Send + Sync>,
+    source: BoxError,
 }
 
 impl ObjectFailure {

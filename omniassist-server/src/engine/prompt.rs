@@ -3,8 +3,8 @@ use std::future::{Future, ready};
 
 use omniassist_core::Text;
 
-use super::hook::{BoxError, RunHook};
-use crate::RunContext;
+use super::hook::RunHook;
+use crate::{BoxError, RunContext};
 
 /// A type that can serve as a system prompt: text, a closure over the run's context, or an async function that takes the
 /// context by value.

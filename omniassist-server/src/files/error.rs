@@ -1,8 +1,7 @@
 use std::error::Error as StdError;
 use std::fmt;
 
-/// Any error, for implementations of [`FileStore`](super::FileStore). It goes to the log, and clients do not see it.
-pub type BoxError = Box<dyn StdError + Send + Sync>;
+use crate::BoxError;
 
 /// The error of a file that could not be stored or read. Its text is safe to show to anyone.
 #[derive(Debug)]

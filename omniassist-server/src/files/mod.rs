@@ -111,8 +111,8 @@ mod stored;
 mod upload;
 
 pub(crate) use content_type::{essence, served};
+pub use error::FileError;
 pub(crate) use error::Kind;
-pub use error::{BoxError, FileError};
 #[cfg(feature = "__transport")]
 pub use fetch::FetchPolicy;
 #[cfg(feature = "__transport")]

@@ -5,8 +5,8 @@ use bytes::Bytes;
 use futures_core::Stream;
 use serde::{Deserialize, Serialize};
 
-use super::{BoxError, FileId, FileKey};
-use crate::Principal;
+use super::{FileId, FileKey};
+use crate::{BoxError, Principal};
 
 /// The future of a [`FileStore`]'s method.
 pub type FileFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T, BoxError>> + Send + 'a>>;

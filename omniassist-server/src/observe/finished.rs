@@ -1,4 +1,3 @@
-use std::error::Error as StdError;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -10,7 +9,7 @@ use tokio_util::task::TaskTracker;
 
 use super::RunReport;
 use super::pending::{Pending, PendingChats};
-use crate::{Principal, RunContext, one_line, panics};
+use crate::{BoxError, Principal, RunContext, one_line, panics};
 
 /// A run that has ended, with its messages. See
 /// [`AssistantBuilder::on_finish`](crate::AssistantBuilder::on_finish).
@@ -69,7 +68,6 @@ impl FinishedRun {
     }
 }
 
-type BoxError = Box<dyn StdError + Send + Sync>;
 type HookFuture = Pin<Box<dyn Future<Output = Result<(), BoxError>> + Send>>;
 type Hook = Arc<dyn Fn(FinishedRun) -> HookFuture + Send + Sync>;
 

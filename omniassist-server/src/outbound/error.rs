@@ -1,13 +1,15 @@
 use std::error::Error as StdError;
 use std::fmt;
 
+use crate::BoxError;
+
 /// The reason why a request to another server has no response.
 ///
 /// Its text is the same for an address that is not allowed, a server that does not answer, and a host that does not
 /// exist. It is safe to show to anyone. [`source`](StdError::source) is for logs.
 pub struct OutboundError {
     kind: Kind,
-    source: Option<Box<dyn StdError + Send + Sync>>,
+    source: Option<BoxError>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,7 +26,7 @@ enum Kind {
 }
 
 impl OutboundError {
-    fn of(kind: Kind, source: Option<Box<dyn StdError + Send + Sync>>) -> Self {
+    fn of(kind: Kind, source: Option<BoxError>) -> Self {
         Self { kind, source }
     }
 
@@ -40,7 +42,7 @@ impl OutboundError {
         Self::of(Kind::Connect, Some(source.into()))
     }
 
-    pub(super) fn late(source: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
+    pub(super) fn late(source: impl Into<BoxError>) -> Self {
         Self::of(Kind::TimedOut, Some(source.into()))
     }
 

@@ -11,7 +11,7 @@ use futures_core::Stream;
 use omniassist_core::{LlmEvent, LlmPayload, Text};
 
 use super::{LlmProvider, LlmStream};
-use crate::{Error, ProviderErrorKind, Result, one_line};
+use crate::{BoxError, Error, ProviderErrorKind, Result, one_line};
 
 /// The largest number of events that are buffered before one is visible.
 const MAX_HELD: usize = 64;
@@ -282,7 +282,7 @@ impl Chain {
 #[derive(Debug)]
 struct Earlier {
     failures: Vec<(String, Error)>,
-    source: Option<Box<dyn StdError + Send + Sync>>,
+    source: Option<BoxError>,
 }
 
 impl fmt::Display for Earlier {

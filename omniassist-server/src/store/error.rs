@@ -3,12 +3,12 @@ use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
 
+use crate::BoxError;
+
 /// The future of a store's method.
 ///
 /// A write that has begun may complete although its future was dropped. Each method can be repeated with the same values.
 pub type StoreFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T, StoreError>> + Send + 'a>>;
-
-type BoxError = Box<dyn StdError + Send + Sync>;
 
 /// The error of a store. Nothing was written, or the writing is repeated without harm.
 ///

@@ -1,13 +1,12 @@
 //! The handling of limits that cannot be checked, because their store fails, is too slow, or they panic.
 
-use std::error::Error as StdError;
 use std::future::Future;
 use std::pin::Pin;
 use std::time::Duration;
 
 use omniassist_core::Error;
 
-use crate::{one_line, panics};
+use crate::{BoxError, one_line, panics};
 
 /// The longest time that a limit may take by default.
 pub(super) const TIMEOUT: Duration = Duration::from_secs(2);
@@ -16,8 +15,7 @@ pub(super) const TIMEOUT: Duration = Duration::from_secs(2);
 const RETRY: Duration = Duration::from_secs(2);
 
 /// The future of a limit. Dropping it stops the work where it awaits.
-pub type LimitFuture<'a, T> =
-    Pin<Box<dyn Future<Output = Result<T, Box<dyn StdError + Send + Sync>>> + Send + 'a>>;
+pub type LimitFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T, BoxError>> + Send + 'a>>;
 
 /// The decision about an attempt that a limit cannot check, because its store is down or too slow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -55,7 +53,7 @@ impl From<Outage> for Error {
 pub(crate) async fn ask<T>(
     what: &'static str,
     timeout: Duration,
-    call: impl Future<Output = Result<T, Box<dyn StdError + Send + Sync>>>,
+    call: impl Future<Output = Result<T, BoxError>>,
 ) -> Result<T, Outage> {
     // An async block, because `timeout` panics outside of a runtime.
     let call = async { tokio::time::timeout(timeout, call).await };

@@ -7,8 +7,8 @@ use omniassist_core::Text;
 use omniassist_core::run::Gate;
 
 use super::output;
-use crate::one_line;
 use crate::throttle::Throttled;
+use crate::{BoxError, one_line};
 
 /// The text for the model and the user when the reason of a failure is only for the log.
 const SAFE_TEXT: &str = "The tool failed.";
@@ -45,7 +45,7 @@ struct Inner {
     text: Cow<'static, str>,
     /// The question for the user, if the call needs an approval.
     approval: Option<Gate>,
-    source: Option<Box<dyn StdError + Send + Sync>>,
+    source: Option<BoxError>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -83,13 +83,13 @@ impl ToolError {
     /// Creates an error whose reason goes only to the log. It accepts types that `?` does not convert: `anyhow::Error`, a
     /// boxed error, a string.
     #[must_use]
-    pub fn internal(source: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
+    pub fn internal(source: impl Into<BoxError>) -> Self {
         Self::of(Kind::Internal, SAFE_TEXT).with_source(source)
     }
 
     /// Sets the reason, for the log only.
     #[must_use]
-    pub fn with_source(mut self, source: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
+    pub fn with_source(mut self, source: impl Into<BoxError>) -> Self {
         self.inner.source = Some(source.into());
         self
     }
@@ -181,7 +181,7 @@ impl ToolError {
     }
 
     /// Returns the reason for the log, or the text if there is no reason.
-    pub(crate) fn into_source(self) -> Result<Box<dyn StdError + Send + Sync>, String> {
+    pub(crate) fn into_source(self) -> Result<BoxError, String> {
         let Inner { source, text, .. } = *self.inner;
         source.ok_or_else(|| text.into_owned())
     }

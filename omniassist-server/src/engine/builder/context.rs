@@ -5,8 +5,8 @@ use std::future::Future;
 use omniassist_core::ContextMessage;
 
 use super::AssistantBuilder;
-use crate::RunContext;
-use crate::engine::hook::{BoxError, RunHook};
+use crate::engine::hook::RunHook;
+use crate::{BoxError, RunContext};
 
 impl AssistantBuilder {
     /// Adds a context message to every run. It comes before the client's context, and does not count towards its window,

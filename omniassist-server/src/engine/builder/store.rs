@@ -6,11 +6,11 @@ use http::Extensions;
 
 use super::AssistantBuilder;
 use crate::afs::Afs;
-use crate::engine::hook::{BoxError, RunHook};
+use crate::engine::hook::RunHook;
 use crate::engine::stores::Stores;
 use crate::engine::{OnDisconnect, Recovery, WhenBusy};
 use crate::store::{ConversationStore, Retention, RunStore};
-use crate::{Error, Result, RunContext};
+use crate::{BoxError, Error, Result, RunContext};
 
 impl AssistantBuilder {
     /// Stores the conversations and runs of clients. Default: none, and the client holds its conversation.

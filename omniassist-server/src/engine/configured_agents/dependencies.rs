@@ -1,20 +1,17 @@
 //! A configuration, and those of the agents that it asks.
 
 use std::collections::BTreeSet;
-use std::error::Error as StdError;
 
 use omniassist_core::Text;
 
-use crate::Principal;
 use crate::agent_config::{
     AgentConfig, AgentConfigError, AgentLoader, Blueprint, Kind, Named, is_agent_name,
 };
 use crate::engine::agent::NamedAgents;
+use crate::{BoxError, Principal};
 
 /// The configurations of one agent with those that it asks, and those that they ask.
 const MOST: usize = 32;
-
-pub(super) type BoxError = Box<dyn StdError + Send + Sync>;
 
 /// A configuration with its agents.
 pub(super) struct Part {

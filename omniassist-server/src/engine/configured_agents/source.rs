@@ -9,7 +9,7 @@ use omniassist_core::Text;
 use tokio::time::timeout;
 
 use super::assemble::{AgentTools, Registry};
-use super::dependencies::{self, BoxError};
+use super::dependencies;
 use crate::agent_config::{
     AgentCatalog, AgentConfig, AgentConfigError, AgentLoader, AgentSummary, Cache, LogOnce, Unavailable,
     is_agent_name,
@@ -18,7 +18,7 @@ use crate::engine::agent::NamedAgents;
 use crate::engine::config::Config;
 use crate::observe::Observers;
 use crate::tool::{Tool, Tools};
-use crate::{Error, Principal, Result, one_line, panics};
+use crate::{BoxError, Error, Principal, Result, one_line, panics};
 
 /// The time that a loader may take for an agent with all that it asks, or for a list.
 const LONGEST: Duration = Duration::from_secs(5);

@@ -7,6 +7,7 @@ use http::StatusCode;
 use omniassist_core::Text;
 use omniassist_core::event::RunErrorCode;
 
+use crate::BoxError;
 use crate::tool::ToolError;
 
 /// A refusal of a run, or of a model call, by a function that prepares it.
@@ -56,7 +57,7 @@ impl Refusal {
 
     /// Creates a refusal whose reason goes only to the log. It accepts types that `?` does not convert: `anyhow::Error`, a
     /// boxed error, a string.
-    pub fn internal(source: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
+    pub fn internal(source: impl Into<BoxError>) -> Self {
         let code = RunErrorCode::Internal;
         let refusal = Self::new(code.as_str(), Text::from_static(code.safe_message()));
         Self { source: Some(source.into().into()), ..refusal.status(StatusCode::INTERNAL_SERVER_ERROR) }

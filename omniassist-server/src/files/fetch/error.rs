@@ -1,6 +1,6 @@
 use std::fmt;
 
-use super::super::BoxError;
+use crate::BoxError;
 use crate::outbound::OutboundError;
 
 /// The reason why a file is not downloaded. Its text is safe to show to anyone: it is the same for an address that is not

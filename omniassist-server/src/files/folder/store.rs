@@ -10,8 +10,8 @@ use tokio_util::io::ReaderStream;
 
 use super::write::{FolderWriter, INFO, PART, blocking};
 use crate::files::upload::CHUNK_BYTES;
-use crate::files::{BoxError, FileContent, FileFuture, FileInfo, FileKey, FileStore, FileUsage, FileWriter};
-use crate::{Principal, clock};
+use crate::files::{FileContent, FileFuture, FileInfo, FileKey, FileStore, FileUsage, FileWriter};
+use crate::{BoxError, Principal, clock};
 
 /// The time after which a file without a description counts as abandoned by a stopped server.
 const ABANDONED: Duration = Duration::from_secs(24 * 60 * 60);

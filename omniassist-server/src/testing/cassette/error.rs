@@ -3,6 +3,8 @@ use std::error::Error as StdError;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use crate::BoxError;
+
 /// The version of the file format that this build reads and writes.
 pub(super) const VERSION: u64 = 1;
 
@@ -15,7 +17,7 @@ pub struct CassetteError {
     what: Cow<'static, str>,
     path: Option<PathBuf>,
     line: Option<usize>,
-    source: Option<Box<dyn StdError + Send + Sync>>,
+    source: Option<BoxError>,
 }
 
 #[derive(Debug, PartialEq, Eq)]
@@ -57,7 +59,7 @@ impl CassetteError {
         Self::new(Kind::Other, what, Some(line))
     }
 
-    pub(super) fn with_source(mut self, source: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
+    pub(super) fn with_source(mut self, source: impl Into<BoxError>) -> Self {
         self.source = Some(source.into());
         self
     }

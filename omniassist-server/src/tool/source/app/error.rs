@@ -1,10 +1,12 @@
 use std::error::Error as StdError;
 use std::fmt;
 
+use crate::BoxError;
+
 /// An error of a document or a resource of an app. Clients get its kind, and never its source.
 pub struct AppError {
     is_not_found: bool,
-    source: Option<Box<dyn StdError + Send + Sync>>,
+    source: Option<BoxError>,
 }
 
 impl AppError {
@@ -16,7 +18,7 @@ impl AppError {
 
     /// Creates the error of a source that cannot be reached, or whose answer cannot be used.
     #[must_use]
-    pub fn unavailable(source: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
+    pub fn unavailable(source: impl Into<BoxError>) -> Self {
         Self { is_not_found: false, source: Some(source.into()) }
     }
 
