@@ -2,6 +2,8 @@ use std::borrow::Cow;
 use std::error::Error as StdError;
 use std::fmt;
 
+use omniassist_server::BoxError;
+
 /// An error of a document, or of the settings of its tools.
 ///
 /// It is opaque; use its predicates. All errors occur before a server is called.
@@ -13,7 +15,7 @@ struct Inner {
     /// The JSON pointer of the place in the document.
     pointer: Option<String>,
     reason: Cow<'static, str>,
-    source: Option<Box<dyn StdError + Send + Sync>>,
+    source: Option<BoxError>,
 }
 
 impl OpenApiError {
@@ -29,7 +31,7 @@ impl OpenApiError {
         Self::of(None, reason)
     }
 
-    pub(crate) fn with_source(mut self, source: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
+    pub(crate) fn with_source(mut self, source: impl Into<BoxError>) -> Self {
         self.inner.source = Some(source.into());
         self
     }

@@ -3,6 +3,8 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use omniassist_server::BoxError;
+
 /// An error of the machinery that runs programs. The error of a program is a [`CodeOutcome`](crate::CodeOutcome).
 ///
 /// It is opaque; use its predicates.
@@ -12,7 +14,7 @@ pub struct PythonError {
 
 struct Inner {
     kind: Kind,
-    source: Option<Box<dyn StdError + Send + Sync>>,
+    source: Option<BoxError>,
 }
 
 #[derive(Debug)]
@@ -51,7 +53,7 @@ impl PythonError {
 
     /// Creates the error of a worker that cannot be started, limited or reached.
     #[must_use]
-    pub fn worker(source: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
+    pub fn worker(source: impl Into<BoxError>) -> Self {
         Self::new(Kind::Worker).with_source(source)
     }
 
@@ -67,7 +69,7 @@ impl PythonError {
 
     /// Sets the reason. Default: none.
     #[must_use]
-    pub fn with_source(mut self, source: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
+    pub fn with_source(mut self, source: impl Into<BoxError>) -> Self {
         self.inner.source = Some(source.into());
         self
     }

@@ -2,6 +2,8 @@ use std::error::Error as StdError;
 use std::fmt;
 use std::sync::Arc;
 
+use omniassist_server::BoxError;
+
 use super::cleaned;
 
 /// An error of an MCP server, or of the file with the pins.
@@ -13,7 +15,7 @@ pub struct McpError {
 
 struct Inner {
     kind: Kind,
-    source: Option<Box<dyn StdError + Send + Sync>>,
+    source: Option<BoxError>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,7 +43,7 @@ impl McpError {
         Self { inner: Box::new(Inner { kind, source: None }) }
     }
 
-    fn with_source(mut self, source: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
+    fn with_source(mut self, source: impl Into<BoxError>) -> Self {
         self.inner.source = Some(source.into());
         self
     }
@@ -50,7 +52,7 @@ impl McpError {
         Self::of(Kind::NotAttached)
     }
 
-    pub(super) fn unreachable(source: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
+    pub(super) fn unreachable(source: impl Into<BoxError>) -> Self {
         Self::of(Kind::Unreachable).with_source(source)
     }
 
@@ -64,7 +66,7 @@ impl McpError {
         Self::of(Kind::Disconnected)
     }
 
-    pub(super) fn disconnected_by(source: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
+    pub(super) fn disconnected_by(source: impl Into<BoxError>) -> Self {
         Self::of(Kind::Disconnected).with_source(source)
     }
 
@@ -76,7 +78,7 @@ impl McpError {
         Self::of(Kind::NoCredentials)
     }
 
-    pub(super) fn refused_credentials(source: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
+    pub(super) fn refused_credentials(source: impl Into<BoxError>) -> Self {
         Self::of(Kind::RefusedCredentials).with_source(source)
     }
 
@@ -84,11 +86,11 @@ impl McpError {
         Self::of(Kind::AuthorizationNeeded)
     }
 
-    pub(super) fn authorization(source: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
+    pub(super) fn authorization(source: impl Into<BoxError>) -> Self {
         Self::of(Kind::Authorization).with_source(source)
     }
 
-    pub(super) fn credential_store(source: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
+    pub(super) fn credential_store(source: impl Into<BoxError>) -> Self {
         Self::of(Kind::CredentialStore).with_source(source)
     }
 
@@ -108,11 +110,11 @@ impl McpError {
         Self::of(Kind::Status(status))
     }
 
-    pub(super) fn answer(source: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
+    pub(super) fn answer(source: impl Into<BoxError>) -> Self {
         Self::of(Kind::Answer).with_source(source)
     }
 
-    pub(super) fn pin_file(source: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
+    pub(super) fn pin_file(source: impl Into<BoxError>) -> Self {
         Self::of(Kind::PinFile).with_source(source)
     }
 

@@ -1,5 +1,6 @@
-use std::error::Error as StdError;
 use std::io;
+
+use omniassist_server::BoxError;
 
 /// A limit on the bytes between two empty lines of an event stream.
 pub(super) struct EventLimit {
@@ -21,7 +22,7 @@ impl EventLimit {
     pub(super) fn check<B, E>(&mut self, piece: Result<B, E>) -> Result<B, io::Error>
     where
         B: AsRef<[u8]>,
-        E: Into<Box<dyn StdError + Send + Sync>>,
+        E: Into<BoxError>,
     {
         let piece = piece.map_err(io::Error::other)?;
         for byte in piece.as_ref() {

@@ -1,19 +1,17 @@
 use std::collections::HashMap;
-use std::error::Error as StdError;
 use std::fmt;
 use std::future::{Future, ready};
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use omniassist_core::Text;
-use omniassist_server::Principal;
+use omniassist_server::{BoxError, Principal};
 use secrecy::SecretString;
 
 use crate::sync::lock;
 
 /// The future of a [`CredentialStore`]'s method.
-pub type CredentialFuture<'a, T> =
-    Pin<Box<dyn Future<Output = Result<T, Box<dyn StdError + Send + Sync>>> + Send + 'a>>;
+pub type CredentialFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T, BoxError>> + Send + 'a>>;
 
 /// A store of the OAuth credentials that users have for MCP servers.
 ///
