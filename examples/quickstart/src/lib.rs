@@ -2,7 +2,7 @@
 //! them, and a chat on the page calls functions of the back office as tools.
 //!
 //! The source has two parts. `back_office/` is the application without an assistant. `assistant/` is the code that was
-//! added for the assistant: begin with `assistant/tools.rs`, which turns functions into tools, and `assistant/mod.rs`,
+//! added for the assistant: begin with `assistant/tools`, which turns functions into tools, and `assistant/mod.rs`,
 //! which builds the assistant. `app.rs` mounts the one in the other, and `serve.rs` serves both.
 //!
 //! `cargo run -p quickstart` starts it; `cargo run -p quickstart -- --help` lists the settings.

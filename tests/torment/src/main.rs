@@ -36,7 +36,7 @@
 //!
 //! | check | mutation |
 //! |---|---|
-//! | the age of lost text | `FLUSH` of 130 ms in `engine/stores.rs` |
+//! | the age of lost text | `FLUSH` of 130 ms in `engine/stores` |
 //! | whole answers | no `StepReset` in `Recovery::finish` of `core::run` |
 //! | each question is answered once | neither `open_once` nor `begin` looks for the run of the same post |
 //! | answers in the order of questions | queued runs are free and can be claimed at any time, and the index `run_live` is not unique |
@@ -44,7 +44,7 @@
 //! | clients end with the log | no `withdraw_step` in `http/resume.rs` |
 //! | each client reaches the end | what is swept depends on the clock of a process: an hour of difference on SQLite |
 //! | time of hand-overs | `beat` in `engine/stored/lease.rs` does not look again after as many runs as it has room for |
-//! | listeners of the servers | `listen` in `hints.rs` of `omniassist-postgres` keeps a second connection |
+//! | listeners of the servers | `listen` in `hints` of `omniassist-postgres` keeps a second connection |
 //! | keys of Redis | `KEEP` of 60 s in `writer.rs` of `omniassist-redis` |
 //! | one effect of an agent's call | `Recorded::take` leaves out the start of tools |
 //! | each agent is stored once | `Branch::take_restored` finds none |

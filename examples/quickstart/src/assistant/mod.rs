@@ -1,6 +1,6 @@
 //! The code that the back office got for its assistant.
 //!
-//! `tools.rs` turns functions of the back office into tools, `components.rs` names what the model can show, `handbook.rs`
+//! `tools` turns functions of the back office into tools, `components.rs` names what the model can show, `handbook.rs`
 //! is a second agent, and [`build`] registers them. The other files choose the model from the environment, so that the
 //! example runs with any provider and also without one; an application that has a provider needs
 //! `OpenAiProvider::from_env()?` instead of them.

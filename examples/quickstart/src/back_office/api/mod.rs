@@ -13,11 +13,11 @@ use serde_json::json;
 
 use super::store::{Customer, NewTicket, Order, OrderFilter, Store, StoreError, Ticket};
 
-const INDEX: &str = include_str!("../../page/index.html");
+const INDEX: &str = include_str!("../../../page/index.html");
 const FILES: [(&str, &str, &str); 3] = [
-    ("/app.js", "text/javascript; charset=utf-8", include_str!("../../page/app.js")),
-    ("/icon.svg", "image/svg+xml", include_str!("../../page/icon.svg")),
-    ("/style.css", "text/css; charset=utf-8", include_str!("../../page/style.css")),
+    ("/app.js", "text/javascript; charset=utf-8", include_str!("../../../page/app.js")),
+    ("/icon.svg", "image/svg+xml", include_str!("../../../page/icon.svg")),
+    ("/style.css", "text/css; charset=utf-8", include_str!("../../../page/style.css")),
 ];
 
 /// Allows scripts, styles, images and connections of this origin only, and no frame of another site.
