@@ -54,6 +54,12 @@ impl<T> EventBuf<T> {
     }
 }
 
+impl<T> Extend<T> for EventBuf<T> {
+    fn extend<I: IntoIterator<Item = T>>(&mut self, events: I) {
+        self.events.extend(events);
+    }
+}
+
 impl<T> Default for EventBuf<T> {
     fn default() -> Self {
         Self::new()

@@ -156,7 +156,7 @@ impl RunMachine {
     fn suspend(&mut self, events: &mut EventBuf<RunEvent>) {
         if !self.questions.is_empty() {
             events.push(RunEvent::StepStart);
-            self.questions.drain(..).for_each(|event| events.push(event));
+            events.extend(self.questions.drain(..));
             events.push(RunEvent::StepFinish { reason: FinishReason::ToolCalls, usage: Usage::default() });
         }
         self.state.phase = Phase::Suspended;

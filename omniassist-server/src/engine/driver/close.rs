@@ -50,8 +50,6 @@ impl Driver {
                 }
             }
         }
-        for event in events {
-            self.events.push(event);
-        }
+        self.events.extend(events);
     }
 }

@@ -131,7 +131,7 @@ impl Driver {
                 failpoint::hit("gate.folded");
                 // The journal begins with the events of the start.
                 self.events.drain().for_each(drop);
-                recovered.events.into_iter().for_each(|event| self.events.push(event));
+                self.events.extend(recovered.events);
                 if let Some(gate) = &mut self.gate {
                     gate.interrupted = recovered.interrupted.into_iter().collect();
                     gate.fetch = recovered.kept;
@@ -230,6 +230,5 @@ impl Driver {
 
 /// Shows the ends of the agents that a call had asked and does not ask again.
 fn end_agents(branch: Option<&mut Branch>, call: &Text, events: &mut EventBuf<RunEvent>) {
-    let ends = branch.map(|branch| branch.end_restored(Some(call))).unwrap_or_default();
-    ends.into_iter().for_each(|end| events.push(end));
+    events.extend(branch.map(|branch| branch.end_restored(Some(call))).unwrap_or_default());
 }

@@ -51,6 +51,7 @@ impl Driver {
         self.step_limit = self.steps().saturating_sub(1).saturating_add(max_steps);
         (self.run, self.call, self.tools, self.loaded) = (run, call, tools, None);
     }
+
     /// Sets the limit of steps of the agent that has the conversation, and returns its own part of it. The last step that it
     /// allows may hand off, so this driver applies the limit of a run with handoffs, and not the machine.
     pub(super) fn limit_steps(&mut self, config: &mut RunConfig) -> u32 {

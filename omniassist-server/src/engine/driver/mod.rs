@@ -360,7 +360,7 @@ impl Driver {
         if let Some(RunEvent::Start { metadata, .. }) = events.first_mut() {
             metadata.get_or_insert_default().extend(host);
         }
-        events.into_iter().for_each(|event| self.events.push(event));
+        self.events.extend(events);
     }
 
     /// Takes the events that host code has sent. Returns `true` if there were any.

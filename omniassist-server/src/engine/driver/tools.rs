@@ -43,7 +43,8 @@ impl Driver {
                     drop(self.running.swap_remove(index));
                     let call_id = outcome.call_id;
                     // A tool that has timed out may still wait for them.
-                    self.end_agents(Some(&call_id)).into_iter().for_each(|end| self.events.push(end));
+                    let ended = self.end_agents(Some(&call_id));
+                    self.events.extend(ended);
                     let input = match outcome.result {
                         Err(error) if error.is_waiting() => match self.take_questions(&call_id) {
                             questions if questions.is_empty() => {
@@ -86,7 +87,8 @@ impl Driver {
 
     /// Ends a call whose tool is not there any more: it asked the user, and was hidden or removed since.
     fn fail_without_tool(&mut self, call_id: Text) {
-        self.end_agents(Some(&call_id)).into_iter().for_each(|end| self.events.push(end));
+        let ended = self.end_agents(Some(&call_id));
+        self.events.extend(ended);
         self.step(Input::ToolResult { call_id, result: Err(Text::from_static(NO_TOOL)) });
     }
 
