@@ -213,13 +213,7 @@ impl RunMachine {
             .calls
             .iter()
             .filter(|call| call.state == CallState::Running)
-            .map(|call| ToolCall {
-                id: call.id.clone(),
-                name: call.name.clone(),
-                arguments: call.arguments.clone(),
-                kind: crate::event::CallKind::Function,
-                metadata: None,
-            })
+            .map(|call| call.to_call(None))
             .collect()
     }
 

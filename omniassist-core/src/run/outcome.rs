@@ -8,7 +8,7 @@ use super::turn::{Call, Finish, Turn};
 use super::turn_record::{CallRecord, TurnRecord};
 use super::unknown_outcome::MAY_HAVE_RUN;
 use crate::event::{CallKind, FinishReason, InputRequest, RunErrorCode};
-use crate::transcript::{ToolCall, ToolResult, UserContent, repair};
+use crate::transcript::{ToolResult, UserContent, repair};
 use crate::{EventBuf, JsonText, RunEvent, Text, ToolSide, TranscriptItem, Usage, canonical};
 
 /// The error of a call that is incomplete.
@@ -81,13 +81,7 @@ impl RunMachine {
         }
         let items = self.state.turn.items(|index| {
             let (call, metadata) = calls.get(index)?;
-            Some(TranscriptItem::Call(ToolCall {
-                id: call.id.clone(),
-                name: call.name.clone(),
-                arguments: call.arguments.clone(),
-                kind: CallKind::Function,
-                metadata: metadata.clone(),
-            }))
+            Some(TranscriptItem::Call(call.to_call(metadata.clone())))
         });
         let turn = std::mem::take(&mut self.state.turn);
         if self.config.journaled {

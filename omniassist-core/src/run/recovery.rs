@@ -6,9 +6,8 @@ use super::machine::RunMachine;
 use super::state::{CallState, OpenCall, Phase};
 use super::turn::{Said, Turn};
 use super::turn_record::{CallRecord, TurnRecord};
-use crate::event::{BlockId, BlockKind, CallKind};
+use crate::event::{BlockId, BlockKind};
 use crate::message::ProviderMetadata;
-use crate::transcript::ToolCall;
 use crate::{AnswerHandle, EventBuf, JsonText, RunEvent, Text, TranscriptItem};
 
 /// A run that was recovered from its journal.
@@ -248,13 +247,7 @@ impl Step {
             Said::Item { provider, item } => TranscriptItem::ProviderItem { provider, item },
             Said::Call(index) => {
                 let (call, metadata) = calls.get(index)?;
-                TranscriptItem::Call(ToolCall {
-                    id: call.id.clone(),
-                    name: call.name.clone(),
-                    arguments: call.arguments.clone(),
-                    kind: CallKind::Function,
-                    metadata: metadata.clone(),
-                })
+                TranscriptItem::Call(call.to_call(metadata.clone()))
             }
             Said::Block(id) => {
                 let block = self.blocks.iter().rev().find(|block| block.id == id)?;

@@ -2,7 +2,10 @@ use serde::{Deserialize, Serialize};
 
 use super::call_ids::CallIds;
 use super::turn::Turn;
+use crate::event::CallKind;
 use crate::history::Sent;
+use crate::message::ProviderMetadata;
+use crate::transcript::ToolCall;
 use crate::{JsonText, Text, TranscriptItem, Usage};
 
 /// The version of the serialised form. A state with another version is not resumed.
@@ -104,5 +107,11 @@ pub(super) enum CallState {
 impl OpenCall {
     pub(super) fn new(id: Text, name: Text, arguments: JsonText, state: CallState) -> Self {
         Self { id, name, arguments, state }
+    }
+
+    /// Returns the call as it is in the conversation.
+    pub(super) fn to_call(&self, metadata: Option<ProviderMetadata>) -> ToolCall {
+        let (id, name, arguments) = (self.id.clone(), self.name.clone(), self.arguments.clone());
+        ToolCall { id, name, arguments, kind: CallKind::Function, metadata }
     }
 }
