@@ -3,14 +3,14 @@
 use sha2::{Digest, Sha256};
 
 /// The maximum length of a name, for all providers.
-const MOST: usize = 64;
+const MAX_NAME: usize = 64;
 
 /// Returns a name of at most 64 of `[A-Za-z0-9_-]`, and those that `also` allows. If the original has to be changed for that,
 /// it ends in `_` and six hexadecimal digits of the SHA-256 of the original.
 pub(crate) fn safe(original: &str, also: &str) -> String {
     let is_safe =
         |char: char| char.is_ascii_alphanumeric() || matches!(char, '_' | '-') || also.contains(char);
-    if original.len() <= MOST && !original.is_empty() && original.chars().all(is_safe) {
+    if original.len() <= MAX_NAME && !original.is_empty() && original.chars().all(is_safe) {
         return original.to_owned();
     }
     marked(original, original, also)
@@ -29,7 +29,7 @@ pub(crate) fn marked(name: &str, of: &str, also: &str) -> String {
     let digits = Sha256::digest(of.as_bytes());
     let digits: String = digits.iter().take(3).map(|byte| format!("{byte:02x}")).collect();
     // All characters are ASCII.
-    safe.truncate(MOST - 1 - digits.len());
+    safe.truncate(MAX_NAME - 1 - digits.len());
     format!("{}_{digits}", safe.trim_end_matches('_'))
 }
 

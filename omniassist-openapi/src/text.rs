@@ -3,7 +3,7 @@
 use omniassist_server::core::characters::{is_hidden, is_joiner, is_selector};
 
 /// The maximum number of bytes of a description.
-const MOST: usize = 1024;
+const MAX_DESCRIPTION: usize = 1024;
 
 /// Returns a description in a bounded form: without control and invisible characters, and cut off after 1,024 bytes.
 pub(crate) fn description(text: &str) -> String {
@@ -12,7 +12,7 @@ pub(crate) fn description(text: &str) -> String {
         if is_unseen(char) {
             continue;
         }
-        if clean.len() + char.len_utf8() > MOST - '…'.len_utf8() {
+        if clean.len() + char.len_utf8() > MAX_DESCRIPTION - '…'.len_utf8() {
             clean.push('…');
             break;
         }

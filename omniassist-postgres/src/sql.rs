@@ -8,11 +8,11 @@ use crate::failure::Failure;
 pub(crate) const SCHEMA: &str = "omniassist";
 
 /// The limit of the database for names, in bytes.
-const LONGEST_NAME: usize = 63;
+const MAX_NAME: usize = 63;
 
 /// Checks the name of a schema.
 pub(crate) fn check(schema: &str) -> Result<(), Failure> {
-    if schema.is_empty() || schema.len() > LONGEST_NAME || schema.contains(['"', '\'', '\0']) {
+    if schema.is_empty() || schema.len() > MAX_NAME || schema.contains(['"', '\'', '\0']) {
         return Err(Failure::Invalid(format!("the name of the schema is not valid: {schema:?}")));
     }
     Ok(())

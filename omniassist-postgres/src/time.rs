@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 const LATEST_MS: u64 = 253_402_300_799_000;
 
 /// The longest duration that is told from a longer one: 1,000 years.
-const LONGEST: Duration = Duration::from_secs(1_000 * 366 * 24 * 60 * 60);
+const MAX_DURATION: Duration = Duration::from_secs(1_000 * 366 * 24 * 60 * 60);
 
 /// Returns a time in milliseconds since 1970 as the database stores it.
 pub(crate) fn stored(ms: u64) -> SystemTime {
@@ -21,5 +21,5 @@ pub(crate) fn loaded(time: SystemTime) -> u64 {
 
 /// Returns a duration in seconds, which SQL multiplies with `interval '1 second'`.
 pub(crate) fn seconds(time: Duration) -> f64 {
-    time.min(LONGEST).as_secs_f64()
+    time.min(MAX_DURATION).as_secs_f64()
 }

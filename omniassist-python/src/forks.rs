@@ -14,7 +14,7 @@ pub(crate) const DESCRIPTION: &str = "\n- fork(task): starts an agent on a task 
      \n- wait(agent): waits for the agent of this id and returns its report, a dict with `status` and `result`.";
 
 /// The most agents that one program has started and not waited for.
-const MOST_RUNNING: usize = 256;
+const MAX_RUNNING: usize = 256;
 
 /// The agents that one program has started. Dropping it stops them.
 #[derive(Debug)]
@@ -63,9 +63,9 @@ impl Forks {
 
     fn fork(&self, task: Value) -> Result<Value, ToolError> {
         let mut started = self.started();
-        if started.running.len() >= MOST_RUNNING {
+        if started.running.len() >= MAX_RUNNING {
             let text =
-                format!("At most {MOST_RUNNING} agents can work for a program; wait for some of them first.");
+                format!("At most {MAX_RUNNING} agents can work for a program; wait for some of them first.");
             return Err(ToolError::new(text));
         }
         let task = match task {

@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use omniassist_core::Limits;
 
 /// The longest time that is added to the current one, 30 years. A clock cannot represent the sum with `Duration::MAX`.
-pub(crate) const LONGEST: Duration = Duration::from_secs(30 * 365 * 24 * 60 * 60);
+pub(crate) const MAX_DURATION: Duration = Duration::from_secs(30 * 365 * 24 * 60 * 60);
 
 /// Returns the time, in milliseconds since 1970.
 pub(crate) fn now_ms() -> u64 {
@@ -17,7 +17,7 @@ pub(crate) fn millis(time: Duration) -> u64 {
     u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }
 
-/// Reduces the times of requests, tools and runs to [`LONGEST`].
+/// Reduces the times of requests, tools and runs to [`MAX_DURATION`].
 pub(crate) fn finite(mut limits: Limits) -> Limits {
     let times = [
         &mut limits.body_timeout,
@@ -29,7 +29,7 @@ pub(crate) fn finite(mut limits: Limits) -> Limits {
         &mut limits.keep_alive,
     ];
     for time in times {
-        *time = LONGEST.min(*time);
+        *time = MAX_DURATION.min(*time);
     }
     limits
 }

@@ -12,7 +12,7 @@ use crate::failure::Failure;
 use crate::{rows, time};
 
 /// The number of rows of conversations after which a transaction deletes no further one, since other writes wait for it.
-const MOST_ROWS: usize = 2000;
+const MAX_ROWS: usize = 2000;
 
 /// The row of a conversation, or of a tombstone.
 pub(crate) struct ConversationRow {
@@ -269,7 +269,7 @@ pub(crate) fn delete_batch(
 pub(crate) fn bury_all(connection: &Connection, conversations: &[i64]) -> Result<Deleted, Failure> {
     let (mut deleted, mut rows) = (Deleted::default(), 0);
     for conversation in conversations {
-        if rows >= MOST_ROWS {
+        if rows >= MAX_ROWS {
             break;
         }
         let mut query = connection.prepare_cached(

@@ -8,7 +8,7 @@ use crate::failure::Failure;
 use crate::{SqliteOptions, open};
 
 /// The limit of connections that read.
-const MOST_READERS: usize = 4;
+const MAX_READERS: usize = 4;
 
 /// The connections that read, on the blocking threads of tokio.
 #[derive(Debug)]
@@ -21,7 +21,7 @@ pub(crate) struct Readers {
 
 impl Readers {
     pub(crate) fn new(path: &Path, options: &SqliteOptions) -> Arc<Self> {
-        let permits = Arc::new(Semaphore::new(MOST_READERS));
+        let permits = Arc::new(Semaphore::new(MAX_READERS));
         Arc::new(Self { path: path.to_owned(), options: options.clone(), idle: Mutex::default(), permits })
     }
 

@@ -14,7 +14,7 @@ use crate::failure::Failure;
 use crate::log::Log;
 
 /// The limit of jobs in a transaction.
-const MOST_JOBS: usize = 256;
+const MAX_JOBS: usize = 256;
 
 /// The thread that writes. It finishes the jobs that it has, and ends, when this is dropped.
 #[derive(Debug)]
@@ -118,7 +118,7 @@ fn run(connection: &Connection, jobs: &Receiver<Box<dyn Job>>, log: &mut Log) {
         };
         match first {
             Ok(first) => {
-                let batch = iter::once(first).chain(jobs.try_iter().take(MOST_JOBS - 1)).collect();
+                let batch = iter::once(first).chain(jobs.try_iter().take(MAX_JOBS - 1)).collect();
                 failpoint::hit("writer.gathered");
                 commit(connection, batch, &mut is_hard, log);
             }

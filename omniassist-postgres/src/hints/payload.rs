@@ -7,7 +7,7 @@ use uuid::Uuid;
 const LENGTH: usize = 33;
 
 /// The hints of a notification, whose payload has less than 8,000 bytes.
-const MOST: usize = 240;
+const MAX_HINTS: usize = 240;
 
 /// Writes the payloads of as many notifications as are needed.
 pub(super) fn write<'h>(hints: impl IntoIterator<Item = &'h Hint>) -> Vec<String> {
@@ -19,7 +19,7 @@ pub(super) fn write<'h>(hints: impl IntoIterator<Item = &'h Hint>) -> Vec<String
             Hint::Free(run) => ('f', run),
             _ => continue,
         };
-        if payloads.last().is_none_or(|last| last.len() >= MOST * LENGTH) {
+        if payloads.last().is_none_or(|last| last.len() >= MAX_HINTS * LENGTH) {
             payloads.push(String::new());
         }
         if let Some(last) = payloads.last_mut() {

@@ -20,7 +20,7 @@ use crate::{CodeOutcome, CodeRunner, PythonError, Session};
 const GRACE: Duration = Duration::from_millis(200);
 
 /// The longest time that a program waits for a worker.
-const LONGEST_WAIT: Duration = Duration::from_secs(24 * 60 * 60);
+const MAX_WAIT: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// The number of programs after which a worker is replaced, in case it leaks memory.
 const PROGRAMS_OF_A_WORKER: u32 = 1_000;
@@ -84,7 +84,7 @@ impl MontyPoolBuilder {
 
     /// Sets the time that a program waits for a free worker. Default: 10 s; at most a day.
     pub fn wait(mut self, time: Duration) -> Self {
-        self.wait = time.min(LONGEST_WAIT);
+        self.wait = time.min(MAX_WAIT);
         self
     }
 

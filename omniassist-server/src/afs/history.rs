@@ -23,7 +23,7 @@ const SESSIONS: &str = "by-session/";
 const TRIES: u32 = 64;
 
 /// The longest time before a change is made again.
-const LONGEST_PAUSE: Duration = Duration::from_millis(32);
+const MAX_PAUSE: Duration = Duration::from_millis(32);
 
 /// The history of components, in a store of conversations: the module `/modules/history/`.
 ///
@@ -264,7 +264,7 @@ fn refused(refusal: &NotSaved) -> StoreError {
 
 /// Returns a random time, which grows with the attempts.
 fn pause(attempt: u32) -> Duration {
-    let longest = LONGEST_PAUSE.min(Duration::from_millis(1 << attempt.min(16)));
+    let longest = MAX_PAUSE.min(Duration::from_millis(1 << attempt.min(16)));
     longest.mul_f64(f64::from(getrandom::u32().unwrap_or(u32::MAX)) / f64::from(u32::MAX))
 }
 

@@ -12,7 +12,7 @@ use super::graph::{Edge, EdgeKind, Node};
 use super::settings::{Settings, check_keys, join, read};
 
 /// The nodes and the edges of the largest graph.
-const MOST: (usize, usize) = (256, 1024);
+const MAX_SIZE: (usize, usize) = (256, 1024);
 
 /// The types of nodes that later versions have.
 const NOT_AVAILABLE: [&str; 3] = ["http", "mcp", "python"];
@@ -107,7 +107,7 @@ impl AgentConfig {
     }
 
     fn of_graph(&self, nodes: &[Node], edges: &[Edge]) -> Result<Vec<Blueprint>, AgentConfigError> {
-        for (what, len, most) in [("nodes", nodes.len(), MOST.0), ("edges", edges.len(), MOST.1)] {
+        for (what, len, most) in [("nodes", nodes.len(), MAX_SIZE.0), ("edges", edges.len(), MAX_SIZE.1)] {
             if len > most {
                 return Err(AgentConfigError::new(what, Kind::TooMany { what, most }));
             }

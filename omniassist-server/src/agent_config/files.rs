@@ -16,7 +16,7 @@ use crate::one_line::OneLine;
 use crate::{BoxError, Principal, one_line, sync};
 
 /// The bytes of the largest file.
-const MOST: u64 = 1024 * 1024;
+const MAX_FILE: u64 = 1024 * 1024;
 
 /// Agents in files: `agents/sales.toml` or `agents/sales.json` configures the agent `sales`, for all users. It needs the
 /// feature `agent-files`.
@@ -179,9 +179,9 @@ fn read_file(id: &str, file: &Path, content: &mut u64) -> Result<AgentConfig, Ag
     let unreadable = |error: io::Error| AgentConfigError::new("", Kind::Unreadable).with_source(error);
     let mut bytes = Vec::new();
     let opened = File::open(file).map_err(unreadable)?;
-    opened.take(MOST + 1).read_to_end(&mut bytes).map_err(unreadable)?;
+    opened.take(MAX_FILE + 1).read_to_end(&mut bytes).map_err(unreadable)?;
     *content = hash(&bytes);
-    if bytes.len() as u64 > MOST {
+    if bytes.len() as u64 > MAX_FILE {
         return Err(AgentConfigError::new("", Kind::TooMany { what: "bytes", most: 1024 * 1024 }));
     }
     let text = String::from_utf8(bytes)

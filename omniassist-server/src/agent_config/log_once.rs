@@ -5,7 +5,7 @@ use std::sync::Mutex;
 use crate::sync;
 
 /// The number of keys whose last text is remembered. Above it, all are forgotten.
-const MOST: usize = 1024;
+const MAX_KEYS: usize = 1024;
 
 /// The last text about each key that is in the log, so that it is written once.
 #[derive(Debug)]
@@ -15,7 +15,7 @@ impl<K: Eq + Hash> LogOnce<K> {
     /// Remembers a text about a key. Returns `false` if it is the last one already.
     pub(crate) fn is_new(&self, key: K, text: impl Hash) -> bool {
         let mut texts = sync::lock(&self.0);
-        if texts.len() >= MOST && !texts.contains_key(&key) {
+        if texts.len() >= MAX_KEYS && !texts.contains_key(&key) {
             texts.clear();
         }
         let hash = hash(text);

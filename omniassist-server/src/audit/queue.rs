@@ -18,7 +18,7 @@ const BATCH: usize = 256;
 const RETRY: Duration = Duration::from_millis(100);
 
 /// The longest delay after a failure of the sink.
-const LONGEST_RETRY: Duration = Duration::from_secs(10);
+const MAX_RETRY_DELAY: Duration = Duration::from_secs(10);
 
 /// The records that wait for a sink, and the task that writes them.
 ///
@@ -139,7 +139,7 @@ async fn write(queue: Arc<Queue>) {
             tracing::error!(error = %one_line::chain(&*error), ?delay, "the audit sink failed; it is called again");
         }
         tokio::time::sleep(delay).await;
-        delay = (delay * 2).min(LONGEST_RETRY);
+        delay = (delay * 2).min(MAX_RETRY_DELAY);
     }
 }
 

@@ -69,7 +69,7 @@ impl Assistant {
     /// # }
     /// ```
     pub async fn drain(&self, deadline: Duration) -> Drained {
-        let latest = Instant::now() + deadline.min(clock::LONGEST);
+        let latest = Instant::now() + deadline.min(clock::MAX_DURATION);
         let live = self.live.close();
         let _ = timeout(deadline, async { tokio::join!(over(&live), self.live.trees.wait()) }).await;
         self.live.ending.cancel();

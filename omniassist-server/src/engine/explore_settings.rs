@@ -1,7 +1,7 @@
 use std::time::Duration;
 
 /// The most parts into which an agent divides its task.
-const MOST_QUESTIONS: usize = 4;
+const MAX_QUESTIONS: usize = 4;
 
 /// The program of an agent that explores a question, in six steps.
 ///
@@ -26,7 +26,7 @@ pub struct Explore {
 impl Explore {
     /// Returns the program with its default settings.
     pub const fn new() -> Self {
-        Self { depth: 1, sub_questions: MOST_QUESTIONS, asks: true, answer_timeout: Duration::from_secs(600) }
+        Self { depth: 1, sub_questions: MAX_QUESTIONS, asks: true, answer_timeout: Duration::from_secs(600) }
     }
 
     /// Sets the levels of agents below the root. The limits of the tree apply as well. Default: 1.
@@ -37,7 +37,7 @@ impl Explore {
 
     /// Sets the most questions into which an agent divides its task, up to 4. With 0, the model is not asked. Default: 4.
     pub const fn sub_questions(mut self, most: usize) -> Self {
-        self.sub_questions = if most < MOST_QUESTIONS { most } else { MOST_QUESTIONS };
+        self.sub_questions = if most < MAX_QUESTIONS { most } else { MAX_QUESTIONS };
         self
     }
 

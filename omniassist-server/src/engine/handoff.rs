@@ -21,7 +21,7 @@ use crate::tool::{Args, Json, Tool, ToolError, ToolSnapshot};
 const PREFIX: &str = "transfer_to_";
 
 /// The number of times that a question changes its agent.
-const MOST: u32 = 4;
+const MAX_HANDOFFS: u32 = 4;
 
 // No doc comment: it would be the description of the schema, which models read.
 #[derive(Deserialize, JsonSchema)]
@@ -111,7 +111,7 @@ impl Before {
 
     /// Returns the number of handoffs that the question may still have.
     pub(super) fn left(self) -> u32 {
-        MOST.saturating_sub(self.handoffs)
+        MAX_HANDOFFS.saturating_sub(self.handoffs)
     }
 }
 

@@ -22,7 +22,7 @@ impl OnDisconnect {
     /// Returns the time that a viewer has to come back.
     pub(super) fn delay(self) -> Duration {
         match self {
-            Self::CancelAfter(delay) => delay.min(clock::LONGEST),
+            Self::CancelAfter(delay) => delay.min(clock::MAX_DURATION),
             Self::Continue | Self::Cancel => Duration::ZERO,
         }
     }

@@ -134,18 +134,18 @@ impl AssistantBuilder {
 }
 
 /// The greatest depth of a tree: an agent is polled by the one that asked it.
-const DEEPEST: u32 = 8;
+const MAX_DEPTH: u32 = 8;
 
 fn check_tree(limits: &TreeLimits) -> Result<()> {
     let refused = |reason: String| Err(Error::configuration(format!("the limits of the tree: {reason}")));
     if let Some(zero) = limits.zero_limit() {
         return refused(format!("they allow no {zero}"));
     }
-    if limits.max_parallel() > tree::MOST {
-        return refused(format!("at most {} agents can work at the same time", tree::MOST));
+    if limits.max_parallel() > tree::MAX_PARALLEL {
+        return refused(format!("at most {} agents can work at the same time", tree::MAX_PARALLEL));
     }
-    if limits.max_depth() > DEEPEST {
-        return refused(format!("the depth is at most {DEEPEST}"));
+    if limits.max_depth() > MAX_DEPTH {
+        return refused(format!("the depth is at most {MAX_DEPTH}"));
     }
     Ok(())
 }

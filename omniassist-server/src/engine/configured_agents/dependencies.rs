@@ -11,7 +11,7 @@ use crate::engine::agent::NamedAgents;
 use crate::{BoxError, Principal};
 
 /// The configurations of one agent with those that it asks, and those that they ask.
-const MOST: usize = 32;
+const MAX_PARTS: usize = 32;
 
 /// A configuration with its agents.
 pub(super) struct Part {
@@ -53,9 +53,9 @@ pub(super) async fn load(
                     None => error,
                 }
             };
-            if parts.len() >= MOST {
+            if parts.len() >= MAX_PARTS {
                 let what = "configurations of agents that ask each other";
-                return Err(failed(Kind::TooMany { what, most: MOST }).into());
+                return Err(failed(Kind::TooMany { what, most: MAX_PARTS }).into());
             }
             let config = match is_agent_name(&named.name) {
                 true => loader.load(&named.name, principal).await?,

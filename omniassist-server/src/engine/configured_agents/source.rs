@@ -21,7 +21,7 @@ use crate::tool::{Tool, Tools};
 use crate::{BoxError, Error, Principal, Result, one_line, panics};
 
 /// The time that a loader may take for an agent with all that it asks, or for a list.
-const LONGEST: Duration = Duration::from_secs(5);
+const TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The agents, and the lists, that are kept in memory.
 const KEPT: usize = 1024;
@@ -164,7 +164,7 @@ impl ConfiguredAgents {
             }
         };
         // After this time, those that were not checked are listed.
-        let _ = timeout(LONGEST, check).await;
+        let _ = timeout(TIMEOUT, check).await;
         listed.retain(|agent| !unusable.contains(&agent.id));
         listed
     }
@@ -225,7 +225,7 @@ fn config_error<'a>(error: &'a (dyn StdError + 'static)) -> Option<&'a AgentConf
 
 /// Awaits a loader. It may take 5 s, and a panic is an error.
 async fn within<T>(load: impl Future<Output = Result<T, BoxError>>) -> Result<T, BoxError> {
-    let timed = panics::catch_async("a loader of agents", async { timeout(LONGEST, load).await });
+    let timed = panics::catch_async("a loader of agents", async { timeout(TIMEOUT, load).await });
     match timed.await {
         Some(Ok(loaded)) => loaded,
         Some(Err(_)) => Err(io::Error::new(io::ErrorKind::TimedOut, "the loader takes too long").into()),

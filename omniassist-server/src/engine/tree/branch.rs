@@ -24,7 +24,7 @@ use crate::telemetry::RunTrace;
 use crate::tool::{AgentAsk, InnerCall, ToolError};
 
 /// The most bytes of a report.
-const LONGEST_REPORT: usize = 32 * 1024;
+const MAX_REPORT: usize = 32 * 1024;
 
 /// The most bytes of a report where a budget is nearly used up.
 const SHORT_REPORT: usize = 1024;
@@ -454,7 +454,7 @@ impl Branch {
     fn room(&self) -> usize {
         let tokens = lock(&self.tree.ledger).room(self.node);
         let bytes = tokens.map_or(u64::MAX, |tokens| tokens.saturating_mul(estimate::BYTES_PER_TOKEN));
-        usize::try_from(bytes).unwrap_or(usize::MAX).clamp(SHORT_REPORT, LONGEST_REPORT)
+        usize::try_from(bytes).unwrap_or(usize::MAX).clamp(SHORT_REPORT, MAX_REPORT)
     }
 }
 

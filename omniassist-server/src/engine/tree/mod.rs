@@ -18,6 +18,6 @@ pub(super) use asking::{KeptCall, Suspended};
 pub(super) use branch::{AgentQuestion, Begin, Branch};
 pub(super) use child::Work;
 pub(super) use ledger_node::LedgerNode;
-pub(super) use ready::MOST;
+pub(super) use ready::MAX_PARALLEL;
 pub(super) use seed::Seed;
 pub(super) use shown::{cut, keep_latest};

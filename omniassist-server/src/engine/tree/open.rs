@@ -24,10 +24,10 @@ use crate::tool::{AgentAsk, InnerCall, ToolError};
 const REPEATS: usize = 2;
 
 /// The time of a call that a tool makes. Its own tool has a time, and so has the tool that makes it.
-const LONGEST_CALL: Duration = Duration::from_secs(24 * 60 * 60);
+const MAX_CALL_TIME: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// The most calls that tools make within each other. Each is polled within the one that makes it.
-const DEEPEST_CALL: u32 = 16;
+const MAX_CALL_DEPTH: u32 = 16;
 
 /// An agent whose run has begun.
 struct Opened {
@@ -166,14 +166,14 @@ impl Branch {
     }
 
     fn place_of_call(&mut self, name: &Text, asked_by: &Text, call: &InnerCall) -> Result<Place, ToolError> {
-        if self.calls_above >= DEEPEST_CALL {
+        if self.calls_above >= MAX_CALL_DEPTH {
             let reason = format!(
-                "Tools call each other more than {DEEPEST_CALL} levels deep; this call was not made."
+                "Tools call each other more than {MAX_CALL_DEPTH} levels deep; this call was not made."
             );
             return Err(ToolError::new(reason));
         }
         let suspended = self.take_suspended_call(asked_by, name, call);
-        Ok(Place { node: None, longest: LONGEST_CALL, suspended })
+        Ok(Place { node: None, longest: MAX_CALL_TIME, suspended })
     }
 
     /// Keeps the inner calls of a call from waiting for the user, also one that waits already.

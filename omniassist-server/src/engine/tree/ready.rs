@@ -5,7 +5,7 @@ use std::task::{Context, Wake, Waker};
 use futures_util::task::AtomicWaker;
 
 /// The most children that work at the same time: one bit each.
-pub(in crate::engine) const MOST: usize = u64::BITS as usize;
+pub(in crate::engine) const MAX_PARALLEL: usize = u64::BITS as usize;
 
 /// The children that have woken their parent. A wake costs the same for each number of children, since only those are
 /// polled that have something.
@@ -28,7 +28,7 @@ impl Ready {
     }
 }
 
-/// Returns the bit of a child: none beyond [`MOST`].
+/// Returns the bit of a child: none beyond [`MAX_PARALLEL`].
 pub(super) fn bit(slot: usize) -> u64 {
     u32::try_from(slot).ok().and_then(|slot| 1_u64.checked_shl(slot)).unwrap_or(0)
 }

@@ -6,7 +6,7 @@ use super::file::RequestLine;
 use super::scrub::REDACTED;
 
 /// The maximum number of listed differences.
-const MOST: usize = 8;
+const MAX_LISTED: usize = 8;
 /// The maximum number of characters of a value that are shown.
 const SHOWN: usize = 100;
 
@@ -27,8 +27,8 @@ pub(super) fn differences(recorded: &RequestLine, asked: &RequestLine, ignored: 
         _ if recorded.base64.is_some() && recorded.base64 == asked.base64 => {}
         _ => found.lines.push("body: other bytes than recorded".to_owned()),
     }
-    let more = found.lines.len().saturating_sub(MOST);
-    found.lines.truncate(MOST);
+    let more = found.lines.len().saturating_sub(MAX_LISTED);
+    found.lines.truncate(MAX_LISTED);
     if more > 0 {
         found.lines.push(format!("and {more} more"));
     }
