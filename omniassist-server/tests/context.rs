@@ -4,7 +4,9 @@ use std::sync::{Arc, Mutex};
 
 use futures_util::StreamExt;
 use http::Extensions;
-use omniassist_server::core::context::{ContextReceipt, ContextSummariser, SummaryFuture, SummaryRequest};
+use omniassist_server::core::context::{
+    ContextCompressor, ContextReceipt, ContextSummariser, SummaryFuture, SummaryRequest,
+};
 use omniassist_server::core::event::RunErrorCode;
 use omniassist_server::core::{ContextMessage, Limits, RunEvent, RunRequest, Usage};
 use omniassist_server::observe::RunReport;
@@ -52,6 +54,14 @@ async fn context_of_the_client_does_not_displace_context_of_the_host() {
     let bullets = bullets(&model);
     assert_eq!(bullets[..3], ["flag: name = 'beta'", "flag: name = 'sale'", "note: id = 5"]);
     assert_eq!(bullets.len(), 22);
+}
+
+#[tokio::test]
+async fn the_compressor_of_the_host_sets_the_window() {
+    let model = ScriptedProvider::new().turn(text("Hi"));
+    let builder = Assistant::builder(model.clone()).context_compressor(ContextCompressor::new().window(2));
+    builder.build().unwrap().run(ask(25)).text().await.unwrap();
+    assert_eq!(bullets(&model), ["note: id = 23", "note: id = 24"]);
 }
 
 #[tokio::test]
