@@ -137,6 +137,8 @@ async fn an_answer_of_gemini_goes_on_after_a_pause() {
     let text = |text: &str| json!({"text": text});
     for parts in [
         vec![code(), result(), text("hello")],
+        vec![text("hel"), text("lo")],
+        vec![text("hel"), code(), result(), text("lo")],
         vec![text(""), text("hello")],
         vec![json!({"text": "Hm.", "thought": true}), text("hello")],
     ] {

@@ -29,6 +29,10 @@ pub struct Reader {
     provider_tools: u32,
     /// `true` after a part of the answer itself: text, a call or a file.
     answers: bool,
+    /// `true` after such a part in an event without a finish reason: the server does not write one on each event.
+    marks_end: bool,
+    /// `true` if the last event with content ended the turn.
+    ends: bool,
     finish: Option<Text>,
     blocked: Option<Text>,
 }
@@ -71,9 +75,10 @@ impl Reader {
                 self.source(&cited, out);
             }
         }
-        if let Some(word) = candidate.finish_reason.to_text() {
-            self.finish = Some(word);
-        }
+        let finish = candidate.finish_reason.to_text();
+        self.ends = finish.is_some() && (self.marks_end || self.calls.any());
+        self.marks_end |= finish.is_none() && self.answers;
+        self.finish = finish.or(self.finish.take());
         Ok(())
     }
 
@@ -212,7 +217,7 @@ impl EventReader for Reader {
 
     fn has_ended(&self) -> bool {
         let runs_code = self.code.is_some() || self.provider_tools > 0;
-        self.blocked.is_some() || (self.finish.is_some() && self.answers && !runs_code)
+        self.blocked.is_some() || (self.ends && self.answers && !runs_code)
     }
 }
 
