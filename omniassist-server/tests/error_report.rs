@@ -161,6 +161,39 @@ fn the_details_of_google_contain_the_delay() {
 }
 
 #[test]
+fn a_router_passes_on_the_error_of_the_provider_of_the_model() {
+    let report = |status: u16, raw: serde_json::Value| {
+        let metadata = serde_json::json!({"provider_name": "P", "raw": raw});
+        let error =
+            serde_json::json!({"message": "Provider returned error", "code": status, "metadata": metadata});
+        error_from_response(status, serde_json::json!({ "error": error }).to_string().as_bytes())
+    };
+    let anthropic =
+        r#"{"type":"error","error":{"type":"invalid_request_error","message":"prompt is too long: 9 > 8"}}"#;
+    let parsed: serde_json::Value = serde_json::from_str(anthropic).unwrap();
+    for raw in [anthropic.into(), parsed, "prompt is too long: 9 > 8".into()] {
+        let error = report(400, raw);
+        assert_eq!(error.provider_kind(), Some(ProviderErrorKind::ContextOverflow));
+        assert_eq!(error.detail(), Some("prompt is too long: 9 > 8"));
+    }
+    // The status is that of the router, and an empty report changes nothing.
+    let busy = report(502, r#"{"error":{"code":400,"message":"m","type":"overloaded_error"}}"#.into());
+    assert_eq!((busy.status(), busy.provider_kind()), (Some(502), Some(ProviderErrorKind::Unavailable)));
+    for raw in [serde_json::Value::Null, 1.into(), serde_json::json!({})] {
+        assert_eq!(report(400, raw).detail(), Some("Provider returned error"));
+    }
+}
+
+#[test]
+fn the_levels_of_an_error_are_bounded() {
+    for (open, close) in [("{\"error\":", "}"), ("[", "]"), ("{\"metadata\":{\"raw\":", "}}")] {
+        let levels = 64 * 1024 / (open.len() + close.len());
+        let body = format!("{}1{}", open.repeat(levels), close.repeat(levels));
+        assert_eq!(error_from_response(400, body.as_bytes()).status(), Some(400));
+    }
+}
+
+#[test]
 fn a_conversation_that_is_too_long_is_recognised_by_the_words_of_each_server() {
     for message in [
         "This model's maximum prompt length is 131072 but the request contains 537812 tokens.",

@@ -15,6 +15,9 @@ use crate::{Error, ProviderErrorKind};
 /// The number of bytes of a provider's message that an error keeps for the log.
 const MAX_DETAIL: usize = 2048;
 
+/// The number of objects and lists around the content of an error that are read.
+const MAX_LEVELS: u8 = 8;
+
 /// The code of quota errors, which [`Error::is_retryable`] checks.
 const QUOTA: &str = "insufficient_quota";
 
@@ -22,8 +25,9 @@ const QUOTA: &str = "insufficient_quota";
 ///
 /// The body may be OpenAI's `{"error": {"message", "type", "code"}}`, or Google's `{"error": {"code", "status",
 /// "message", "details"}}`, also in a list. Compatible servers send other forms: `error` as a string, the fields at the
-/// top, `detail`, a number for `code`, or no JSON at all. At most 2 KiB of the message become [`Error::detail`],
-/// without anything that looks like an API key.
+/// top, `detail`, a number for `code`, or no JSON at all. A router adds the error of the model's own provider, which then
+/// counts (`metadata.raw`). At most 2 KiB of the message become [`Error::detail`], without anything that looks like an API
+/// key.
 ///
 /// ```
 /// use omniassist_server::provider;
@@ -35,7 +39,7 @@ const QUOTA: &str = "insufficient_quota";
 #[must_use]
 pub fn error_from_response(status: u16, body: &[u8]) -> Error {
     let lossy = String::from_utf8_lossy(body.get(..body.len().min(64 * 1024)).unwrap_or_default());
-    let report = std::str::from_utf8(body).ok().and_then(Report::parse).unwrap_or_default();
+    let report = std::str::from_utf8(body).ok().and_then(Report::of).unwrap_or_default();
     let mut error = report.into_error(Some(status));
     if error.detail().is_none() && !lossy.trim().is_empty() {
         error = error.with_detail(clip(&redact(lossy.trim())));
@@ -45,7 +49,7 @@ pub fn error_from_response(status: u16, body: &[u8]) -> Error {
 
 /// Returns the error for an error object inside a stream.
 pub(super) fn in_band(raw: &RawValue) -> Error {
-    Report::parse(raw.get()).unwrap_or_default().into_error(None)
+    Report::of(raw.get()).unwrap_or_default().into_error(None)
 }
 
 /// Returns the error for a body that is one JSON value in place of an event stream.
@@ -55,7 +59,7 @@ pub(super) fn from_json_body(body: &[u8]) -> Error {
     let parsed =
         complete.and_then(|_| serde_json::from_str::<Outer<'_>>(first_of_list(text).unwrap_or(text)));
     match parsed {
-        Ok(outer) if outer.is_error() => Report::parse(text).unwrap_or_default().into_error(None),
+        Ok(outer) if outer.is_error() => Report::of(text).unwrap_or_default().into_error(None),
         Ok(_) => Error::provider(ProviderErrorKind::Protocol)
             .with_code("unexpected_content_type")
             .with_detail(clip(&redact(text))),
@@ -70,6 +74,8 @@ struct Outer<'a> {
     error: Option<&'a RawValue>,
     detail: Option<&'a RawValue>,
     details: Option<&'a RawValue>,
+    /// OpenRouter's place for the error of the model's own provider.
+    metadata: Option<&'a RawValue>,
     object: Str<'a>,
     message: Str<'a>,
     code: Str<'a>,
@@ -82,6 +88,13 @@ impl Outer<'_> {
     fn is_error(&self) -> bool {
         self.error.is_some() || self.detail.is_some() || self.object.as_str() == "error"
     }
+}
+
+/// The used field of OpenRouter's metadata: JSON, also as a string, or a text.
+#[derive(Deserialize, Default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
+struct Metadata<'a> {
+    raw: Option<&'a RawValue>,
 }
 
 /// The used fields of Google's error details: `google.rpc.RetryInfo` and `google.rpc.ErrorInfo`.
@@ -103,27 +116,46 @@ struct Report {
 }
 
 impl Report {
-    fn parse(json: &str) -> Option<Self> {
-        let json = json.trim();
+    fn of(json: &str) -> Option<Self> {
+        Self::parse(json, MAX_LEVELS)
+    }
+
+    /// Each level is parsed again, and takes a part of the stack.
+    fn parse(json: &str, levels: u8) -> Option<Self> {
+        let (json, levels) = (json.trim(), levels.checked_sub(1)?);
         if let Ok(message) = serde_json::from_str::<String>(json) {
             return Some(Self { message: Some(message), ..Self::default() });
         }
         if let Some(first) = first_of_list(json) {
-            return Self::parse(first);
+            return Self::parse(first, levels);
         }
         let outer: Outer<'_> = serde_json::from_str(json).ok()?;
         let outside = Self::of_fields(&outer);
         // `error` is an object (OpenAI) or a string (xAI, Venice). Mistral and FastAPI servers send `detail`.
-        let Some(inside) = outer.error.or(outer.detail).and_then(|raw| Self::parse(raw.get())) else {
-            return Some(outside);
-        };
-        Some(Self {
-            status: inside.status.or(outside.status),
-            code: inside.code.or(outside.code),
-            kind: inside.kind.or(outside.kind),
-            message: inside.message.or(outside.message),
-            retry_after: inside.retry_after.or(outside.retry_after),
+        let inside = outer.error.or(outer.detail).and_then(|raw| Self::parse(raw.get(), levels));
+        let own = inside.unwrap_or_default().or(outside);
+        Some(match outer.metadata.and_then(|metadata| Self::upstream(metadata, levels)) {
+            Some(upstream) => Self { status: own.status, ..upstream }.or(own),
+            None => own,
         })
+    }
+
+    /// Reads the error of the model's own provider. Its status does not describe the router's answer.
+    fn upstream(metadata: &RawValue, levels: u8) -> Option<Self> {
+        let raw = serde_json::from_str::<Metadata<'_>>(metadata.get()).ok()?.raw?;
+        let read = Self::parse(raw.get(), levels)?;
+        let inside = read.message.as_deref().filter(|text| text.trim_start().starts_with(['{', '[']));
+        Some(inside.and_then(|text| Self::parse(text, levels)).unwrap_or(read))
+    }
+
+    fn or(self, other: Self) -> Self {
+        Self {
+            status: self.status.or(other.status),
+            code: self.code.or(other.code),
+            kind: self.kind.or(other.kind),
+            message: self.message.or(other.message),
+            retry_after: self.retry_after.or(other.retry_after),
+        }
     }
 
     fn of_fields(fields: &Outer<'_>) -> Self {
