@@ -1,9 +1,11 @@
 //! Tests of the OpenAI providers over a real socket.
 
 use futures_util::StreamExt;
-use omniassist_server::core::transcript::ToolResult;
+use omniassist_server::core::event::CallKind;
+use omniassist_server::core::transcript::{ToolCall, ToolResult};
 use omniassist_server::core::{FinishReason, JsonText, Limits, LlmEvent, LlmPayload, TranscriptItem};
 use omniassist_server::provider::error_from_response;
+use omniassist_server::provider::openai::Vendor;
 use omniassist_server::testing::{FakeProvider, Reply};
 use omniassist_server::{LlmProvider, OpenAiChatProvider, OpenAiProvider, ProviderErrorKind, Result};
 use serde_json::{Value, json};
@@ -216,4 +218,60 @@ async fn a_refusal_without_encrypted_reasoning_is_an_error() {
     // The second refusal of a conversation is final.
     assert_eq!(events(provider.stream(reasoned())).await.unwrap_err().status(), Some(400));
     assert_eq!(server.request(3).await.json()["input"].as_array().unwrap().len(), 3);
+}
+
+/// Returns a conversation with a call that has the state of a server of Chat Completions.
+fn called() -> LlmPayload {
+    let state = json!({"openai": {
+        "extraContent": {"google": {"thought_signature": "sig"}},
+        "reasoningDetails": [{"type": "reasoning.text", "signature": "sig"}],
+    }});
+    let call = ToolCall {
+        id: "a".into(),
+        name: "weather".into(),
+        arguments: JsonText::EMPTY_OBJECT,
+        kind: CallKind::Function,
+        metadata: serde_json::from_value(state).unwrap(),
+    };
+    let result = ToolResult { call_id: "a".into(), output: JsonText::NULL, is_error: false };
+    LlmPayload::new([
+        TranscriptItem::user("Weather?"),
+        TranscriptItem::Call(call),
+        TranscriptItem::Result(result),
+    ])
+}
+
+#[tokio::test]
+async fn state_of_calls_that_a_server_refuses_is_not_sent_again() {
+    let unknown = json!([{"type": "extra_forbidden", "loc": ["tool_calls", 0, "extra_content"], "msg": "Extra inputs"}]);
+    let raw = r#"{"message":"messages.1.content.0: Invalid `signature` in `thinking` block"}"#;
+    let routed = json!({"message": "Provider returned error", "code": 400, "metadata": {"raw": raw}});
+    for (vendor, field, refusal) in [
+        (Vendor::VLLM, "extra_content", json!({ "detail": unknown })),
+        (Vendor::OPENROUTER, "reasoning_details", json!({ "error": routed })),
+    ] {
+        let server = FakeProvider::start().await.unwrap();
+        server.reply(Reply::json(400, &refusal)).reply(Reply::sse(chat_interleaved()));
+        let builder = OpenAiChatProvider::builder().vendor(vendor).base_url(server.base_url());
+        let provider = builder.model("m").limits(impatient()).build().unwrap();
+        assert!(events(provider.stream(called())).await.is_ok(), "{vendor:?}");
+        let has_field = |request: Value| request["messages"].to_string().contains(field);
+        assert!(has_field(server.request(1).await.json()), "{vendor:?}");
+        assert!(!has_field(server.request(2).await.json()), "{vendor:?}");
+    }
+}
+
+#[test]
+fn metadata_of_calls_is_sent_to_servers_that_may_require_it_only() {
+    let is_sent = |url: &str| {
+        let provider = OpenAiChatProvider::builder().base_url(url).api_key("k").model("m").build().unwrap();
+        provider.request_body(&called()).unwrap().windows(13).any(|piece| piece == b"extra_content")
+    };
+    for gateway in ["https://generativelanguage.googleapis.com/v1beta/openai", "http://127.0.0.1:8000/v1"] {
+        assert!(is_sent(gateway), "{gateway}");
+    }
+    for strict in ["https://api.openai.com/v1", "https://api.mistral.ai/v1", "https://api.groq.com/openai/v1"]
+    {
+        assert!(!is_sent(strict), "{strict}");
+    }
 }

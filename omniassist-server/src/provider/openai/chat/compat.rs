@@ -80,6 +80,8 @@ pub(super) struct Quirks {
     /// `true` if every model accepts `strict: true` in a `json_schema` format.
     pub(super) strict: bool,
     pub(super) replay: Replay,
+    /// `true` if calls are sent back with the metadata that a server required (Gemini's signatures).
+    pub(super) extra_content: bool,
     pub(super) schema: Rules,
 }
 
@@ -135,6 +137,7 @@ pub(super) const PLAIN: Quirks = Quirks {
     format: Format::JsonSchema,
     strict: true,
     replay: Replay::Nothing,
+    extra_content: true,
     schema: Rules::NONE,
 };
 
@@ -365,8 +368,10 @@ impl Vendor {
         deployment.split('/').next().filter(|name| !name.is_empty()).map(Text::from)
     }
 
+    /// Returns the differences. No vendor but a local one, which may be a gateway, requires metadata of calls, and some
+    /// refuse it.
     pub(super) fn quirks(self) -> Quirks {
-        self.0.quirks
+        Quirks { extra_content: self.0.port.is_some(), ..self.0.quirks }
     }
 }
 

@@ -89,6 +89,7 @@ pub(super) fn encode(api: &ChatApi, model: &Text, payload: &LlmPayload) -> Resul
         messages: Vec::with_capacity(payload.transcript.len() + 1),
         turn: None,
         replay: quirks.replay,
+        extra_content: quirks.extra_content,
         reasons_always: quirks.replay == Replay::TextWithTools && has_tools(payload),
         user_after_result: quirks.user_after_result && !is_mistral(model),
         ids: &ids,
@@ -243,6 +244,7 @@ struct Conversation<'a> {
     messages: Vec<Message<'a>>,
     turn: Option<Turn<'a>>,
     replay: Replay,
+    extra_content: bool,
     /// `true` if every turn has `reasoning_content`, possibly empty.
     reasons_always: bool,
     /// `true` if a message of the user may follow the result of a tool.
@@ -270,7 +272,7 @@ impl<'a> Conversation<'a> {
             }
             TranscriptItem::Call(tool_call) => {
                 let turn = self.turn.get_or_insert_default();
-                turn.tool_calls.push(call(tool_call, self.ids));
+                turn.tool_calls.push(call(tool_call, self.ids, self.extra_content));
                 match self.replay {
                     Replay::TextWithCalls => drop(turn.reasoning_content.get_or_insert_default()),
                     Replay::Details => turn.details(tool_call.metadata.as_ref()),
@@ -345,13 +347,14 @@ impl<'a> Turn<'a> {
     }
 }
 
-fn call<'a>(call: &'a ToolCall, ids: &'a CallIds<'a>) -> Call<'a> {
+fn call<'a>(call: &'a ToolCall, ids: &'a CallIds<'a>, extra_content: bool) -> Call<'a> {
+    let state = call.metadata.as_ref().filter(|_| extra_content);
     let (id, name) = (ids.get(&call.id), call_name::accepted(&call.name));
     match call.kind {
         CallKind::Function => Call::Function {
             id,
             function: CalledFunction { name, arguments: call.arguments.as_str() },
-            extra_content: metadata::STATE.field(call.metadata.as_ref(), metadata::EXTRA_CONTENT),
+            extra_content: metadata::STATE.field(state, metadata::EXTRA_CONTENT),
         },
         CallKind::Custom => {
             let input = call.arguments.to_str_value();

@@ -1,5 +1,7 @@
+use std::sync::Arc;
+
 use bytes::Bytes;
-use omniassist_core::{Limits, LlmPayload, Text};
+use omniassist_core::{Limits, LlmPayload, Text, TranscriptItem};
 use uuid::Uuid;
 
 use super::compat::{DEFAULT_CHAT_MODEL, Replay, Vendor};
@@ -8,7 +10,7 @@ use super::encode::{self, ChatApi};
 use crate::provider::WireDecoder;
 use crate::provider::api::{Api, ApiProvider, ApiProviderBuilder};
 use crate::provider::files_api::FilesApi;
-use crate::provider::openai::{files_api, openai};
+use crate::provider::openai::{files_api, metadata, openai};
 use crate::provider::settings::{Endpoint, Location, Settings};
 use crate::{Error, Result};
 
@@ -142,6 +144,23 @@ impl Api for ChatApi {
 
     fn encode(&self, model: &Text, payload: &LlmPayload) -> Result<Bytes> {
         encode::encode(self, model, payload)
+    }
+
+    /// Servers refuse a field that they do not know by its name, and routers pass on what the model's own provider says of a
+    /// signature.
+    fn without_refused(&self, error: &Error, transcript: &[TranscriptItem]) -> Option<Arc<[TranscriptItem]>> {
+        let detail = error.detail()?.replace('`', "").to_ascii_lowercase();
+        let refusals = [
+            "extra_content",
+            "reasoning_details",
+            "signature in thinking block",
+            "data in redacted_thinking block",
+            "encrypted content",
+            "thought signature",
+        ];
+        let names = [metadata::EXTRA_CONTENT, metadata::REASONING_DETAILS];
+        let is_refusal = refusals.iter().any(|refusal| detail.contains(refusal));
+        is_refusal.then(|| metadata::STATE.without(&names, transcript)).flatten()
     }
 
     fn decoder(&self, payload: &LlmPayload, limits: &Limits) -> Box<dyn WireDecoder> {
