@@ -201,7 +201,13 @@ where
                     ready!(timer.poll_deadline(cx, answer.deadline()));
                 }
                 if let State::Failing { answer, origin } = mem::replace(&mut self.state, State::Done) {
-                    self.fail(answer.to_error(self.read_error), &origin);
+                    match answer.into_events() {
+                        Ok((body, read)) => {
+                            self.read_events(body, origin, None);
+                            self.read(read);
+                        }
+                        Err(answer) => self.fail(answer.to_error(self.read_error), &origin),
+                    }
                 }
                 Poll::Ready(Progress::Changed)
             }
@@ -255,21 +261,17 @@ where
         let limits = &self.shared.limits;
         let kind = BodyKind::of(head.status, &head.headers);
         let is_wanted = kind == BodyKind::Events || (kind == BodyKind::Json && self.request.answers_json);
-        self.state = match kind {
-            _ if is_wanted => State::Streaming(Streaming {
-                body,
-                decoder: (self.decoder)(),
-                origin,
-                first_byte: Some(first_byte),
-                pending_since: None,
-            }),
-            kind => {
-                let patience = self.shared.first_byte.min(limits.idle_timeout);
-                let deadline = after(Instant::now(), patience);
-                let answer = FailedAnswer::new(kind, head.status.as_u16(), body, deadline);
-                State::Failing { answer, origin }
-            }
-        };
+        if is_wanted {
+            return self.read_events(body, origin, Some(first_byte));
+        }
+        let deadline = after(Instant::now(), self.shared.first_byte.min(limits.idle_timeout));
+        let answer = FailedAnswer::new(kind, head.status.as_u16(), body, deadline);
+        self.state = State::Failing { answer, origin };
+    }
+
+    fn read_events(&mut self, body: reqwest::Body, origin: Origin, first_byte: Option<Instant>) {
+        let decoder = (self.decoder)();
+        self.state = State::Streaming(Streaming { body, decoder, origin, first_byte, pending_since: None });
     }
 
     fn poll_body(&mut self, timer: Pin<&mut Timer>, cx: &mut Context<'_>) -> Poll<Progress> {

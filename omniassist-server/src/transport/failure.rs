@@ -1,7 +1,7 @@
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
-use bytes::BytesMut;
+use bytes::{Bytes, BytesMut};
 use http_body::Body;
 use serde_json::Value;
 use tokio::time::Instant;
@@ -46,10 +46,21 @@ impl FailedAnswer {
             let Ok(data) = frame.into_data() else { continue };
             let room = MAX_BODY - self.read.len();
             self.read.extend_from_slice(data.get(..room).unwrap_or(&data));
-            if self.read.len() == MAX_BODY {
+            if self.read.len() == MAX_BODY || self.has_events() {
                 return Poll::Ready(());
             }
         }
+    }
+
+    /// Returns `true` for a stream of events that a gateway declares as JSON. No JSON text begins like a field or a comment.
+    fn has_events(&self) -> bool {
+        let first = self.read.iter().find(|byte| !byte.is_ascii_whitespace());
+        self.kind == BodyKind::Json && first.is_some_and(|byte| b"deir:".contains(byte))
+    }
+
+    /// Returns the body, and what was read of it, if it is a stream of events after all.
+    pub(super) fn into_events(self) -> Result<(reqwest::Body, Bytes), Self> {
+        if self.has_events() { Ok((self.body, self.read.freeze())) } else { Err(self) }
     }
 
     pub(super) fn to_error(&self, read_error: ReadError) -> Error {

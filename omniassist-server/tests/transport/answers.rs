@@ -123,6 +123,27 @@ async fn json_with_a_success_status_is_an_error() {
 }
 
 #[tokio::test]
+async fn events_that_are_declared_as_json_are_read_as_they_arrive() {
+    for start in ["", ": a comment\n\n", "\n"] {
+        let reply = Reply::sse(format!("{start}{}", body("START hello world END")));
+        let reply = reply.header("content-type", "application/json");
+        let server =
+            serve([reply.clone().chunked_by(1), reply.clone(), reply.stall_after(start.len() + 2 * EVENT)])
+                .await;
+        for _ in 0..2 {
+            let heard = hear_with(&server, once()).await;
+            assert_eq!(
+                (heard.said.concat().as_str(), heard.is_whole()),
+                ("helloworld<end>", true),
+                "{start:?}"
+            );
+        }
+        let mut stream = ask(&server.base_url(), once());
+        assert_eq!(next(&mut stream).await.as_deref(), Some("hello"), "{start:?}");
+    }
+}
+
+#[tokio::test]
 async fn a_cut_answer_is_interrupted_and_its_text_is_kept() {
     let (cut, body) = (EVENT + 40, body("hello world END"));
     for reply in [
