@@ -28,6 +28,38 @@ fn of_chunks(chunks: &[Value]) -> Said {
 }
 
 #[test]
+fn tags_at_the_beginning_of_a_text_mark_reasoning() {
+    let read = |pieces: &[&str]| {
+        let chunks = pieces.iter().map(|piece| delta(json!({ "content": piece })));
+        let said = of_chunks(&chunks.chain([finish("stop")]).collect::<Vec<_>>());
+        (said.reasoning, said.text)
+    };
+    let whole = "\n<think>\nHm, <b>.</b>\n</think>\n\nHello <think>";
+    let letters: Vec<&str> = whole.split_inclusive(|_: char| true).collect();
+    for pieces in
+        [&[whole][..], &letters, &["<thi", "nk>", "Hm, <b>.</b>\n</", "think>", "\n", "Hello <think>"]]
+    {
+        assert_eq!(read(pieces), ("Hm, <b>.</b>\n".to_owned(), "Hello <think>".to_owned()), "{pieces:?}");
+    }
+    for (pieces, reasoning, text) in [
+        // A model that was told not to think.
+        (&["<think>\n\n</think>\n\nHello"][..], "", "Hello"),
+        (&["<think>", "Hm.</th"], "Hm.</th", ""),
+        (&[" <think", "er>"], "", " <thinker>"),
+        (&["a <think>b</think>"], "", "a <think>b</think>"),
+        (&["\n ", "\n"], "", "\n \n"),
+    ] {
+        assert_eq!(read(pieces), (reasoning.to_owned(), text.to_owned()), "{pieces:?}");
+    }
+    let call = tool(json!({"index": 0, "id": "a", "function": {"name": "weather", "arguments": "{}"}}));
+    let calling = [delta(json!({"content": "\n"})), call, finish("tool_calls")];
+    let events = super::harness::whole(Api::Chat, &chat_done(&calling)).events;
+    let said = events.iter().position(|event| matches!(event, LlmEvent::TextDelta { .. }));
+    assert!(said < events.iter().position(|event| matches!(event, LlmEvent::ToolCallStart { .. })));
+    assert!(said.is_some());
+}
+
+#[test]
 fn interleaved_calls_are_kept_apart_by_index() {
     let said = said(&chat_interleaved());
     assert_eq!(

@@ -11,6 +11,7 @@ use super::super::usage::WireUsage;
 use super::calls::{Calls, Verdict};
 use super::constrained::{Said, Turn};
 use super::details::Details;
+use super::think::Think;
 use super::wire::{
     Choice, Chunk, Content, ContentPart, Delta, ExecutedTool, ReasoningDetail, ToolDelta, UrlCitation,
 };
@@ -33,6 +34,7 @@ pub struct Reader {
     pub(super) calls: Calls,
     /// The reader of the text, if the answer is constrained to a schema.
     pub(super) turn: Option<Turn>,
+    think: Think,
     citations_seen: usize,
     results_seen: usize,
     details: Details,
@@ -136,6 +138,7 @@ impl Reader {
         }
         let of = delta.tool_calls.as_ref().map_or(0, |calls| calls.len());
         if of > 0 || delta.function_call.is_some() {
+            self.flush(out);
             self.end_block(out);
             self.seal(out);
         }
@@ -164,12 +167,24 @@ impl Reader {
 
     fn text(&mut self, text: Text, out: &mut Out) -> Result<()> {
         let Some(turn) = &mut self.turn else {
-            self.say(BlockKind::Text, text, out);
+            if self.think.is_over() {
+                self.say(BlockKind::Text, text, out);
+                return Ok(());
+            }
+            for (kind, text) in self.think.feed(text) {
+                self.say(kind, text, out);
+            }
             return Ok(());
         };
         let said = turn.feed(&text);
         self.calls.check_length(turn.undecided())?;
         self.said(said, out)
+    }
+
+    fn flush(&mut self, out: &mut Out) {
+        if let Some((kind, text)) = self.think.flush() {
+            self.say(kind, text, out);
+        }
     }
 
     fn said(&mut self, said: Vec<Said>, out: &mut Out) -> Result<()> {
@@ -248,6 +263,7 @@ impl Reader {
     fn conclude(&mut self, out: &mut Out) -> Result<()> {
         let Some(raw) = self.finish.take() else { return Ok(()) };
         self.finished = true;
+        self.flush(out);
         let mut reason = reason(&raw);
         if let Some((said, complete)) = self.turn.as_mut().map(Turn::finish) {
             self.said(said, out)?;
@@ -304,6 +320,7 @@ impl EventReader for Reader {
             return Ok(());
         }
         if self.finish.is_none() {
+            self.flush(out);
             // `[DONE]` alone does not complete an answer: a gateway also writes it after a broken upstream.
             return self.answer.fail(Error::provider(ProviderErrorKind::Interrupted), out);
         }

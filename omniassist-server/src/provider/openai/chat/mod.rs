@@ -11,6 +11,7 @@ mod details;
 mod encode;
 mod provider;
 mod schema;
+mod think;
 mod wire;
 
 pub use compat::{DEFAULT_CHAT_MODEL, Vendor};

@@ -22,7 +22,7 @@ const NAME: &str = "openai-chat";
 ///
 /// One driver serves all of them and handles their differences. The base URL determines the [`Vendor`]. For OpenAI's
 /// own models prefer [`OpenAiProvider`](crate::provider::OpenAiProvider), which keeps their reasoning across tool
-/// calls.
+/// calls. Text of an answer that begins with `<think>` is reasoning until `</think>`.
 ///
 /// ```
 /// use omniassist_server::OpenAiChatProvider;
