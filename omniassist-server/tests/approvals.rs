@@ -329,6 +329,30 @@ async fn a_principal_that_fills_the_record_leaves_room_for_others() {
     );
 }
 
+/// A record whose store does not answer.
+struct SilentGuard;
+
+impl ReplayGuard for SilentGuard {
+    fn claim<'a>(&'a self, _: &'a SealClaim, _: Duration) -> ClaimFuture<'a> {
+        Box::pin(std::future::pending())
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_record_that_does_not_answer_delays_a_run_for_seconds_only() {
+    let (tool, ran) = refund(Approval::always());
+    let model = ScriptedProvider::new().turn(call_refund(5)).turn(text("It did not run."));
+    let assistant = Assistant::builder(model).tool(tool).replay_guard(SilentGuard).build().unwrap();
+    let (mut messages, _) = post(&assistant, "c", vec![Message::user("q", "Refund.")]).await;
+    answer(&mut messages, true);
+    let began = tokio::time::Instant::now();
+    let (messages, events) = post(&assistant, "c", messages).await;
+    assert!(began.elapsed() < Duration::from_secs(30), "{:?}", began.elapsed());
+    assert!(matches!(events.last(), Some(RunEvent::Finish { .. })));
+    let shown = format!("{messages:?}");
+    assert!(ran.load(Ordering::SeqCst) == 0 && shown.contains("cannot be reached"), "{shown}");
+}
+
 #[tokio::test]
 async fn the_policy_receives_the_arguments_and_the_principal() {
     let policy = || {

@@ -1,11 +1,16 @@
 use std::sync::Arc;
+use std::time::Duration;
 
 use omniassist_core::Text;
 use omniassist_core::run::{DueApproval, RefusedApproval};
+use tokio::time::timeout;
 
 use crate::RunContext;
 use crate::clock::now_ms;
 use crate::seal::{ClaimOutcome, ReplayGuard, SealClaim, SealKeys};
+
+/// The longest time that a record of used approvals may take for a claim.
+const CLAIM_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The error of an approval that came a second time.
 const USED: &str = "This approval was used before; the call was not run again.";
@@ -34,13 +39,16 @@ impl Seals {
         let mut refused = Vec::new();
         for approval in due {
             let reason = match SealClaim::of(&approval, chat, run.principal()) {
-                Some(claim) => match self.guard.claim(&claim, claim.lifetime(now_ms())).await {
-                    ClaimOutcome::First => continue,
-                    ClaimOutcome::Used if approval.is_resumed => ANSWERED,
-                    ClaimOutcome::Used => USED,
-                    ClaimOutcome::Full => FULL,
-                    ClaimOutcome::Unknown => UNKNOWN,
-                },
+                Some(claim) => {
+                    let claimed = self.guard.claim(&claim, claim.lifetime(now_ms()));
+                    match timeout(CLAIM_TIMEOUT, claimed).await {
+                        Ok(ClaimOutcome::First) => continue,
+                        Ok(ClaimOutcome::Used) if approval.is_resumed => ANSWERED,
+                        Ok(ClaimOutcome::Used) => USED,
+                        Ok(ClaimOutcome::Full) => FULL,
+                        Ok(ClaimOutcome::Unknown) | Err(_) => UNKNOWN,
+                    }
+                }
                 None => UNKNOWN,
             };
             tracing::warn!(call_id = approval.call_id.as_str(), reason, "an approved call does not run");

@@ -88,7 +88,8 @@ pub type ClaimFuture<'a> = Pin<Box<dyn Future<Output = ClaimOutcome> + Send + 'a
     note = "implement `ReplayGuard`, or leave the default, `InMemoryReplayGuard`"
 )]
 pub trait ReplayGuard: Send + Sync + 'static {
-    /// Records a claim for at least this time, and returns [`ClaimOutcome::First`] if it was not recorded before.
+    /// Records a claim for at least this time, and returns [`ClaimOutcome::First`] if it was not recorded before. After 10 s,
+    /// the future is dropped, and the outcome counts as [`ClaimOutcome::Unknown`].
     fn claim<'a>(&'a self, claim: &'a SealClaim, lifetime: Duration) -> ClaimFuture<'a>;
 }
 
