@@ -465,6 +465,28 @@ async fn a_file_is_rotated_between_records() {
     assert_eq!(missing.unwrap_err().kind(), std::io::ErrorKind::NotFound);
 }
 
+#[tokio::test(start_paused = true)]
+async fn a_rotation_that_failed_once_deletes_no_second_file() {
+    let folder = Folder::new("audit-failed-rotation");
+    let older = |number: u32| folder.0.join(format!("audit.jsonl.{number}"));
+    for number in 1..=3 {
+        std::fs::write(older(number), number.to_string()).unwrap();
+    }
+    std::fs::write(folder.file(), "{}\n").unwrap();
+    // Each record has its own file.
+    let file = JsonLinesFile::open(folder.file()).unwrap().rotate(1, 3);
+    // Another program has removed the file, so it cannot be renamed.
+    std::fs::remove_file(folder.file()).unwrap();
+    let model = ScriptedProvider::new().turn(text("Done."));
+    let assistant = Assistant::builder(model).audit(file).build().unwrap();
+    assistant.run(RunRequest::prompt("go")).text().await.unwrap();
+    assistant.shutdown().await;
+    let kept = [3, 2].map(|number| std::fs::read_to_string(older(number)).unwrap());
+    assert_eq!(kept, ["2", "1"]);
+    let actions = [older(1), folder.file()].map(|path| lines(&path)[0]["action"].clone());
+    assert_eq!(actions, ["run_started", "run_ended"]);
+}
+
 #[tokio::test]
 async fn the_tracing_sink_writes_events() {
     let log = crate::tools::log::logged(async {

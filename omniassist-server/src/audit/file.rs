@@ -140,11 +140,10 @@ impl Log {
             name.push(format!(".{number}"));
             PathBuf::from(name)
         };
-        for number in (1..older_files).rev() {
-            match rename(name(number), name(number + 1)) {
-                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-                _ => {}
-            }
+        // Files beyond a free name stay: a repetition after a failed rename would otherwise delete one each time.
+        let free = (1..older_files).find(|number| !name(*number).exists()).unwrap_or(older_files);
+        for number in (1..free).rev() {
+            rename(name(number), name(number + 1))?;
         }
         rename(&self.path, name(1))
     }
