@@ -45,7 +45,7 @@
 //! | `GET /threads/{chat_id}` | One of them |
 //! | `PATCH /threads/{chat_id}` | Sets the `title` or the `head`, the message at the end of the branch that is shown. A run that ends afterwards shows the branch of its own message. With `version`, only if the conversation still has it; else 409 `version_conflict` |
 //! | `DELETE /threads/{chat_id}` | Deletes a conversation and ends its run: 204 |
-//! | `GET /threads/{chat_id}/messages` | The messages of the branch that is shown, or of `?branch=` with the id of its last one: `{"messages", "more", "head"}`, with `?before=` and `?limit=`. A message that a run is writing is left out: `GET /{chat_id}/stream` has it |
+//! | `GET /threads/{chat_id}/messages` | The messages of the branch that is shown, or of `?branch=` with the id of its last one: `{"messages", "more", "head"}`, with `?before=` and `?limit=`. `?ai-sdk=7` puts the questions of approvals into their parts, as in a stream. A message that a run is writing is left out: `GET /{chat_id}/stream` has it |
 //! | `POST /copilotkit` | CopilotKit's runtime: the single route, which combines those below |
 //! | `/copilotkit/…` | `GET /info`, `POST /agent/{agent}/run`, `/connect`, `/suggest` and `/stop/{thread}`, which ends no other run than that of a `runId`; with a store `GET /threads`, `PATCH` and `DELETE /threads/{thread}` |
 //!

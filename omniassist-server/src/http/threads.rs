@@ -9,6 +9,7 @@ use omniassist_core::{Error, Limits, Message, Text};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
+use super::posted::client_version;
 use super::protocol::{decoded, query_value};
 use super::{AssistantBody, Rejection, receive, reply};
 use crate::engine::{Conversations, store_failed};
@@ -159,6 +160,7 @@ pub(super) async fn messages<B>(
 ) -> Result<Response<AssistantBody>, Rejection> {
     let (parts, _) = request.into_parts();
     let asked = ThreadsRequest::new(assistant, &parts.extensions, &parts.uri)?;
+    let version = client_version(asked.uri)?;
     let window = Window {
         branch: parameter(asked.uri, "branch")?.map_or(Branch::Head, Branch::Leaf),
         before: parameter(asked.uri, "before")?,
@@ -171,6 +173,7 @@ pub(super) async fn messages<B>(
     }
     let shown = loaded.messages.iter_mut().map(|loaded| &mut loaded.message);
     assistant.refresh_states(&asked.principal, &chat.into(), shown).await?;
+    loaded.messages.iter_mut().for_each(|loaded| version.complete(&mut loaded.message));
     let messages = loaded.messages.iter().map(|loaded| &loaded.message).collect();
     let page = MessagePage { messages, more: loaded.more, head: &loaded.info.head };
     let page = serde_json::to_string(&page).map_err(|error| failed(StoreError::other(error)))?;

@@ -264,7 +264,7 @@ async fn a_message_that_is_continued_is_left_to_its_stream() {
         .turn(call("refund", json!({})))
         .turn(Turn::text("Half").then(Turn::pending()));
     let refund = Tool::new("refund", "Refunds an order", || async { Ok::<_, ToolError>("refunded") })
-        .requires_approval(Approval::always());
+        .requires_approval(Approval::always().message("Give it back?"));
     let site = Site::with(model, |builder| builder.tool(refund));
     let message = json!({ "id": "m1", "role": "user", "parts": [{ "type": "text", "text": "Go" }] });
     site.send(Method::POST, "/", Some(&json!({ "id": "c", "message": message }))).await;
@@ -275,7 +275,10 @@ async fn a_message_that_is_continued_is_left_to_its_stream() {
     // A page that is loaded now shows the question.
     let waiting = site.get("/threads/c/messages").await.json();
     assert_eq!(waiting["messages"][1]["parts"][1]["state"], "approval-requested", "{waiting}");
+    assert_eq!(waiting["messages"][1]["parts"][1]["approval"].get("requestReason"), None);
     assert_eq!(site.get("/threads/c").await.json()["run"]["state"], "waiting");
+    let waiting = site.get("/threads/c/messages?ai-sdk=7").await.json();
+    assert_eq!(waiting["messages"][1]["parts"][1]["approval"]["requestReason"], "Give it back?");
 
     let mut message = waiting["messages"][1].clone();
     message["parts"][1]["state"] = "approval-responded".into();
