@@ -58,6 +58,11 @@ impl AssistantRequest {
 
     /// Returns the values that tools take as [`Extension<T>`](crate::Extension): the request's
     /// [`Principal`](crate::Principal), if any, and the values that the handler inserts.
+    ///
+    /// URLs of files that the run stores, and of a run in the background, begin with the [`MountPath`] in them. The path of
+    /// the handler does not tell where the assistant is mounted, so insert it.
+    ///
+    /// [`MountPath`]: omniassist_server::http::MountPath
     pub fn extensions_mut(&mut self) -> &mut Extensions {
         &mut self.posted.extensions
     }

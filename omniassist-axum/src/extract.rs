@@ -7,6 +7,8 @@ use omniassist_server::Assistant;
 use omniassist_server::core::RunRequest;
 use omniassist_server::http::PostedRun;
 
+use crate::router::insert_peer;
+
 /// Extracts a posted run, for a handler of the application.
 ///
 /// The assistant comes from the router's state, by [`FromRef`].
@@ -49,6 +51,11 @@ impl AssistantRequest {
 
     /// Returns the values that tools take as [`Extension<T>`](omniassist_server::Extension): those that layers of the
     /// application put into the request's extensions, and the values that the handler inserts.
+    ///
+    /// URLs of files that the run stores, and of a run in the background, begin with the [`MountPath`] in them. The path of
+    /// the handler does not tell where the assistant is mounted, so insert it.
+    ///
+    /// [`MountPath`]: omniassist_server::http::MountPath
     pub fn extensions_mut(&mut self) -> &mut Extensions {
         &mut self.posted.extensions
     }
@@ -70,6 +77,7 @@ where
 
     async fn from_request(request: Request, state: &S) -> Result<Self, Response> {
         let assistant = Assistant::from_ref(state);
+        let request = insert_peer(request).await;
         match PostedRun::read_for(request, &assistant).await {
             Ok(posted) => Ok(Self { assistant, posted }),
             Err(refusal) => Err(refusal.into_response()),

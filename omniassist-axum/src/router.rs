@@ -31,7 +31,7 @@ async fn insert_mount(mut request: Request) -> Request {
 }
 
 /// Inserts the address of the peer for the assistant, if axum provides it.
-async fn insert_peer(mut request: Request) -> Request {
+pub(crate) async fn insert_peer(mut request: Request) -> Request {
     if let Some(ConnectInfo(address)) = request.extensions().get::<ConnectInfo<SocketAddr>>().copied() {
         request.extensions_mut().insert(PeerAddr(address));
     }

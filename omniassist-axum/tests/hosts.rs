@@ -3,14 +3,21 @@
 use std::net::SocketAddr;
 
 use axum::Router;
-use omniassist_axum::Assistant;
+use axum::response::Response;
+use axum::routing::post;
 use omniassist_axum::testing::{ScriptedProvider, text};
+use omniassist_axum::{Assistant, AssistantRequest};
 use reqwest::header::HOST;
 use serde_json::json;
 
-/// Serves below a path. Returns the URL of the assistant.
+async fn chat(posted: AssistantRequest) -> Response {
+    posted.respond().await
+}
+
+/// Serves below a path, and at `/chat` by a handler of the application. Returns the URL of the assistant.
 async fn serve(assistant: Assistant, tells_peer: bool) -> String {
-    let app = Router::new().nest_service("/assistant", omniassist_axum::router(assistant));
+    let app = Router::new().route("/chat", post(chat)).with_state(assistant.clone());
+    let app = app.nest_service("/assistant", omniassist_axum::router(assistant));
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}/assistant", listener.local_addr().unwrap());
     if tells_peer {
@@ -43,7 +50,11 @@ async fn a_page_with_a_rebound_name_is_refused() {
     let url = serve(assistant(&[]), true).await;
     assert_eq!(status(&url, None).await, 200);
     assert_eq!(status(&url, Some("localhost:3000")).await, 200);
-    assert_eq!(status(&url, Some("rebound.example:3000")).await, 421);
+    let handler = url.replace("/assistant", "/chat");
+    assert_eq!(status(&handler, None).await, 200);
+    for url in [&url, &handler] {
+        assert_eq!(status(url, Some("rebound.example:3000")).await, 421, "{url}");
+    }
     let behind_a_proxy = serve(assistant(&["app.example.com"]), true).await;
     assert_eq!(status(&behind_a_proxy, Some("app.example.com")).await, 200);
     assert_eq!(status(&behind_a_proxy, Some("rebound.example")).await, 421);
