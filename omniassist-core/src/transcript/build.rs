@@ -1,3 +1,5 @@
+use std::iter;
+
 use super::{ToolCall, ToolResult, TranscriptItem, UserContent, repair};
 use crate::event::CallKind;
 use crate::message::{Message, Part, Role, ToolPart, ToolState, file_url};
@@ -12,6 +14,9 @@ const NOT_APPROVED: &str = "The user did not answer the request for approval; th
 /// The text in place of a file whose URL is not allowed.
 const NO_FILE: &str =
     "(A file was left out: only https:, http: and data: URLs outside link-local networks are allowed.)";
+
+/// The text before the files that the model made.
+const MADE: &str = "[You made these files in your previous answer:]";
 
 /// Returns the output of a denied call for the model. A client may give any reason for any call. The text before the
 /// reason identifies it, so that the model cannot take the reason for an output of the tool.
@@ -38,6 +43,30 @@ pub fn from_messages(messages: &[Message]) -> Vec<TranscriptItem> {
         }
     }
     repair(items)
+}
+
+/// Returns a conversation in which the files that the model made precede the user's next message. The APIs take no files in a
+/// message of the model. Only `data:` URLs count. Returns `None` if there are none.
+#[must_use]
+pub fn with_made_files(messages: &[Message]) -> Option<Vec<Message>> {
+    let mut shown: Option<Vec<Message>> = None;
+    let mut made = Vec::new();
+    for (at, message) in messages.iter().enumerate() {
+        match message.role {
+            Role::Assistant => {
+                let is_made =
+                    |part: &&Part| matches!(part, Part::File(file) if file.url.starts_with("data:"));
+                made.extend(message.parts.iter().filter(is_made).cloned());
+            }
+            Role::User if !made.is_empty() => {
+                if let Some(next) = shown.get_or_insert_with(|| messages.to_vec()).get_mut(at) {
+                    next.parts.splice(..0, iter::once(Part::text(MADE)).chain(made.drain(..)));
+                }
+            }
+            _ => {}
+        }
+    }
+    shown
 }
 
 fn push_user(items: &mut Vec<TranscriptItem>, message: &Message, prefix: Option<&'static str>) {

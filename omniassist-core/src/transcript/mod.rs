@@ -17,8 +17,8 @@ mod compact;
 mod item;
 mod repair;
 
-pub use build::from_messages;
 pub(crate) use build::{denial, insert_context};
+pub use build::{from_messages, with_made_files};
 pub use compact::{compact, size};
 pub use item::{ToolCall, ToolResult, TranscriptItem, UserContent};
 pub use repair::{is_legal, repair};

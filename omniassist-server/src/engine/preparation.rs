@@ -10,6 +10,7 @@ use omniassist_core::context::{ContextBlock, ContextReceipt};
 use omniassist_core::event::RunErrorCode;
 use omniassist_core::message::Message;
 use omniassist_core::run::{DueApproval, RefusedApproval};
+use omniassist_core::transcript::with_made_files;
 use serde_json::{Map, Value};
 
 use super::agent::NamedAgent;
@@ -122,6 +123,7 @@ pub(super) fn prepare(unprepared: Unprepared) -> Preparation {
             tracing::warn!(run_id = run.run_id().as_str(), %error, "the context summary failed");
         }
         let messages = setup.with_stored_files(&run, fetched).await?;
+        let messages = with_made_files(messages.as_deref().unwrap_or(run.messages())).or(messages);
         if let Some(plan) = &plan {
             history = plan.history.as_ref();
         }

@@ -1,4 +1,4 @@
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::io::Write as _;
 
 use base64::engine::general_purpose::STANDARD;
@@ -47,12 +47,11 @@ impl Library {
         }
         let mut read: HashMap<FileId, Text> = HashMap::new();
         let mut loaded = messages.to_vec();
-        let mut generated: BTreeMap<usize, Vec<Part>> = BTreeMap::new();
         for named in named {
             let Named { message, part, file, stored } = named;
-            let is_generated = messages.get(message).is_some_and(|message| message.role == Role::Assistant);
+            let is_made = messages.get(message).is_some_and(|message| message.role == Role::Assistant);
             let with = match stored {
-                None if is_generated => continue,
+                None if is_made => continue,
                 None => Part::text(left_out(file.filename.as_deref())),
                 Some(info) => {
                     let url = match read.get(&info.id) {
@@ -64,16 +63,11 @@ impl Library {
                     Part::File(FilePart { media_type: info.media_type.into(), url, filename, metadata: None })
                 }
             };
-            if is_generated {
-                generated.entry(message).or_default().push(with);
-                continue;
-            }
             let part = loaded.get_mut(message).and_then(|message| message.parts.get_mut(part));
             if let Some(part) = part {
                 *part = with;
             }
         }
-        show_generated(&mut loaded, generated);
         Ok(Some(loaded))
     }
 
@@ -148,18 +142,6 @@ impl Library {
             return Err(Error::internal());
         }
         Ok(base64.into_inner().into())
-    }
-}
-
-/// Shows the model the files that it made, by the index of its message. The APIs take no files in a message of the model, so
-/// they stand at the beginning of the user's next one.
-fn show_generated(messages: &mut [Message], generated: BTreeMap<usize, Vec<Part>>) {
-    for (index, parts) in generated.into_iter().rev() {
-        let next = messages.iter_mut().skip(index).find(|message| message.role == Role::User);
-        if let Some(next) = next {
-            let note = Part::text("[You made these files in your previous answer:]");
-            next.parts.splice(..0, std::iter::once(note).chain(parts));
-        }
     }
 }
 

@@ -88,7 +88,7 @@
 //! Images and other files in the model's answer go into the store, for the principal of the run. The client gets a file part
 //! with the URL of the stored file in place of a `data:` URL, so its next request stays small. In later turns the model sees
 //! these files again, at the beginning of the user's next message. A file that a [limit](FileLimits) or the store refuses
-//! remains a `data:` URL. [`AssistantBuilder::store_generated_files`] turns this off.
+//! remains a `data:` URL, which the model sees again too. [`AssistantBuilder::store_generated_files`] turns the storage off.
 //!
 //! A tool stores a file with [`RunContext::store_file`](crate::RunContext::store_file).
 //!

@@ -140,6 +140,10 @@ async fn a_file_that_is_not_stored_reaches_the_client_unchanged() {
     for service in [off, too_large, without_store] {
         let answer = chat(&service, "ann", json!([user("m1", "Draw.")])).await;
         assert_eq!(file(&answer.body)["url"], url);
+        chat(&service, "ann", json!([user("m1", "Draw."), drawn(&url), user("m2", "Make it blue.")])).await;
+        let payload = model.payloads().pop().unwrap();
+        let Some(TranscriptItem::User { content }) = payload.transcript.last() else { panic!("{payload:?}") };
+        assert!(matches!(&content[1], UserContent::File { url: sent, .. } if **sent == url), "{content:?}");
     }
     store.0.lock().unwrap().fails = true;
     let answer = chat(&serve(builder()), "ann", json!([user("m1", "Draw.")])).await;
