@@ -67,7 +67,9 @@ async fn pass_on<B: Body>(
             passed = passed.saturating_add(chunk.len());
             // The parser has no limit on the headers of a part.
             if passed.saturating_sub(taken.load(Ordering::Relaxed)) > MAX_KEPT_BYTES {
-                return Err(invalid("The headers and fields of the form are too long."));
+                let rejection =
+                    invalid("The headers of the form and its fields without a file are too long.");
+                return Err(rejection.with_limit("form_fields_bytes", MAX_KEPT_BYTES));
             }
             if send.send(Ok(chunk)).await.is_err() {
                 break;
@@ -140,6 +142,7 @@ fn unreadable(error: &multer::Error) -> Rejection {
         multer::Error::IncompleteFieldData { .. }
         | multer::Error::IncompleteHeaders
         | multer::Error::IncompleteStream => receive::broken(),
+        multer::Error::NoBoundary => invalid("The content-type of the form has no `boundary`."),
         _ => invalid("The body is not a form of the type multipart/form-data."),
     }
 }

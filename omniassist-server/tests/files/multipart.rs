@@ -133,9 +133,14 @@ async fn an_invalid_form_is_refused_in_bounded_memory() {
         format!("--{BOUNDARY}\r\nContent-Disposition: form-data; name=\"{}", "x".repeat(1 << 20));
     assert_eq!(post(&service, endless_header).await.error(), (400, "invalid_multipart".to_owned()));
     let large_field = form(&[("text/plain", None, &[b'x'; 1 << 20])]);
-    assert_eq!(post(&service, large_field).await.error(), (400, "invalid_multipart".to_owned()));
+    let large_field = post(&service, large_field).await;
+    assert_eq!(large_field.error(), (400, "invalid_multipart".to_owned()));
+    let limit = &large_field.json()["error"]["limit"];
+    assert_eq!(*limit, serde_json::json!({ "name": "form_fields_bytes", "value": 256 << 10 }));
     let no_boundary = upload(&service, "/files", "multipart/form-data", &whole).await;
     assert_eq!(no_boundary.error(), (400, "invalid_multipart".to_owned()));
+    let message = no_boundary.json()["error"]["message"].as_str().unwrap().to_owned();
+    assert!(message.contains("boundary"), "{message}");
     assert_eq!((store.len(), store.0.lock().unwrap().open), (0, 0));
 }
 
