@@ -56,6 +56,20 @@ fn named_schema(schema: &mut Value) {
     }
 }
 
+/// Returns `true` if a name or a value of a cleaned schema has characters that hide or reorder text. Removing them would change
+/// what the server accepts. Control characters, joiners and selectors are part of real values.
+pub(super) fn schema_hides(schema: &Value) -> bool {
+    let hides = |text: &str| text.chars().any(|letter| is_hidden(letter) && !letter.is_control());
+    match schema {
+        Value::String(text) => hides(text),
+        Value::Array(items) => items.iter().any(schema_hides),
+        Value::Object(members) => members.iter().any(|(name, member)| {
+            !matches!(name.as_str(), "pattern" | "patternProperties") && (hides(name) || schema_hides(member))
+        }),
+        _ => false,
+    }
+}
+
 /// Returns `true` if a name or a text within a value has hidden characters.
 pub(super) fn has_hidden(value: &Value) -> bool {
     match value {

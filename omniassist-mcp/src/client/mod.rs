@@ -25,8 +25,9 @@
 //!
 //! - Every call needs the approval of the user, unless [`approval`](McpServer::approval) or
 //!   [`trust_annotations`](McpServer::trust_annotations) say otherwise.
-//! - Descriptions have no hidden characters, and at most 2 KiB. [`Pins`] find definitions that have changed, and can withhold
-//!   them. A tool that a server changes during a run cannot be called in this run.
+//! - Descriptions have no hidden characters, and at most 2 KiB. A tool whose schema has them in names or values is withheld.
+//!   [`Pins`] find definitions that have changed, and can withhold them. A tool that a server changes during a run cannot be
+//!   called in this run.
 //! - The model receives a result or an error as an object that names the server, with at most
 //!   [`max_output_bytes`](McpServer::max_output_bytes) of data. Images, sounds and embedded files become
 //!   [files](omniassist_server::files) of the user, if the assistant has a store of them. Otherwise the model reads a line in

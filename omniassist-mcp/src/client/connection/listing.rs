@@ -112,7 +112,12 @@ impl Listing {
             if tasks::are_needed(&tool) {
                 return Err(withheld("it needs tasks, which this client does not have"));
             }
-            Definition::new(&tool).ok_or_else(|| withheld("its definition has too many levels"))
+            let definition = Definition::new(&tool);
+            let definition = definition.ok_or_else(|| withheld("its definition has too many levels"))?;
+            if cleaned::schema_hides(&definition.schema) {
+                return Err(withheld("a name or a value in its schema has hidden characters"));
+            }
+            Ok(definition)
         });
         match read {
             Ok(definition) => {
@@ -167,6 +172,31 @@ mod tests {
         let nested = (0..200).fold(serde_json::json!({}), |schema, _| serde_json::json!({"items": schema}));
         let schema = nested.as_object().cloned().unwrap_or_default();
         Tool::new(name, "", Arc::new(schema))
+    }
+
+    #[tokio::test]
+    async fn a_tool_whose_schema_hides_text_is_withheld() {
+        let shown = ["⚠\u{fe0f} high", "a\r\nb", "👩\u{200d}🔬"];
+        let hidden = ["ad\u{202e}nim", "\u{e0061}\u{e0062}", "zero\u{200b}width"];
+        let tool = |text: &str| {
+            let schema = serde_json::json!({"type": "object", "properties": {
+                "a": {"enum": [text], "description": "removed\u{202e}", "pattern": "\u{200b}"},
+            }});
+            let named = serde_json::json!({"type": "object", "properties": {text: {}}});
+            let default =
+                serde_json::json!({"type": "object", "properties": {"a": {"default": {"b": text}}}});
+            [schema, named, default]
+                .map(|schema| Tool::new("a", "", Arc::new(schema.as_object().cloned().unwrap_or_default())))
+        };
+        for (texts, are_withheld) in [(shown, false), (hidden, true)] {
+            for tool in texts.iter().flat_map(|text| tool(text)) {
+                let listing =
+                    Listing::read(async |_| Ok(ListToolsResult::with_all_items(vec![tool.clone()]).into()));
+                let listing = listing.await.ok().unwrap();
+                assert_eq!(listing.tools.is_empty(), are_withheld, "{tool:?}");
+                assert_eq!(listing.withheld.len(), usize::from(are_withheld));
+            }
+        }
     }
 
     #[tokio::test]
