@@ -134,7 +134,8 @@ impl Turn {
         Self::error(Error::provider(ProviderErrorKind::Interrupted))
     }
 
-    /// Pauses for this long. Under a paused tokio clock this takes no time.
+    /// Pauses for this long. Under a paused tokio clock this takes no time. A text after it is another block, as after any
+    /// other piece; for a pause within a block, use [`event`](Self::event) with deltas of one number.
     pub fn delay(delay: Duration) -> Self {
         Self::piece(Piece::Delay(delay))
     }
