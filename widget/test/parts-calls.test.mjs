@@ -111,7 +111,7 @@ test('an approval shows the question and all arguments, and is sent once', async
 test('a denial has the reason, and is told in words', async (view) => {
   await view.open({ ...call(ask), composer: true, status: 'ready' });
   const card = view.root.getByRole('group', { name: 'May “Refund order” run with these values?' });
-  await card.getByLabel('Reason (optional)').fill('  Too much ');
+  await card.getByLabel('Reason for decision (optional)').fill('  Too much ');
   await card.getByRole('button', { name: 'Deny' }).click();
   assert.deepEqual(await view.calls(), [['approve', 't1', false, { reason: 'Too much' }]]);
   await view.change({ state: 'output-denied' });

@@ -7,7 +7,7 @@ const test = framesSuite();
 
 test('enter in the reason of an approval decides nothing', async ({ page, say, sent }) => {
   await say(asking('r', null, 'Refund 5000 EUR?', { input: { amount: 5000 } }));
-  const reason = page.getByLabel('Reason (optional)');
+  const reason = page.getByLabel('Reason for decision (optional)');
   await reason.fill('This is far too much');
   await reason.press('Enter');
   await reason.press('Shift+Enter');

@@ -77,7 +77,7 @@ test('contract_004_24 a call is approved in place, with the bearer token of the 
 test('contract_004_24 a denied call does not run, and the model reads the reason', async () => {
   call = refund;
   const { page, close } = await start();
-  await page.getByLabel('Reason (optional)').fill('It is too much.');
+  await page.getByLabel('Reason for decision (optional)').fill('It is too much.');
   await page.getByRole('button', { name: 'Deny' }).click();
   assert.match(await result(page), /It is too much\./);
   await close();

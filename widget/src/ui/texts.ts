@@ -88,7 +88,7 @@ export const ENGLISH = {
   play: 'Play {name}',
   point_at: 'Show on the page',
   progress: 'Progress of {title}',
-  reason: 'Reason (optional)',
+  reason: 'Reason for decision (optional)',
   reasoning: 'Thoughts',
   reload: 'Reload',
   remove: 'Remove {name}',
