@@ -18,6 +18,15 @@ test('enter in the reason of an approval decides nothing', async ({ page, say, s
   ]);
 });
 
+test('an address of the assistant is relative to the base of the page, as that of a chat is', async ({ page }) => {
+  const url = await page.evaluate(() => {
+    document.head.append(Object.assign(document.createElement('base'), { href: '/shop/' }));
+    document.querySelector('omniassist-agents').setAttribute('api', 'assistant');
+    return window.sockets.at(-1).url;
+  });
+  assert.equal(new URL(url).pathname, '/shop/assistant/ws');
+});
+
 test('enter in a check box of a form sends the form, and declines nothing', async ({ page, say, sent }) => {
   await say(asking('r', null, 'What is returned?', { schema: { properties: { insured: { type: 'boolean' } } } }));
   await page.getByLabel('Insured').press('Enter');

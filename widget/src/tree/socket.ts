@@ -58,7 +58,7 @@ export class AgentSocket {
 
   async #connect(): Promise<void> {
     const { agent, chat, token, onConnection, onFrame } = this.#options;
-    const url = new URL(`${this.#options.api.replace(/\/$/, '')}/ws`, location.href);
+    const url = new URL(`${this.#options.api.replace(/\/$/, '')}/ws`, document.baseURI);
     url.protocol = url.protocol.replace('http', 'ws');
     if (agent) url.searchParams.set('agent', agent);
     if (chat) url.searchParams.set('chat', chat);
