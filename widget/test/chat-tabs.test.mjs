@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { answers, modules, says, serve } from '../testing/chat.mjs';
+import { answer, answers, modules, question, says, serve, serveStored } from '../testing/chat.mjs';
 import { openBrowser } from '../testing/page.mjs';
 
 const POLICY =
@@ -18,16 +18,17 @@ const ASKS = answers(
   { type: 'tool-approval-request', toolCallId: 'c1', approvalId: 'a1' },
 );
 
-/** Serves an assistant with a page. Returns a function that opens a tab, and what the tabs complained about. */
-async function served(t, ...turns) {
-  const server = await serve(...turns);
+const served = async (t, ...turns) => servedBy(t, await serve(...turns));
+
+/** Serves a page with an assistant. Returns a function that opens a tab, and what the tabs complained about. */
+async function servedBy(t, server) {
   t.after(server.stop);
-  server.files = {
+  Object.assign(server.files, {
     '/': [PAGE, 'text/html'],
     '/favicon.ico': [' ', 'image/x-icon'],
     '/page.js': [SCRIPT, 'text/javascript'],
     ...(await modules()),
-  };
+  });
   server.headers = { 'content-security-policy': POLICY };
   const browser = await openBrowser();
   t.after(() => browser.close());
@@ -101,4 +102,23 @@ test('a tab keeps the claims of settled calls until it shows another chat', asyn
   await tab.evaluate(() => chat.newChat());
   assert.equal(await held(), 0);
   await tab.evaluate(() => chat.close());
+});
+
+test('a state of a component that is larger than browsers send after the page is closed reaches the server', { timeout: 30_000 }, async (t) => {
+  const server = await serveStored();
+  const { open } = await servedBy(t, server);
+  const state = { type: 'data-ui-state', id: 'cart', data: { component: 'cart', rev: 1, state: {}, seal: 's1' } };
+  server.store.messages = [question('q1', 'One'), answer('a1', state)];
+  const put = new Promise((resolve) => {
+    server.files['/assistant/ui/cart/state'] = (response, body) => {
+      resolve(body.state);
+      response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ ...body, rev: 2 }));
+    };
+  });
+  const tab = await open();
+  await tab.evaluate(async () => {
+    await chat.setChatId('c1');
+    chat.setState('cart', { note: 'x'.repeat(70_000) });
+  });
+  assert.equal((await put).note.length, 70_000);
 });

@@ -3,6 +3,8 @@ import { newId } from './id.js';
 import { once } from './retry.js';
 import type { ChatOptions } from './types.js';
 
+/** The characters of a body that browsers send after the page is closed: 64 KiB, with up to three bytes for each. */
+const MOST_KEPT = 20_000;
 /** The version of the AI SDK's protocol. It has the questions of approvals. */
 const VERSION = 'ai-sdk=7';
 
@@ -59,10 +61,10 @@ export class Server {
     return this.send(`${this.api}/files?filename=${encodeURIComponent(file.name)}`, { body: file, signal });
   }
 
-  /** Stores the state of an instance of a component, also while the page is closed. */
+  /** Stores the state of an instance of a component. One that is not large is stored also while the page is closed. */
   putState(instance: string, body: unknown): Promise<Response> {
     const url = `${this.runs}/ui/${encodeURIComponent(instance)}/state`;
-    return this.send(url, { method: 'PUT', body, keepalive: true });
+    return this.send(url, { method: 'PUT', body, keepalive: JSON.stringify(body).length < MOST_KEPT });
   }
 
   act(instance: string, action: string, body: unknown): Promise<Response> {
