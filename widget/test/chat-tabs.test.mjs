@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { answer, answers, modules, question, says, serve, serveStored } from '../testing/chat.mjs';
+import { answer, answers, fails, modules, question, says, serve, serveStored } from '../testing/chat.mjs';
 import { openBrowser } from '../testing/page.mjs';
 
 const POLICY =
@@ -121,4 +121,18 @@ test('a state of a component that is larger than browsers send after the page is
     chat.setState('cart', { note: 'x'.repeat(70_000) });
   });
   assert.equal((await put).note.length, 70_000);
+});
+
+test('a request that the host sends on to a page of another origin that signs in says that the user is not signed in', async (t) => {
+  const login = await serve();
+  t.after(login.stop);
+  const sendsOn = fails(302, { location: `${login.api}/login` });
+  const { server, open } = await served(t, sendsOn, says('Hello.'));
+  server.files['/assistant'] = sendsOn;
+  const tab = await open();
+  await tab.evaluate(() => chat.sendMessage({ text: 'Hi' }));
+  const error = () => tab.evaluate(() => [chat.status, chat.error?.status, chat.error?.canRetry]);
+  assert.deepEqual([await error(), server.posts.length], [['error', 401, true], 1]);
+  await tab.evaluate(() => chat.regenerate());
+  assert.equal(await tab.evaluate(() => chat.messages.at(-1).parts.at(-1).text), 'Hello.');
 });

@@ -91,7 +91,7 @@ export async function serve(...turns) {
       server.emit('stop', request.url);
       return response.writeHead(204).end();
     }
-    if (request.method === 'GET') return response.writeHead(404).end();
+    if (['GET', 'HEAD'].includes(request.method)) return response.writeHead(404).end();
     const posted = JSON.parse(body);
     posts.push(posted);
     server.emit('post', posted);

@@ -26,7 +26,14 @@ export class Server {
     // The names of headers have no case. Those of the request come before those of the chat.
     const headers = new Headers(await valueOf(this.#options.headers));
     new Headers(init.headers).forEach((value, name) => headers.set(name, value));
-    return fetch(url, { credentials: valueOf(this.#options.credentials), ...init, headers });
+    const request = { credentials: valueOf(this.#options.credentials), ...init, headers };
+    return fetch(url, request).catch(async (error: unknown) => {
+      // A host sends a request without a session on to a page that signs in. The browser refuses that of another origin.
+      const probe = { ...request, method: 'HEAD', body: null, redirect: 'manual' } as const;
+      const { type } = await fetch(this.api, probe).catch(() => Response.error());
+      if (type !== 'opaqueredirect') throw error;
+      return new Response(null, { status: 401 });
+    });
   }
 
   /** Sends a request. A `body` that is no file is written as JSON. */
