@@ -73,6 +73,42 @@ test('two tabs that answer one approval at the same moment post it once, and bot
   assert.deepEqual(problems, []);
 });
 
+test('a tab that opens a chat leaves the tool of the page to the tab that runs it', async (t) => {
+  const call = answers({ type: 'tool-input-available', toolCallId: 'c1', toolName: 'paint', input: {} });
+  const { server, problems, open } = await served(t, call, says('Painted.'), says('Painted twice.'));
+  const one = await open();
+  await one.evaluate(() => {
+    globalThis.finish = undefined;
+    chat.registerTool({ name: 'paint', description: 'Paints' }, () => new Promise((done) => (globalThis.finish = done)));
+    void chat.sendMessage({ text: 'Paint it' });
+  });
+  await one.waitForFunction(() => globalThis.finish);
+  const two = await open();
+  await two.evaluate(() => chat.registerTool({ name: 'paint', description: 'Paints' }, () => 'twice'));
+  // The other tab shows that the first one is still at it.
+  await two.waitForFunction(() => chat.status === 'streaming');
+  assert.equal(await one.evaluate(() => chat.messages.at(-1).parts.at(-1).state), 'input-available');
+  await one.evaluate(() => finish('once'));
+  for (const tab of [one, two]) await tab.waitForFunction(() => chat.status === 'ready' && chat.messages.at(-1).parts.at(-1).text === 'Painted.');
+  assert.deepEqual([server.posts.length, server.posts[1].messages.at(-1).parts.at(-1).output], [2, 'once']);
+  assert.deepEqual(problems, []);
+});
+
+test('an answer goes on in the page that a tool has loaded, which has the claim of the page before', async (t) => {
+  const call = answers({ type: 'tool-input-available', toolCallId: 'c1', toolName: 'open', input: {} });
+  const { server, problems, open } = await served(t, call, says('There.'));
+  const tab = await open();
+  await tab.evaluate(() => {
+    const load = () => (setTimeout(() => location.reload(), 100), new Promise(() => {}));
+    chat.registerTool({ name: 'open', description: 'Opens a page' }, load);
+    void chat.sendMessage({ text: 'Open it' });
+  });
+  await tab.waitForEvent('load');
+  await tab.waitForFunction(() => globalThis.chat?.status === 'ready' && chat.messages.at(-1)?.parts.at(-1).text === 'There.');
+  assert.match(server.posts[1].messages.at(-1).parts.at(-1).errorText, /loaded again/);
+  assert.deepEqual(problems, []);
+});
+
 test('a chat whose engine cannot be loaded says so, and loads it when the user tries again', async (t) => {
   const { context, server, open } = await served(t, says('Hello.'));
   // The server does not answer for the engine, nor later for the module that the page has.

@@ -79,12 +79,13 @@ export class OpenCalls {
     else this.#runs.delete(toolCallId);
   }
 
-  /** Settles the calls that ended with their page. Returns `true` if there are any. */
-  reloaded(): boolean {
+  /** Settles the calls that ended with their page, and none that another tab runs. Resolves with `true` if there are any. */
+  async reloaded(): Promise<boolean> {
     const { begun } = this.#conversation;
     const calls = this.#conversation.openCalls().filter(({ toolCallId: id }) => begun.has(id) && !this.#runs.has(id));
-    for (const { toolCallId } of calls) this.#apply(toolCallId, { state: 'output-error', errorText: RELOADED });
-    return calls.length > 0;
+    const change = { state: 'output-error', errorText: RELOADED } as const;
+    const ended = await Promise.all(calls.map(({ toolCallId }) => this.settle(toolCallId, 'input-available', change)));
+    return ended.includes(true);
   }
 
   /** The calls that this page runs, and those that it ran without a server that has their results. */
@@ -96,8 +97,8 @@ export class OpenCalls {
    * Runs the stored calls for which the page has a tool, beside those that it runs already, and settles those that ended with
    * their page. Those of an answer that the user stopped do not run.
    */
-  runOpen(signal: AbortSignal): Promise<void>[] {
-    this.reloaded();
+  async runOpen(signal: AbortSignal): Promise<Promise<void>[]> {
+    await this.reloaded();
     return [...this.running, ...this.runnable.map((part) => this.run(part, signal))];
   }
 

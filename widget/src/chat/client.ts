@@ -391,7 +391,7 @@ export class Client {
     if (!this.#stored) {
       if (this.messages.length) this.#storage.current = chatId;
       this.#changed();
-      if (this.#calls.reloaded()) void this.#runner.settled();
+      if (await this.#calls.reloaded()) void this.#runner.settled();
       else this.#offered();
       return;
     }
@@ -433,7 +433,7 @@ export class Client {
   #offered(): void {
     this.#hasOffer = this.#runner.isBusy;
     if (this.status === 'ready' && this.#calls.runnable.length) {
-      void this.#runner.run(async (signal) => this.#calls.runOpen(signal));
+      void this.#runner.run((signal) => this.#calls.runOpen(signal));
     }
   }
 
