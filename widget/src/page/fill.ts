@@ -194,9 +194,13 @@ function isBlank(control: HTMLElement): boolean {
  */
 async function paste(control: HTMLElement, text: string, html = ''): Promise<boolean> {
   const before = focused();
-  control.focus({ preventScroll: true });
-  // A chat that covers a phone keeps the focus.
-  if (document.activeElement !== control) return false;
+  const hasFocus = (): boolean => {
+    control.focus({ preventScroll: true });
+    return document.activeElement === control;
+  };
+  const cover = hasFocus() ? undefined : uncovered();
+  if (cover && !hasFocus()) return cover(), false;
+  const giveKeys = holdKeys();
   getSelection()?.selectAllChildren(control);
   await new Promise((done) => setTimeout(done, SELECTED_MS));
   const clipboardData = new DataTransfer();
@@ -212,8 +216,49 @@ async function paste(control: HTMLElement, text: string, html = ''): Promise<boo
   // An editor sets its selection, and with it the focus, once it has drawn.
   await drawn();
   control.blur();
+  cover?.();
   before?.focus({ preventScroll: true });
+  giveKeys();
   return isTaken;
+}
+
+/** Lets the page have the focus while a chat covers a phone. Returns a function that ends that. */
+function uncovered(): () => void {
+  const chats = [...document.querySelectorAll('omniassist-chat')];
+  const dialog = chats.map(({ shadowRoot }) => shadowRoot?.querySelector<HTMLDialogElement>('dialog:modal')).find(Boolean);
+  dialog?.close();
+  dialog?.setAttribute('popover', 'manual');
+  dialog?.showPopover();
+  return () => {
+    if (!dialog?.isConnected) return;
+    dialog.hidePopover();
+    dialog.removeAttribute('popover');
+    // A dialog takes the focus when it is shown, unless nothing in it can have it.
+    dialog.inert = true;
+    dialog.showModal();
+    dialog.inert = false;
+  };
+}
+
+/** Keeps the user's keys from an editor that has the focus for a moment. Returns a function that gives them to the field. */
+function holdKeys(): () => void {
+  const keys: KeyboardEvent[] = [];
+  const end = listen(['keydown'], (event) => {
+    const { isTrusted, ctrlKey, altKey, metaKey } = event as KeyboardEvent;
+    // A shortcut of the browser stays one. With AltGr, a character has both keys.
+    if (!isTrusted || metaKey || (ctrlKey && !altKey)) return;
+    event.preventDefault();
+    event.stopImmediatePropagation();
+    keys.push(event as KeyboardEvent);
+  });
+  return () => {
+    end();
+    for (const event of keys) {
+      if (!focused()?.dispatchEvent(new KeyboardEvent('keydown', event))) continue;
+      if (event.key.length === 1) document.execCommand('insertText', false, event.key);
+      if (event.key === 'Backspace') document.execCommand('delete');
+    }
+  };
 }
 
 function checkText(control: HTMLInputElement | HTMLTextAreaElement, text: string): void {

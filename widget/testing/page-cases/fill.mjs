@@ -102,6 +102,48 @@ suite('plain', (test) => {
     assert.equal(await view.page.evaluate(() => window.editor.text), '');
   });
 
+  test('what the user types while an editor has the focus is typed into the field of before', async (view) => {
+    await start(view);
+    await view.page.evaluate(() => {
+      const { setTimeout } = window;
+      window.setTimeout = (run, ms, ...values) => setTimeout(run, ms === 150 ? 1_000 : ms, ...values);
+      const editor = document.querySelector('#remarks');
+      editor.addEventListener('paste', (event) => {
+        event.preventDefault();
+        editor.textContent = event.clipboardData.getData('text/plain');
+      });
+    });
+    const subject = view.page.getByLabel('Subject');
+    await subject.fill('Worx');
+    const answer = view.call('fill_form', { fields: { Remarks: 'New' } });
+    await view.page.waitForFunction(() => document.activeElement.id === 'remarks');
+    await view.page.keyboard.press('Backspace');
+    await view.page.keyboard.type('ds');
+    assert.deepEqual((await answer).filled, { remarks: 'New' });
+    assert.equal(await subject.inputValue(), 'Words');
+  });
+
+  test('an editor behind a chat that covers a phone takes a text, and the chat covers the page again', async (view) => {
+    await start(view);
+    await view.page.evaluate(() => {
+      const chat = document.body.appendChild(document.createElement('omniassist-chat'));
+      const dialog = chat.attachShadow({ mode: 'open' }).appendChild(document.createElement('dialog'));
+      dialog.append(document.createElement('textarea'));
+      dialog.showModal();
+      const editor = document.querySelector('#remarks');
+      editor.addEventListener('paste', (event) => {
+        event.preventDefault();
+        editor.textContent = `pasted ${event.clipboardData.getData('text/plain')}`;
+      });
+    });
+    assert.deepEqual((await view.call('fill_form', { fields: { Remarks: 'New' } })).filled, { remarks: 'pasted New' });
+    const shown = await view.page.evaluate(() => {
+      const { activeElement, firstChild: dialog } = document.querySelector('omniassist-chat').shadowRoot;
+      return [dialog.matches(':modal'), activeElement?.localName];
+    });
+    assert.deepEqual(shown, [true, 'textarea']);
+  });
+
   test('a dialog over the page keeps the caret while a text is filled', async (view) => {
     await start(view);
     await view.page.evaluate(() => {
