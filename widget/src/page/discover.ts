@@ -38,6 +38,8 @@ export interface Operable {
 }
 
 const LIMIT = 8_000;
+/** The time for which the list waits to learn what is in view. */
+const LONGEST_MS = 500;
 const OPERABLE = `a[href], button, input, select, textarea, summary, ${EDITABLE}, h1, h2, h3, [data-assistant-click], [tabindex]:not([tabindex^="-"]), ${[
   'button',
   'checkbox',
@@ -67,13 +69,21 @@ export const operables = (): HTMLElement[] =>
     (element) => element.checkVisibility({ visibilityProperty: true }) && !isIgnored(element),
   );
 
-function isInView(element: Element): boolean {
-  const { top, bottom, left, right, width, height } = element.getBoundingClientRect();
-  return width > 0 && height > 0 && bottom > 0 && right > 0 && top < innerHeight && left < innerWidth;
-}
+/** Resolves with the elements of which the user sees a part. In a hidden page, these are all of them. */
+const inView = (elements: HTMLElement[]): Promise<HTMLElement[]> =>
+  new Promise((done) => {
+    const observer = new IntersectionObserver((entries) => {
+      observer.disconnect();
+      const seen = entries.filter(({ intersectionRect: { width, height } }) => width && height);
+      done(seen.map(({ target }) => target as HTMLElement));
+    });
+    for (const element of elements) observer.observe(element);
+    setTimeout(done, LONGEST_MS, elements);
+  });
 
 /** Lists the operable elements in view, or all of them. The list has at most 8,000 bytes. */
-export function discover(input: { whole_page?: boolean } | undefined, selector: string | undefined): object {
+export async function discover(input: { whole_page?: boolean } | undefined, selector: string | undefined): Promise<object> {
+  const wanted = input?.whole_page ? operables() : await inView(operables());
   const fields = new Map<Element, Field>();
   for (const form of selector ? formsOf(selector) : []) {
     for (const field of fieldsOf(form, selector ?? '').open)
@@ -85,8 +95,7 @@ export function discover(input: { whole_page?: boolean } | undefined, selector: 
   const sizeOf = (value: unknown): number => encoder.encode(JSON.stringify(value)).length + 1;
   let size = sizeOf({ page, elements, more: 10_000 });
   let more = 0;
-  for (const element of operables()) {
-    if (!input?.whole_page && !isInView(element)) continue;
+  for (const element of wanted) {
     const described = describe(element, fields.get(element), selector);
     size += sizeOf(described);
     if (size > LIMIT) more += 1;

@@ -9,14 +9,14 @@ export const oneLine = (text: string | null | undefined, limit = 80): string => 
   return line.length > limit ? `${line.slice(0, limit - 1)}…` : line;
 };
 
-/** Returns the text of an element without the contents of its fields. */
-export function textOf(element: Element): string {
+/** Returns the text of an element without the contents of its fields. `isShown`: without what is not displayed. */
+export function textOf(element: Element, isShown = false): string {
   let text = '';
   for (const node of element.childNodes) {
     if (node instanceof Text) text += node.data;
     else if (node instanceof HTMLImageElement) text += ` ${node.alt} `;
-    else if (node instanceof Element && !node.matches(NO_TEXT)) {
-      text += ` ${node.getAttribute('aria-label') ?? textOf(node)} `;
+    else if (node instanceof Element && !node.matches(NO_TEXT) && (!isShown || node.checkVisibility({ visibilityProperty: true }))) {
+      text += ` ${node.getAttribute('aria-label') ?? textOf(node, isShown)} `;
     }
   }
   return text;
@@ -36,10 +36,10 @@ export function nameOf(element: Element): string {
     .map((id) => document.getElementById(id));
   const { labels, type, value } = element as HTMLInputElement;
   const own = /^(?:button|submit|reset)$/.test(type)
-    ? textOf(element) || value
+    ? textOf(element, true) || value
     : isField(element)
       ? ''
-      : textOf(element);
+      : textOf(element, true);
   const names = [
     labelled.map((label) => sayable(label)).join(' '),
     attribute('aria-label'),

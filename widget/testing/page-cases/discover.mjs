@@ -49,6 +49,27 @@ suite('plain', (test) => {
     assert.deepEqual(filled.filled, { subject: 'By reference' });
   });
 
+  test('what its container cuts off is listed with the whole page only, and names have no hidden text', async (view) => {
+    await start(view);
+    await view.page.evaluate(() => {
+      const { make } = window;
+      const slides = make('div', {}, make('button', {}, 'Slide 1'), make('button', {}, 'Slide 2'));
+      Object.assign(slides.style, { display: 'flex', overflow: 'hidden', inlineSize: '100px' });
+      for (const slide of slides.children) slide.style.flex = 'none';
+      slides.firstChild.style.inlineSize = '100px';
+      const [none, invisible] = [make('span', {}, 'Loading'), make('span', {}, 'Done')];
+      none.hidden = true;
+      invisible.style.visibility = 'hidden';
+      document.body.prepend(slides, make('button', {}, none, invisible, 'Save'));
+    });
+    const named = async (input) => {
+      const { elements } = await view.call('discover_page', input);
+      return elements.map(({ name }) => name).filter((name) => /Slide|Save/.test(name));
+    };
+    assert.deepEqual(await named({}), ['Slide 1', 'Save']);
+    assert.deepEqual(await named({ whole_page: true }), ['Slide 1', 'Slide 2', 'Save']);
+  });
+
   test('a link whose address is not valid is listed without an address', async (view) => {
     await start(view);
     await view.page.evaluate(() => {
