@@ -149,6 +149,17 @@ for (const [what, stored] of [
   });
 }
 
+test('a chat whose browser lets no page read its storage answers, and lists no chats', async () => {
+  const server = await started(says('Hello'));
+  localStorage.getItem = () => {
+    throw new DOMException('The operation is insecure.', 'SecurityError');
+  };
+  const chat = await opened(server);
+  await chat.sendMessage({ text: 'Hi' });
+  assert.deepEqual(chat.messages.map(text), ['Hi', 'Hello']);
+  assert.deepEqual((await chat.threads()).threads, []);
+});
+
 test('a full storage loses the oldest chats first', async () => {
   const server = await started(...Array(3).fill(says('x'.repeat(400))));
   const chat = await opened(server);

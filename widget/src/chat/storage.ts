@@ -164,7 +164,10 @@ export class ChatStorage {
 export function areaOf(persist: 'local' | 'session' | 'none'): Storage | undefined {
   if (persist === 'none') return undefined;
   try {
-    return persist === 'local' ? globalThis.localStorage : globalThis.sessionStorage;
+    const area = persist === 'local' ? globalThis.localStorage : globalThis.sessionStorage;
+    // The user may forbid the use of it only.
+    area?.getItem('');
+    return area;
   } catch {
     return undefined;
   }

@@ -15,7 +15,11 @@ export class Drafts {
   }
 
   read(id: string): string {
-    return this.#here.get(id) ?? this.#store?.getItem(key(id)) ?? '';
+    try {
+      return this.#here.get(id) ?? this.#store?.getItem(key(id)) ?? '';
+    } catch {
+      return '';
+    }
   }
 
   /** Removes what was begun in a chat. */
