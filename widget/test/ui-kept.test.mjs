@@ -187,6 +187,45 @@ const FORM = {
   state: 'input-available',
   input: { schema: { properties: { city: { type: 'string' } }, required: ['city'] } },
 };
+const LONG = 'Where is my order, and when does it arrive? I have waited for two weeks. '.repeat(3);
+/** Runs in the page before its scripts, as a browser without `field-sizing`. */
+function oldBrowser() {
+  CSS.supports = () => false;
+  const { replaceSync } = CSSStyleSheet.prototype;
+  CSSStyleSheet.prototype.replaceSync = function (text) {
+    return replaceSync.call(this, text.replace(/field-sizing:\s*content;?/g, ''));
+  };
+}
+
+test(
+  'a browser that does not grow fields shows all of a draft and of an edit that was begun',
+  { width: 500, prepare: (page) => page.addInitScript(oldBrowser) },
+  async (view) => {
+    const isWhole = (field) => field.evaluate((node) => node.scrollHeight - node.clientHeight <= 0);
+    await view.part('launcher').click();
+    await view.change({ messages: [QUESTION] });
+    await view.part('edit').click();
+    const editor = view.part('editor').locator('textarea');
+    await editor.fill(LONG);
+    await view.change({ chatId: 'chat-2', messages: [] });
+    await view.input.fill(LONG);
+    await view.part('close-button').click();
+    await view.change({ chatId: 'chat-1', messages: [{ ...QUESTION }] });
+    await view.part('launcher').click();
+    await view.frame();
+    assert.deepEqual([await editor.inputValue(), await isWhole(editor)], [LONG, true]);
+    await view.part('close-button').click();
+    await view.change({ chatId: 'chat-2', messages: [] });
+    await view.part('launcher').click();
+    await view.frame();
+    assert.deepEqual([await view.input.inputValue(), await isWhole(view.input)], [LONG, true]);
+    await view.page.setViewportSize({ width: 1280, height: 800 });
+    await view.page.setViewportSize({ width: 400, height: 800 });
+    await view.frame();
+    assert.equal(await isWhole(view.input), true, 'also in a narrower window');
+  },
+);
+
 const APPROVAL = { type: 'tool-pay', toolCallId: 'p1', state: 'approval-requested', input: { amount: 5 }, approval: { id: 'x' } };
 const EDITABLE = { omniassist: { approvals: { p1: { editable: true } } } };
 

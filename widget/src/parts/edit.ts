@@ -2,7 +2,7 @@ import type { Message } from '../chat/types.js';
 import { button } from '../ui/button.js';
 import { isComposing } from '../ui/composing.js';
 import { element, setHidden, setText } from '../ui/dom.js';
-import { grow } from '../ui/grow.js';
+import { grow, watchWidth } from '../ui/grow.js';
 import { limited } from '../ui/limit.js';
 import type { ViewContext } from '../ui/view.js';
 import { isAnswering, textOf } from './kinds.js';
@@ -12,6 +12,7 @@ export function editor(message: Message, context: ViewContext, close: () => void
   const { chat, drafts, texts } = context;
   const field = element('textarea', { part: 'input', rows: '1', dir: 'auto', 'aria-label': texts.editMessage });
   field.value = drafts.read(message.id) || textOf(message);
+  watchWidth(field);
   const note = limited(field, context);
   const end = () => {
     drafts.write(message.id, '');

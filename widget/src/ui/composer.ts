@@ -3,7 +3,7 @@ import { Attachments } from './attachments.js';
 import { iconButton } from './button.js';
 import { isComposing } from './composing.js';
 import { element, setHidden, setText } from './dom.js';
-import { grow } from './grow.js';
+import { grow, watchWidth } from './grow.js';
 import { icon } from './icon.js';
 import { limited } from './limit.js';
 import type { View, ViewContext } from './view.js';
@@ -42,6 +42,7 @@ export class Composer implements View {
       enterkeyhint: 'send',
     });
     if (options.accept !== undefined) this.#files = new Attachments(context, options.accept, (refusal) => this.#filesChanged(refusal));
+    watchWidth(this.input);
     this.#refusal = limited(this.input, context);
     this.#send = iconButton('send', texts.send, 'icon-button send-button', (event) => this.#press(event));
     this.#send.append(icon('stop'));
