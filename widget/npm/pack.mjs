@@ -16,6 +16,8 @@ await build({
   absWorkingDir: widget,
   bundle: true,
   charset: 'utf8',
+  // Bundlers replace it by the path of the file on the machine that builds.
+  define: { 'import.meta.url': '""' },
   entryPoints: { index: 'src/npm.ts', react: 'src/hooks/react.ts', vue: 'src/hooks/vue.ts' },
   external: ['react', 'vue'],
   format: 'esm',

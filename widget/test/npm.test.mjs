@@ -175,6 +175,13 @@ test('a program in TypeScript compiles with the types of the package', async () 
   assert.match(await readFile(join(folder, 'out/program.js'), 'utf8'), /omniassist-client/);
 });
 
+test('a bundle of the package has no path of the machine that built it', async () => {
+  const root = join(folder, 'node_modules/omniassist-client');
+  const names = (await readdir(root)).filter((name) => name.endsWith('.js'));
+  assert.ok(names.length > 3);
+  for (const name of names) assert.doesNotMatch(await readFile(join(root, name), 'utf8'), /import\.meta/, name);
+});
+
 test('the program gets an answer with a tool from a server', async (t) => {
   const server = await startQuickstart(DEMO);
   t.after(() => server.stop());
