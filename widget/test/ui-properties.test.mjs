@@ -136,3 +136,18 @@ test('an element that a script makes has the chat of its attributes, also of tho
   // The test server has no other assistant.
   assert.deepEqual(problems.filter((one) => !/404/.test(one)), []);
 });
+
+test('two chats of one page whose keys begin differently have their own conversations', async (t) => {
+  const chat = (attributes) => `<omniassist-chat mode="panel" ${attributes}></omniassist-chat>`;
+  const { page } = await opened(t, `${MODULE}${chat('')}${chat('storage-prefix="other_"')}`);
+  const counts = () =>
+    page.evaluate(async () => {
+      const chats = [...document.querySelectorAll('omniassist-chat')].map(({ chat }) => chat);
+      await Promise.all(chats.map(({ ready }) => ready));
+      return chats.map(({ messages }) => messages.length);
+    });
+  await page.evaluate(() => document.querySelector('omniassist-chat').sendMessage({ text: 'Hi' }));
+  assert.deepEqual(await counts(), [2, 0]);
+  await page.reload();
+  assert.deepEqual(await counts(), [2, 0]);
+});

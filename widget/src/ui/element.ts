@@ -184,6 +184,7 @@ export class OmniAssistChat extends HTMLElement {
       api: read('api'),
       agent: read('agent'),
       chatId: read('chat'),
+      storagePrefix: read('storage-prefix'),
       persist: (['local', 'session', 'none'] as const).find((kind) => kind === read('persist')),
     };
     const given = Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));

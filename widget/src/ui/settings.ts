@@ -5,7 +5,7 @@ import { MODES, type Mode } from './window.js';
 /** The attributes of the element that need the shell to be made anew. */
 export const SHELL_ATTRIBUTES = ['mode', 'locale', 'attachments', 'image-origins', 'follow', 'suggestions', 'heading', 'dir'];
 /** The attributes that need another chat. */
-export const CHAT_ATTRIBUTES = ['agent', 'api', 'persist'];
+export const CHAT_ATTRIBUTES = ['agent', 'api', 'persist', 'storage-prefix'];
 /** The other attributes. `theme` and `density` are read by the style sheet alone. */
 export const LIVE_ATTRIBUTES = ['chat', 'open'];
 
