@@ -72,6 +72,16 @@ test('the note below a question is at the side of the question', { ...NARROW, wi
   assert.ok(Math.abs(said.x + said.width - again.x - again.width) < 1);
 });
 
+test('a long text of the user leaves the answer in reach, and is scrolled by keys', NARROW, async (view) => {
+  const words = 'A line of a long report\n'.repeat(500);
+  await view.change({ messages: [{ id: 'u1', role: 'user', parts: [text(words)] }, ...answer(text('Read.')).messages] });
+  const said = view.part('said');
+  assert.ok((await box(said)).height < 400);
+  await said.focus();
+  await view.page.keyboard.press('PageDown');
+  await view.page.waitForFunction((node) => node.scrollTop > 0, await said.elementHandle());
+});
+
 test('the day of a chat of another year has the year', NARROW, async (view) => {
   const now = new Date();
   const list = [now.getFullYear(), now.getFullYear() - 1].map((year) => ({ id: `c${year}`, title: 'Chat', updatedAt: `${year}-03-03T12:00:00Z` }));

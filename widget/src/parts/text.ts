@@ -26,12 +26,16 @@ export function textView(context: ViewContext): PartView<TextPart> {
   };
 }
 
+/** The characters from which on a text of the user gets a limited height. It is scrolled, also by keys. */
+const LONG = 2_000;
+
 /** The text of the user: no markup, with its line breaks. */
 export function saidView(): PartView<TextPart> {
   const node = element('p', { part: 'said', 'data-part': 'text' });
   return {
     node,
     update({ text }) {
+      if (text.length > LONG) node.tabIndex = 0;
       if (node.textContent !== text) node.textContent = text;
     },
   };
