@@ -3,33 +3,33 @@
 use super::asset::Asset;
 
 /// The name of the folder of the modules, which changes with each of them.
-pub(super) const FOLDER: &str = "4c717155296a";
+pub(super) const FOLDER: &str = "f07955b83e93";
 
 /// The module that a page loads at once.
 pub(super) static ENTRY: Asset = Asset {
     name: "widget.js",
-    integrity: "sha384-HqxPhbh0He8y92lvVgHgSLEWM+m5JZHk8Odchs3eeNZI3d08/8Ek0D84ZPbJbM05",
-    identity: include_bytes!("../../assets/widget/widget-4c717155296a.js"),
-    gzip: include_bytes!("../../assets/widget/widget-4c717155296a.js.gz"),
-    brotli: include_bytes!("../../assets/widget/widget-4c717155296a.js.br"),
+    integrity: "sha384-IyuMo/JSUAsmfRv1O8sSeYQ7YzkixtHO8IaZMLljGEHVKqMO+uCyC4/RcqrkBiPF",
+    identity: include_bytes!("../../assets/widget/widget-f07955b83e93.js"),
+    gzip: include_bytes!("../../assets/widget/widget-f07955b83e93.js.gz"),
+    brotli: include_bytes!("../../assets/widget/widget-f07955b83e93.js.br"),
 };
 
 /// The modules that it loads when they are needed.
 #[rustfmt::skip]
 pub(super) static LAZY: &[Asset] = &[
 Asset {
-    name: "ar-EQKDI7CM.js",
-    integrity: "sha384-Lc2z8+Msg2lX/sTCh3u5WAO9a1UtkpTrcpk58MzTm3XwoUgkC23Y1Bb4LfAPavq2",
-    identity: include_bytes!("../../assets/widget/ar-EQKDI7CM.js"),
-    gzip: include_bytes!("../../assets/widget/ar-EQKDI7CM.js.gz"),
-    brotli: include_bytes!("../../assets/widget/ar-EQKDI7CM.js.br"),
+    name: "ar-GYTOCICD.js",
+    integrity: "sha384-M7mt44/WtfwMCIGLSg/Tmo/7ajXMAvrTwqRFeuqzDdZpg4ecuLIaYBMhzEpAllfe",
+    identity: include_bytes!("../../assets/widget/ar-GYTOCICD.js"),
+    gzip: include_bytes!("../../assets/widget/ar-GYTOCICD.js.gz"),
+    brotli: include_bytes!("../../assets/widget/ar-GYTOCICD.js.br"),
 },
 Asset {
-    name: "client-JHDQ32UZ.js",
-    integrity: "sha384-juxijCr7IvWIVqmYV9p+olBOWM1jyGXYlbSP6cK6aaKzjviu0IjIk7+CH2U1vrz4",
-    identity: include_bytes!("../../assets/widget/client-JHDQ32UZ.js"),
-    gzip: include_bytes!("../../assets/widget/client-JHDQ32UZ.js.gz"),
-    brotli: include_bytes!("../../assets/widget/client-JHDQ32UZ.js.br"),
+    name: "client-SUBZ2BLM.js",
+    integrity: "sha384-kpcsCVbBMmeGxUe8wF6QaDpQVlkyP/W7X7mNxmH5k14fjn40GquFA9HBifS+mCZi",
+    identity: include_bytes!("../../assets/widget/client-SUBZ2BLM.js"),
+    gzip: include_bytes!("../../assets/widget/client-SUBZ2BLM.js.gz"),
+    brotli: include_bytes!("../../assets/widget/client-SUBZ2BLM.js.br"),
 },
 Asset {
     name: "component-NNNZ4ND6.js",
@@ -39,18 +39,18 @@ Asset {
     brotli: include_bytes!("../../assets/widget/component-NNNZ4ND6.js.br"),
 },
 Asset {
-    name: "de-SU6KD3E5.js",
-    integrity: "sha384-CDWuX9dEEJ64RBU6hpzvf0NCoqOfl36WfkklVIphYUdvhOVRSWr5hzpDYZ2VJ4Vy",
-    identity: include_bytes!("../../assets/widget/de-SU6KD3E5.js"),
-    gzip: include_bytes!("../../assets/widget/de-SU6KD3E5.js.gz"),
-    brotli: include_bytes!("../../assets/widget/de-SU6KD3E5.js.br"),
+    name: "de-VODNJKFT.js",
+    integrity: "sha384-tJavGFZS+FAxJct9ejoP/Vxo62D/yJC7byl9xhbfzq3ZFS7yEnL2ci4E93+ZWYCB",
+    identity: include_bytes!("../../assets/widget/de-VODNJKFT.js"),
+    gzip: include_bytes!("../../assets/widget/de-VODNJKFT.js.gz"),
+    brotli: include_bytes!("../../assets/widget/de-VODNJKFT.js.br"),
 },
 Asset {
-    name: "es-LC4BSUIM.js",
-    integrity: "sha384-BlsbrWRQ219bwOgVp2GVps5RUnMawvu16WYuxIO0FcViswsbXg1CeP2oUO6FI19e",
-    identity: include_bytes!("../../assets/widget/es-LC4BSUIM.js"),
-    gzip: include_bytes!("../../assets/widget/es-LC4BSUIM.js.gz"),
-    brotli: include_bytes!("../../assets/widget/es-LC4BSUIM.js.br"),
+    name: "es-GVTZU3D3.js",
+    integrity: "sha384-z2IFtvBms7vLXA8HPp1F/msfmDjBk0ni8vajPIUNelx1YTxNujRrMLhZMdTvmdeg",
+    identity: include_bytes!("../../assets/widget/es-GVTZU3D3.js"),
+    gzip: include_bytes!("../../assets/widget/es-GVTZU3D3.js.gz"),
+    brotli: include_bytes!("../../assets/widget/es-GVTZU3D3.js.br"),
 },
 Asset {
     name: "highlight-M73TANYB.js",
@@ -60,24 +60,24 @@ Asset {
     brotli: include_bytes!("../../assets/widget/highlight-M73TANYB.js.br"),
 },
 Asset {
-    name: "page-U5RSIE6M.js",
-    integrity: "sha384-kJuvz/BWcMB+ejoxs/OUx59PDH78PlzpwnwBy8yqvMgM/4gmRcmkyIQeTJYbnIUU",
-    identity: include_bytes!("../../assets/widget/page-U5RSIE6M.js"),
-    gzip: include_bytes!("../../assets/widget/page-U5RSIE6M.js.gz"),
-    brotli: include_bytes!("../../assets/widget/page-U5RSIE6M.js.br"),
+    name: "page-7BJAIRTU.js",
+    integrity: "sha384-qjTMVEMgujJfMsWidVrekYCguqdhEdy9VF+CeSuFBX4jIPvC0vg49W9ecimZL6H3",
+    identity: include_bytes!("../../assets/widget/page-7BJAIRTU.js"),
+    gzip: include_bytes!("../../assets/widget/page-7BJAIRTU.js.gz"),
+    brotli: include_bytes!("../../assets/widget/page-7BJAIRTU.js.br"),
 },
 Asset {
-    name: "rare-ZPPLGP6Y.js",
+    name: "rare-MWVKGVLF.js",
     integrity: "sha384-wnA/1ljoMWomS/kvSdQYudF4deeMH176p0UpRAe1d5SFShCjZ0Y669o8afnkVTAx",
-    identity: include_bytes!("../../assets/widget/rare-ZPPLGP6Y.js"),
-    gzip: include_bytes!("../../assets/widget/rare-ZPPLGP6Y.js.gz"),
-    brotli: include_bytes!("../../assets/widget/rare-ZPPLGP6Y.js.br"),
+    identity: include_bytes!("../../assets/widget/rare-MWVKGVLF.js"),
+    gzip: include_bytes!("../../assets/widget/rare-MWVKGVLF.js.gz"),
+    brotli: include_bytes!("../../assets/widget/rare-MWVKGVLF.js.br"),
 },
 Asset {
-    name: "tree-HJMPIZFL.js",
-    integrity: "sha384-v95YdMOibuPhVr1hesxlvcAMqLB5W1HXtc5oEZx4MVrfdYEPgj6w/IJfSGFIckDZ",
-    identity: include_bytes!("../../assets/widget/tree-HJMPIZFL.js"),
-    gzip: include_bytes!("../../assets/widget/tree-HJMPIZFL.js.gz"),
-    brotli: include_bytes!("../../assets/widget/tree-HJMPIZFL.js.br"),
+    name: "tree-5SHEG4TS.js",
+    integrity: "sha384-xu8qJLC0RQzD6ZRuBgJQAQnATJYwp8Oa1/t8aXujDu/zoSEwPlsmwV+89EqOJppF",
+    identity: include_bytes!("../../assets/widget/tree-5SHEG4TS.js"),
+    gzip: include_bytes!("../../assets/widget/tree-5SHEG4TS.js.gz"),
+    brotli: include_bytes!("../../assets/widget/tree-5SHEG4TS.js.br"),
 },
 ];
