@@ -11,7 +11,7 @@ import { join } from 'node:path';
 import { until } from '../lib/quickstart.mjs';
 import { guard } from '../lib/server.mjs';
 
-const START_MS = 20_000;
+const START_MS = 60_000;
 
 /** Without these settings, Firefox requests updates and settings from its vendor. */
 const QUIET = {
