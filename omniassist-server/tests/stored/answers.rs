@@ -132,6 +132,32 @@ async fn a_call_that_is_approved_with_the_next_message_does_not_run() {
     assert_eq!(world.refunds.load(Ordering::SeqCst), 0);
 }
 
+/// The server was deployed without the tool, or the user has left the page that declared it.
+#[tokio::test(start_paused = true)]
+async fn an_answer_to_a_call_of_a_tool_that_is_gone_counts() {
+    for (tool, state, part) in [
+        ("show", "output-available", json!({"output": {"shown": "In Kiel"}})),
+        ("show", "output-error", json!({"errorText": "In Kiel"})),
+        ("refund", "approval-responded", json!({"approval": {"approved": true}})),
+        ("refund", "approval-responded", json!({"approval": {"approved": false}})),
+    ] {
+        let world = World::new(tool, WhenBusy::Supersede, false).await;
+        let page = world.page(state, part.clone()).await;
+        assert!(world.assistant.tools().unregister(tool));
+        let answer = post(&world.assistant, &json!({"id": "c", "messages": page})).await;
+        assert!(answer.contains("Two."), "{tool} {part}: {answer}");
+        assert_eq!(settled(&world.runs).await, RunState::Finished);
+        assert_eq!(world.refunds.load(Ordering::SeqCst), 0);
+        let sent = format!("{:?}", world.model.payloads().last().unwrap().transcript);
+        let told = match (tool, &part["approval"]["approved"]) {
+            ("show", _) => "In Kiel",
+            (_, Value::Bool(true)) => "There is no tool of this name",
+            _ => "was denied",
+        };
+        assert!(sent.contains(told), "{told}: {sent}");
+    }
+}
+
 /// The run that waits goes on with the answer, and that of the message follows it.
 #[tokio::test(start_paused = true)]
 async fn a_queued_message_brings_its_answer_to_the_run_before_it() {

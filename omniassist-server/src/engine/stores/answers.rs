@@ -177,14 +177,15 @@ fn is_open(part: &ToolPart, tools: &dyn ToolCatalog) -> bool {
     }
 }
 
-/// Returns the side that runs the tool of an open call.
+/// Returns the side that runs the tool of an open call. A tool of an agent is not among those of the run, and one that was
+/// removed, or declared by another page, is unknown. Then the client settles what the call waits for.
 fn side_of(part: &ToolPart, tools: &dyn ToolCatalog) -> Option<ToolSide> {
-    match (part.asked_by(), &part.state) {
-        (None, _) => tools.side(&part.name),
-        // The tool is that of an agent, which asked the client only for what the client gives.
-        (Some(_), ToolState::InputAvailable { .. }) => Some(ToolSide::FrontEnd),
-        (Some(_), _) => Some(ToolSide::Server),
-    }
+    let known = if part.asked_by().is_none() { tools.side(&part.name) } else { None };
+    known.or(match &part.state {
+        ToolState::InputAvailable { .. } => Some(ToolSide::FrontEnd),
+        ToolState::ApprovalRequested { .. } => Some(ToolSide::Server),
+        _ => part.asked_by().map(|_| ToolSide::Server),
+    })
 }
 
 impl Answer {
