@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::form::Forms;
 use super::{Claim, HistoryPart, Poster, Verdict, Verifier};
 use crate::canonical;
-use crate::message::{Approval, Message, OWN_KEY, Part, ProviderMetadata, Role, ToolPart, ToolState};
+use crate::message::{Message, OWN_KEY, Part, ProviderMetadata, Role, ToolPart, ToolState};
 use crate::run::{Gate, ToolCatalog};
 use crate::{Error, JsonText, RunRequest, Text, ToolSide};
 
@@ -195,7 +195,7 @@ fn settle(part: &mut Part, claim: Claim, verdict: Verdict, is_due: bool) {
             Claim::Call if is_proved => restore_arguments(tool),
             Claim::Call => tool.metadata = None,
             _ if is_proved => {}
-            Claim::Approval if !is_due => reopen(tool),
+            Claim::Approval if !is_due => forget_answer(tool),
             Claim::Approval | Claim::Request => {
                 fail(tool, if verdict == Verdict::Expired { EXPIRED } else { UNPROVED });
             }
@@ -224,11 +224,10 @@ fn restore_arguments(tool: &mut ToolPart) {
     }
 }
 
-/// Resets an unproved answer in an older step to an open request.
-fn reopen(tool: &mut ToolPart) {
-    let ToolState::ApprovalResponded { input, approval } = &mut tool.state else { return };
-    let approval = Approval::new(approval.id.clone());
-    tool.state = ToolState::ApprovalRequested { input: std::mem::take(input), approval };
+/// Forgets an answer in an older step. Its call has no result: it did not run, or its run was stopped while it ran.
+fn forget_answer(tool: &mut ToolPart) {
+    let input = tool.state.input().cloned().unwrap_or(JsonText::EMPTY_OBJECT);
+    tool.state = ToolState::InputAvailable { input };
 }
 
 fn forget_own_entries(message: &mut Message) {

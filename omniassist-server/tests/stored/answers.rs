@@ -539,3 +539,35 @@ async fn another_answer_to_a_question_is_refused_while_the_run_waits_for_the_nex
     let sent = format!("{:?}", model.payloads().last().unwrap().transcript);
     assert!(sent.contains("In Kiel") && sent.contains("In Ulm") && !sent.contains("In Bonn"), "{sent}");
 }
+
+/// The model must not take a call that has begun for one that was never approved.
+#[tokio::test(start_paused = true)]
+async fn the_outcome_of_an_approved_call_that_is_stopped_is_unknown() {
+    let store = MemoryStore::new();
+    let model = ScriptedProvider::new().turn(call("refund", json!({}))).turn(text("I see."));
+    let refund = Tool::new("refund", "Refunds an order", async || {
+        sleep(Duration::from_secs(30)).await;
+        Ok::<_, ToolError>("refunded")
+    });
+    let builder = Assistant::builder(model.clone()).tool(refund.requires_approval(Approval::always()));
+    let assistant = builder.store(store.clone()).build().unwrap();
+    post(&assistant, &ask("u1", "Do it")).await;
+    assert_eq!(settled(&store).await, RunState::Waiting);
+    let mut page = serde_json::to_value(messages(&store).await).unwrap();
+    let refund = page[1]["parts"].as_array_mut().unwrap().last_mut().unwrap();
+    refund["state"] = "approval-responded".into();
+    refund["approval"]["approved"] = true.into();
+    let answer = open(&assistant, &json!({"id": "c", "messages": page})).await;
+    sleep(Duration::from_secs(1)).await;
+    assert_eq!(state(&store).await, RunState::Running);
+    assert_eq!(send(&assistant, "/c/stop", &json!({})).await.status(), StatusCode::OK);
+    assert_eq!(state(&store).await, RunState::Stopped);
+    drop(answer);
+
+    let unknown = "It is not known whether this took effect";
+    let stored = serde_json::to_string(&messages(&store).await[1]).unwrap();
+    assert!(stored.contains("output-error") && stored.contains(unknown), "{stored}");
+    post(&assistant, &ask("u2", "And now?")).await;
+    let sent = format!("{:?}", model.payloads().last().unwrap().transcript);
+    assert!(sent.contains(unknown) && !sent.contains("did not answer"), "{sent}");
+}

@@ -1,12 +1,13 @@
 //! The journal of a run in memory: what is not written yet, and what is not shown yet.
 
 use bytes::Bytes;
-use omniassist_core::RunEvent;
 use omniassist_core::event::Usage;
-use omniassist_core::journal::{Record, SegmentWriter};
+use omniassist_core::journal::{Content, Record, SegmentWriter};
 use omniassist_core::message::{Message, MessageCollector};
+use omniassist_core::{RunEvent, Text};
 
 use crate::engine::stores::journal::Position;
+use crate::engine::stores::left_open::settle_answered;
 use crate::store::{Segment, SegmentKind, Writer};
 
 /// Writes the events of a run to segments, and collects its message.
@@ -19,6 +20,8 @@ pub(super) struct Recorder {
     /// Events that are shown after the next commit: a consequence, and those after it.
     held: Vec<RunEvent>,
     message: MessageCollector,
+    /// The calls whose tools have started.
+    begun: Vec<Text>,
     /// The usage of the run before the leg.
     before: Usage,
     /// The usage of the run up to the last step that is complete.
@@ -36,6 +39,7 @@ impl Recorder {
             shown: Vec::new(),
             held: Vec::new(),
             message: MessageCollector::continuing(message),
+            begun: Vec::new(),
             before: Usage::default(),
             usage: Usage::default(),
             terminal: None,
@@ -83,6 +87,9 @@ impl Recorder {
 
     pub(super) fn take_records(&mut self, records: &[Record]) {
         for record in records {
+            if let (Content::Begun(calls), None) = (&record.content, record.head.agent()) {
+                self.begun.extend(calls.iter().cloned());
+            }
             if let Err(error) = self.segment.record(record) {
                 tracing::error!(%error, "a record is not in the journal");
             }
@@ -108,8 +115,13 @@ impl Recorder {
         self.usage
     }
 
+    /// Returns the message. If the run was stopped or has failed, no call in it waits for its result.
     pub(super) fn message(&self) -> Message {
-        self.message.clone().into_message()
+        let mut message = self.message.clone().into_message();
+        if !matches!(self.terminal, Some(RunEvent::Finish { .. })) {
+            settle_answered(&mut message, &self.begun);
+        }
+        message
     }
 
     /// Completes the segment at this position, and returns it with the position after it. The segment of a leg that wrote
