@@ -77,9 +77,12 @@ impl Library {
         let mut room = self.limits().max_run_bytes as u64;
         let mut named = Vec::new();
         let last_user = messages.iter().rposition(|message| message.role == Role::User);
+        let mut is_answered = false;
         for (index, message) in messages.iter().enumerate().rev() {
-            // A missing file of the model is not an error of the client.
-            let is_last = Some(index) >= last_user && message.role != Role::Assistant;
+            // A missing file of the model is not an error of the client. An answer that waits for the user may wait longer
+            // than the files of its question are kept.
+            is_answered |= message.role == Role::Assistant;
+            let is_last = Some(index) >= last_user && !is_answered;
             for (part, file) in files(message) {
                 let Some(id) = FileId::of_url(&file.url) else { continue };
                 let path = || format!("messages[{index}].parts[{part}].url");

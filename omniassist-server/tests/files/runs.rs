@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use tokio::time::sleep;
 
 use super::store::Memory;
-use super::{Answer, PNG, builder, chat, request, serve, upload, upload_as};
+use super::{Answer, PNG, builder, chat, get, request, serve, upload, upload_as};
 
 const PNG_URL: &str = "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAAA=";
 
@@ -163,6 +163,30 @@ async fn an_older_file_that_is_unavailable_becomes_a_note() {
     let sent = sent(&model.payloads()[0]);
     let note = UserContent::Text { text: "[The attached file \"mine.png\" is no longer available.]".into() };
     assert_eq!([&sent[1], &sent[3], &sent[5]], [&note, &note, &png()]);
+}
+
+#[tokio::test]
+async fn a_run_that_waits_goes_on_after_a_file_of_its_question_is_gone() {
+    let files = Memory::default();
+    let model = ScriptedProvider::new().turn(call("navigate", json!({}))).turn(text("You are there."));
+    let builder = Assistant::builder(model.clone()).files(files.clone()).store(MemoryStore::new());
+    let tool = Tool::front_end_with_schema("navigate", "Opens a page", json!({ "type": "object" }));
+    let service = serve(builder.tool(tool));
+    let url = stored(&service, "ann").await;
+    assert_eq!(chat(&service, "ann", json!([message("m1", &url)])).await.status, 200);
+    files.expire();
+    let mut messages = get(&service, "ann", "/threads/chat/messages").await.json()["messages"].clone();
+    let call = messages[1]["parts"].as_array_mut().unwrap().last_mut().unwrap();
+    call["state"] = "output-available".into();
+    call["output"] = "shown".into();
+    let answer = chat(&service, "ann", messages).await;
+    assert_eq!(answer.status, 200, "{:?}", answer.body);
+    assert!(String::from_utf8_lossy(&answer.body).contains("You are there."), "{:?}", answer.body);
+    let note = UserContent::Text { text: "[The attached file \"mine.png\" is no longer available.]".into() };
+    assert_eq!(sent(&model.payloads()[1])[1], note);
+    // The file of a question that is asked again is missed.
+    let again = chat(&service, "ann", json!([message("m1", &url)])).await;
+    assert_eq!(again.error(), (400, "invalid_request".to_owned()));
 }
 
 #[tokio::test]
