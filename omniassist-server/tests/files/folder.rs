@@ -186,6 +186,28 @@ async fn a_client_that_leaves_before_the_answer_leaves_no_content_without_a_desc
 }
 
 #[tokio::test]
+async fn a_client_that_leaves_while_its_file_is_created_leaves_no_file() {
+    let folder = Folder::new("begun");
+    let store = folder.store();
+    for number in 0..20 {
+        let id = FileId::parse(&format!("file_{number:032}")).unwrap();
+        let key = FileKey { owner: Principal::new("ann"), id };
+        let mut creating = store.create(&key);
+        // The folder, and then the file.
+        for _ in 0..2 {
+            if futures_util::poll!(&mut creating).is_ready() {
+                break;
+            }
+            while !folder.0.join(key.path()).parent().unwrap().exists() {
+                tokio::time::sleep(Duration::from_millis(1)).await;
+            }
+        }
+    }
+    tokio::time::sleep(Duration::from_millis(100)).await;
+    assert_eq!(folder.files(), Vec::<PathBuf>::new());
+}
+
+#[tokio::test]
 async fn an_upload_whose_description_cannot_be_written_leaves_no_content() {
     let folder = Folder::new("undescribed");
     let store = folder.store();

@@ -24,9 +24,13 @@ pub(super) struct FolderWriter {
 impl FolderWriter {
     /// Creates the temporary file of `path`.
     pub(super) async fn create(path: PathBuf) -> io::Result<Self> {
-        let temporary = Temporary(path.with_extension(PART));
-        let file = tokio::fs::OpenOptions::from(options()).open(&temporary.0).await?;
-        Ok(Self { path, file, temporary })
+        // On a thread that a client which leaves does not stop: it deletes a file that nobody takes.
+        blocking(move || {
+            let temporary = Temporary(path.with_extension(PART));
+            let file = options().open(&temporary.0)?.into();
+            Ok(Self { path, file, temporary })
+        })
+        .await
     }
 }
 
