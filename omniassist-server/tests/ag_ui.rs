@@ -278,7 +278,12 @@ async fn an_approval_is_valid_after_a_further_message() {
 /// With a store, such a message follows the answers, as if the client had posted it after them.
 #[tokio::test]
 async fn a_stored_chat_has_the_message_that_comes_with_an_approval() {
-    for (when_busy, refunds) in [(WhenBusy::Supersede, 0), (WhenBusy::Enqueue, 1)] {
+    let cases = [
+        (WhenBusy::Supersede, 0, "And be quick"),
+        (WhenBusy::Enqueue, 1, "And be quick"),
+        (WhenBusy::Supersede, 0, "Refund it"),
+    ];
+    for (when_busy, refunds, next) in cases {
         let (tool, ran) = refund();
         let mut model = ScriptedProvider::new().turn(Turn::call("refund", json!({})));
         if refunds == 1 {
@@ -291,13 +296,13 @@ async fn a_stored_chat_has_the_message_that_comes_with_an_approval() {
         let mut client = Client::with(&[user("Refund it")]);
         let asked = go_on(&service, &mut client, json!({}), "ada").await;
         let interrupt = &asked.last().unwrap()["outcome"]["interrupts"][0];
-        client.messages.push(json!({"id": "u2", "role": "user", "content": "And be quick"}));
+        client.messages.push(json!({"id": "u2", "role": "user", "content": next}));
         let approve = json!({"resume": [{"interruptId": interrupt["id"], "status": "resolved", "payload": {"approved": true}}]});
         let answered = go_on(&service, &mut client, approve, "ada").await;
         assert_eq!(answered.last().unwrap()["type"], "RUN_FINISHED", "{answered:?}");
         assert_eq!(ran.load(Ordering::SeqCst), refunds);
         let sent = format!("{:?}", model.payloads().last().unwrap().transcript);
-        assert!(sent.contains("And be quick"), "{sent}");
+        assert!(sent.contains(next), "{sent}");
         assert_eq!(sent.contains("did not run: the user approved it"), refunds == 0, "{sent}");
 
         client.messages.push(json!({"id": "u3", "role": "user", "content": "Did it?"}));
@@ -305,7 +310,7 @@ async fn a_stored_chat_has_the_message_that_comes_with_an_approval() {
         let chat = store.load(&Scope::new("ada"), "thread-1", &Window::default()).await.unwrap().unwrap();
         let said: Vec<_> = chat.messages.iter().map(|stored| String::from_utf8_lossy(&stored.body)).collect();
         assert_eq!(said.len(), 6, "{said:?}");
-        for (message, text) in [(2, "And be quick"), (3, "I hurry."), (4, "Did it?"), (5, "Yes.")] {
+        for (message, text) in [(2, next), (3, "I hurry."), (4, "Did it?"), (5, "Yes.")] {
             assert!(said[message].contains(text), "{said:?}");
         }
     }

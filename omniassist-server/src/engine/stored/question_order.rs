@@ -4,7 +4,7 @@ use omniassist_core::message::{Message, Role};
 use omniassist_core::{Error, RunRequest};
 
 use super::branches::{Branches, PreloadedBranches, read};
-use super::post::{id_of_edit, is_same};
+use super::post::{is_same, is_version};
 use crate::store::Branch;
 
 /// Moves new messages of the user behind the answer that a request ends with, and returns the branch of the answer.
@@ -29,11 +29,12 @@ pub(super) async fn put_new_last(
     let Some(found) = loaded.first() else { return Ok(loaded) };
     let stored = read(found)?;
     let Some((_, earlier)) = stored.split_last() else { return Ok(loaded) };
-    let question = earlier.last();
+    // A client may have made another id for the question. If it has the known one, a message with the same text is new.
+    let other = earlier.last().filter(|question| !before.iter().any(|posted| is_version(posted, question)));
     let is_new = |posted: &&Message| {
         posted.role == Role::User
-            && !question.is_some_and(|question| is_same(question, posted))
-            && !earlier.iter().any(|known| known.id == posted.id || known.id == id_of_edit(posted))
+            && !other.is_some_and(|question| is_same(question, posted))
+            && !earlier.iter().any(|known| is_version(posted, known))
     };
     let new = before.iter().rev().take_while(is_new).count();
     if new == 0 {
