@@ -273,7 +273,8 @@ struct Parent {
     new: Vec<Message>,
 }
 
-/// Returns the place of a new message. Earlier questions that the store does not have are new too: their posts were refused.
+/// Returns the place of a new message. Earlier questions and edits that the store does not have are new too: their posts were
+/// refused or lost.
 ///
 /// Answers count for the last message that is shown only. What follows another message was written without them.
 async fn parent(
@@ -284,14 +285,21 @@ async fn parent(
 ) -> Result<Parent, Error> {
     let mut new = VecDeque::from([last]);
     let mut shown: Option<Vec<Message>> = None;
-    while let Some(before) = posted.pop_back() {
+    while let Some(mut before) = posted.pop_back() {
         let (mut branch, is_shown) = match &shown {
             None => store.shown_up_to(&before.id).await?,
             Some(shown) => (up_to(shown, &before.id), shown.last().is_some_and(|last| last.id == before.id)),
         };
         if branch.last().is_some_and(|known| known.role == Role::User && !is_same(known, &before)) {
-            let edited = store.branch(Branch::Leaf(id_of_edit(&before))).await?;
-            branch = if edited.is_empty() { branch } else { edited };
+            before.id = id_of_edit(&before);
+            let edited = store.branch(Branch::Leaf(before.id.clone())).await?;
+            if edited.is_empty() {
+                // The post of the edit was lost.
+                branch.pop();
+                new.push_front(before);
+                return Ok(Parent { branch, answered: None, new: new.into() });
+            }
+            branch = edited;
         }
         if !branch.is_empty() {
             let mut answered = None;

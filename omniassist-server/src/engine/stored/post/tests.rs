@@ -92,7 +92,7 @@ impl Chat {
         let parent = |stored: &StoredMessage| stored.parent.clone().unwrap_or_else(|| "-".into());
         let line = |stored| {
             let message = message::message(stored).unwrap();
-            format!("{} > {}: {}", parent(stored), name(&message.id), message.text())
+            format!("{} > {}: {}", name(&parent(stored)), name(&message.id), message.text())
         };
         self.all().await.messages.iter().map(line).collect()
     }
@@ -232,6 +232,24 @@ async fn questions_whose_posts_were_refused_are_taken_with_the_next_one() {
 }
 
 #[tokio::test]
+#[tokio::test]
+async fn an_edit_whose_post_was_lost_is_taken_with_the_next_question() {
+    let chat = Chat::with_two_answers().await;
+    let edited =
+        || vec![user("q1", "Where is order 17?"), Message::assistant("a1", "x"), user("q2", "How heavy?")];
+    let next = || edited().into_iter().chain([user("q3", "Hello?")]).collect();
+    for _ in 0..2 {
+        let (request, _) = chat.post(next()).await.unwrap();
+        assert_eq!(texts(&request), ["Where is order 17?", "In Kiel.", "How heavy?", "Hello?"]);
+        assert_eq!(chat.tree().await[4..], ["a1 > edit: How heavy?", "edit > q3: Hello?"]);
+    }
+    // Of the first question, without the messages before it.
+    let first = vec![user("q1", "Where is order 18?"), user("q4", "And order 19?")];
+    let (request, _) = chat.post(first).await.unwrap();
+    assert_eq!(texts(&request), ["Where is order 18?", "And order 19?"]);
+    assert_eq!(chat.tree().await[6..], ["- > edit: Where is order 18?", "edit > q4: And order 19?"]);
+}
+
 async fn an_unknown_conversation_is_imported_once() {
     let chat = Chat::new();
     let posted =
