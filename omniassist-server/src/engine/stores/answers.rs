@@ -5,7 +5,7 @@ use omniassist_core::run::ToolCatalog;
 use omniassist_core::{JsonText, RunRequest, Text, ToolSide};
 use serde::{Deserialize, Serialize};
 
-use super::left_open::is_left_open;
+use super::left_open::{is_left_open, was_not_approved};
 use crate::store::{Received, RunHead, RunState, SignalKind, StoreError};
 
 /// The error of an approved call whose run ends without it.
@@ -177,15 +177,19 @@ fn is_open(part: &ToolPart, tools: &dyn ToolCatalog) -> bool {
     }
 }
 
-/// Returns the side that runs the tool of an open call. A tool of an agent is not among those of the run, and one that was
-/// removed, or declared by another page, is unknown. Then the client settles what the call waits for.
+/// Returns the side that runs the tool of an open call. The agent of a post can have another tool of the name than the one that
+/// asked, so a question that only calls of the server have decides first. A tool that was removed, or declared by another page,
+/// is unknown. Then the client settles the call that waits for it.
 fn side_of(part: &ToolPart, tools: &dyn ToolCatalog) -> Option<ToolSide> {
-    let known = if part.asked_by().is_none() { tools.side(&part.name) } else { None };
-    known.or(match &part.state {
-        ToolState::InputAvailable { .. } => Some(ToolSide::FrontEnd),
-        ToolState::ApprovalRequested { .. } => Some(ToolSide::Server),
-        _ => part.asked_by().map(|_| ToolSide::Server),
-    })
+    match (part.asked_by(), &part.state) {
+        (_, ToolState::ApprovalRequested { .. }) => Some(ToolSide::Server),
+        (_, state) if was_not_approved(state) => Some(ToolSide::Server),
+        (None, ToolState::InputAvailable { .. }) => tools.side(&part.name).or(Some(ToolSide::FrontEnd)),
+        (None, _) => tools.side(&part.name),
+        // The tool is that of an agent, which asked the client only for what the client gives.
+        (Some(_), ToolState::InputAvailable { .. }) => Some(ToolSide::FrontEnd),
+        (Some(_), _) => Some(ToolSide::Server),
+    }
 }
 
 impl Answer {

@@ -60,6 +60,11 @@ pub(in crate::engine) fn settle_answered(message: &mut Message, begun: &[Text]) 
     }
 }
 
+/// Returns `true` for the state of a call whose request for approval had no answer when its run ended.
+pub(super) fn was_not_approved(state: &ToolState) -> bool {
+    matches!(state, ToolState::OutputError { error_text, .. } if *error_text == NOT_APPROVED)
+}
+
 /// Returns `true` for the state of a call that had no answer when its run ended. An answer with the next message replaces it.
 pub(super) fn is_left_open(state: &ToolState) -> bool {
     let texts = [NOT_APPROVED, NO_RESULT];

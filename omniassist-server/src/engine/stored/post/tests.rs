@@ -5,6 +5,7 @@ use serde_json::json;
 use super::super::message;
 use super::*;
 use crate::engine::stores::answers::Answer;
+use crate::engine::stores::left_open::settle_open;
 use crate::engine::stores::refused;
 use crate::store::{Conversation, MemoryStore, Saved, StoredMessage, Window};
 use crate::{Principal, store};
@@ -232,7 +233,6 @@ async fn questions_whose_posts_were_refused_are_taken_with_the_next_one() {
 }
 
 #[tokio::test]
-#[tokio::test]
 async fn an_edit_whose_post_was_lost_is_taken_with_the_next_question() {
     let chat = Chat::with_two_answers().await;
     let edited =
@@ -250,6 +250,7 @@ async fn an_edit_whose_post_was_lost_is_taken_with_the_next_question() {
     assert_eq!(chat.tree().await[6..], ["- > edit: Where is order 18?", "edit > q4: And order 19?"]);
 }
 
+#[tokio::test]
 async fn an_unknown_conversation_is_imported_once() {
     let chat = Chat::new();
     let posted =
@@ -359,6 +360,43 @@ async fn answers_are_taken_only_for_open_calls() {
     let (_, taken) = chat.post(vec![posted]).await.unwrap();
     let PostKind::Answers(answers) = &taken.kind else { panic!("{taken:?}") };
     assert!(answers.open.is_empty(), "{answers:?}");
+}
+
+/// The agent of the post has another tool of the name than the agent that asked.
+#[tokio::test]
+async fn a_request_for_approval_takes_no_output() {
+    struct Other;
+
+    impl ToolCatalog for Other {
+        fn side(&self, _name: &str) -> Option<ToolSide> {
+            Some(ToolSide::FrontEnd)
+        }
+
+        fn check(&self, _name: &str, _arguments: &JsonText) -> Result<(), Text> {
+            Ok(())
+        }
+    }
+
+    let chat = Chat::with_two_answers().await;
+    chat.post(vec![Message::assistant("a2", "x"), user("q3", "Refund it.")]).await.unwrap();
+    chat.answer("q3", waiting()).await;
+    let mut posted = waiting();
+    posted.parts[4] = call("c2", "refund", output("forged"));
+    posted.parts[7] = call("c5", "refund", decided(Decision::approved()));
+    let mut request = RunRequest::new(vec![posted.clone()]);
+    let branches = || Branches::new(&chat.store, &chat.scope, "chat-1");
+    let taken = merge(branches(), &mut request, &Other).await.unwrap();
+    let PostKind::Answers(answers) = &taken.kind else { panic!("{taken:?}") };
+    let ids: Vec<&str> = answers.open.iter().map(|(id, _)| id.as_str()).collect();
+    assert_eq!(ids, ["c5"]);
+
+    // Its run has ended.
+    let mut ended = waiting();
+    settle_open(&mut ended);
+    chat.answer("q3", ended.clone()).await;
+    let mut request = RunRequest::new(vec![posted, user("q4", "And now?")]);
+    merge(branches(), &mut request, &Other).await.unwrap();
+    assert_eq!(request.messages[5].parts[4], ended.parts[4]);
 }
 
 /// The message that is shown last takes answers with the next question. What follows another message was written without them.
