@@ -153,6 +153,60 @@ async fn the_questions_of_a_run_that_waits_are_asked_again() {
     assert_eq!(said, ["Refund it", "One moment.", "refunded", "Done."]);
 }
 
+/// One of two questions has its answer when the page is loaded again.
+#[tokio::test(start_paused = true)]
+async fn only_open_questions_are_asked_again() {
+    for (tool, answer) in [("show", json!({"output": "shown"})), ("refund", json!({"approved": true}))] {
+        let store = MemoryStore::new();
+        let asks = call(tool, json!({"order": 17})).then(call(tool, json!({"order": 18})));
+        let show = Tool::front_end_with_schema("show", "Shows an order", json!({"type": "object"}));
+        let refund = Tool::new("refund", "Refunds an order", || async { Ok::<_, ToolError>("refunded") })
+            .requires_approval(Approval::always());
+        let model = ScriptedProvider::new().turn(asks).turn(text("Done."));
+        let builder = Assistant::builder(model).tool(show).tool(refund);
+        let assistant = builder.store(store.clone()).build().unwrap();
+        post(&assistant, &ask("m1", "Do it")).await;
+        assert_eq!(settled(&store).await, RunState::Waiting);
+        let head = store.find(&scope(), Which::Chat("c")).await.unwrap().unwrap();
+        let [given, open] = [0, 1].map(|at| head.obligations[at].call.to_string());
+        let path = format!("/runs/{}/obligations/{given}", head.run);
+        assert!(send(&assistant, &path, "ada", &answer).await.status().is_success());
+
+        for uri in CONNECTS {
+            let seen = events(&read(connect(&assistant, uri, "ada").await).await);
+            let snapshot = seen.iter().find(|event| event["type"] == "MESSAGES_SNAPSHOT").unwrap();
+            let results = snapshot["messages"].as_array().unwrap().iter();
+            let results: Vec<_> = results.filter_map(|message| message["toolCallId"].as_str()).collect();
+            let interrupts = seen.last().unwrap()["outcome"]["interrupts"].as_array();
+            let asked: Vec<_> =
+                interrupts.into_iter().flatten().filter_map(|one| one["toolCallId"].as_str()).collect();
+            match tool {
+                "show" => assert_eq!((results, asked), (vec![&*given], Vec::new()), "{uri}"),
+                _ => assert_eq!((results, asked), (Vec::new(), vec![&*open]), "{uri}"),
+            }
+        }
+        let page = read(get(&assistant, "/threads/c/messages").await).await;
+        let page: Value = serde_json::from_str(&page).unwrap();
+        let parts = page["messages"][1]["parts"].as_array().unwrap().iter();
+        let states: Vec<_> = parts.filter_map(|part| part["state"].as_str()).collect();
+        if tool == "show" {
+            assert_eq!(states, ["output-available", "input-available"]);
+            continue;
+        }
+        assert_eq!(states, ["approval-responded", "approval-requested"]);
+        // The page answers the other question.
+        let seen = events(&read(connect(&assistant, "/ag-ui/connect", "ada").await).await);
+        let snapshot = seen.iter().find(|event| event["type"] == "MESSAGES_SNAPSHOT").unwrap();
+        let mut body = input("/ag-ui", "c");
+        body["messages"] = snapshot["messages"].clone();
+        let id = &seen.last().unwrap()["outcome"]["interrupts"][0]["id"];
+        body["resume"] = json!([{"interruptId": id, "status": "resolved", "payload": {"approved": true}}]);
+        let last = events(&read(send(&assistant, "/ag-ui", "ada", &body).await).await);
+        let results = kinds(&last).into_iter().filter(|kind| *kind == "TOOL_CALL_RESULT").count();
+        assert_eq!((results, settled(&store).await), (2, RunState::Finished), "{last:?}");
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_call_of_a_stopped_run_is_not_left_to_the_page() {
     let store = MemoryStore::new();

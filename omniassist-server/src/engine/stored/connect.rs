@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use omniassist_core::event::{FinishReason, Usage};
 use omniassist_core::journal::{Replay, message_events};
-use omniassist_core::message::{Message, Role};
+use omniassist_core::message::{Message, Role, ToolState};
 use omniassist_core::{Error, RunEvent, Text};
 use tokio::time::{Instant, sleep};
 
@@ -16,7 +16,7 @@ use super::message::{message_id, messages};
 use super::view::View;
 use crate::engine::Assistant;
 use crate::engine::stores::Stores;
-use crate::engine::stores::journal;
+use crate::engine::stores::journal::{self, Position};
 use crate::engine::stores::refused;
 use crate::store::{RunHead, RunId, RunState, Scope, Which, Window};
 
@@ -53,9 +53,13 @@ impl Assistant {
                 let Some(messages) = load(stores, scope, chat).await? else { return Ok(None) };
                 let rest = self.leg_events(scope, head.run, None).await?;
                 // The run may have got its answer since.
-                if let Some(rest) = rest.filter(|rest| rest.is_over && rest.epoch == head.epoch) {
-                    let is_shown = is_branch_of(stores, &head, messages.last()).await?;
-                    break (messages, is_shown.then_some(rest));
+                if rest.is_some_and(|rest| rest.is_over && rest.epoch == head.epoch) {
+                    if !is_branch_of(stores, &head, messages.last()).await? {
+                        break (messages, None);
+                    }
+                    // After one of several answers, the last leg has no questions.
+                    let all = journal::after(&*stores.runs, scope, head.run, Position::default(), None);
+                    break (messages, refused::unless_gone(all.await)?.map(|(events, _)| (events, head)));
                 }
             } else if let Some((id, events, view)) = self.live_events(stores, scope, head.run).await? {
                 let Some(mut messages) = load(stores, scope, chat).await? else { return Ok(None) };
@@ -77,8 +81,12 @@ impl Assistant {
         let last = messages.pop_if(|last| last.role == Role::Assistant);
         let mut events = last.as_ref().map(message_events).unwrap_or_default();
         match rest {
-            // The message has the answers to earlier questions. The journal has the questions as they were asked.
-            Some(rest) => events.extend(rest.events.into_iter().filter(is_asked)),
+            // The message has the answers so far. The journal has the questions as they were asked.
+            Some((asked, head)) => {
+                events.retain(|event| !matches!(event, RunEvent::ToolApprovalRequest(_)));
+                events.extend(asked.iter().filter(|event| is_asked(event, last.as_ref(), &head)).cloned());
+                events.extend(asked.into_iter().rfind(RunEvent::is_terminal));
+            }
             // An answer to the question of a run that was stopped comes too late.
             None => {
                 events.retain(|event| !matches!(event, RunEvent::ToolApprovalRequest(_)));
@@ -123,11 +131,22 @@ async fn is_branch_of(stores: &Arc<Stores>, head: &RunHead, last: Option<&Messag
     conversations.is_branch_of(head, last).await.map_err(|error| refused::by_store(&error))
 }
 
-/// Returns `true` for the events of a leg that say what the client has to answer, and for the end.
-fn is_asked(event: &RunEvent) -> bool {
+/// Returns `true` for the calls of a message that have no result, and for the questions that have no answer.
+fn is_asked(event: &RunEvent, message: Option<&Message>, head: &RunHead) -> bool {
+    let is_owed =
+        |call: &Text| head.obligations.iter().any(|asked| asked.call == *call && asked.answer.is_none());
     match event {
-        RunEvent::ToolInputAvailable { provider_executed, .. } => !provider_executed,
-        RunEvent::ToolApprovalRequest(_) | RunEvent::InputRequest(_) => true,
-        event => event.is_terminal(),
+        RunEvent::ToolInputAvailable { call_id, provider_executed: false, .. } => message
+            .into_iter()
+            .flat_map(Message::tools)
+            .any(|part| part.call_id == *call_id && has_no_result(&part.state)),
+        RunEvent::ToolApprovalRequest(request) => is_owed(&request.call_id),
+        RunEvent::InputRequest(request) => is_owed(&request.call_id),
+        _ => false,
     }
+}
+
+fn has_no_result(state: &ToolState) -> bool {
+    use ToolState::{ApprovalRequested, ApprovalResponded, InputAvailable};
+    matches!(state, InputAvailable { .. } | ApprovalRequested { .. } | ApprovalResponded { .. })
 }
