@@ -1,5 +1,6 @@
 use super::Encrypted;
 use super::encrypted::{TRIES, key_changed};
+use crate::one_line;
 use crate::store::{
     Change, Conversation, ConversationStore, Delete, Deleted, KeyStore, Listing, NotSaved, Page, Saved,
     Scope, StoreFuture, Window,
@@ -39,8 +40,17 @@ impl<S: ConversationStore + KeyStore> ConversationStore for Encrypted<S> {
     fn list<'a>(&'a self, scope: &'a Scope, page: &'a Page) -> StoreFuture<'a, Listing> {
         Box::pin(async move {
             let mut listing = self.store.list(scope, page).await?;
+            let mut failed = None;
             for info in &mut listing.conversations {
-                self.keys.open(scope, &info.chat, info.key.as_ref())?.open_info(info)?;
+                let key = self.keys.open(scope, &info.chat, info.key.as_ref());
+                if let Err(error) = key.and_then(|key| key.open_info(info)) {
+                    (info.title, info.meta, info.key) = (None, None, None);
+                    failed = Some(error);
+                }
+            }
+            if let Some(error) = failed {
+                let error = one_line::chain(&error);
+                tracing::error!(%error, "conversations cannot be decrypted; they are listed without titles");
             }
             Ok(listing)
         })

@@ -44,15 +44,17 @@ impl<S: KeyStore> Encrypted<S> {
     /// # Errors
     ///
     /// Returns an error if the store fails, and a [missing key](StoreError::is_missing_key) error if a data key cannot be
-    /// unwrapped. The call can be repeated.
+    /// unwrapped. All others are wrapped then. The call can be repeated.
     pub async fn rewrap(&self) -> Result<usize, StoreError> {
-        let (mut last, mut count) = (None, 0);
+        let (mut last, mut count, mut failed) = (None, 0, None);
         loop {
             let page = self.store.keys(last.as_ref(), PAGE).await?;
-            let Some(end) = page.last().cloned() else { return Ok(count) };
+            let Some(end) = page.last().cloned() else { return failed.map_or(Ok(count), Err) };
             for known in &page {
-                if let Some(new) = self.keys.rewrap(known)? {
-                    count += usize::from(self.store.replace_key(known, &new).await?);
+                match self.keys.rewrap(known) {
+                    Ok(Some(new)) => count += usize::from(self.store.replace_key(known, &new).await?),
+                    Ok(None) => {}
+                    Err(error) => failed = Some(error),
                 }
             }
             last = Some(end);

@@ -49,7 +49,8 @@
 //!
 //! If a conversation was encrypted under a key that is not given, or that has another secret, its methods give a
 //! [missing key](crate::store::StoreError::is_missing_key) error that names the key. The assistant answers with 503 before
-//! a model is asked, and does not claim such runs.
+//! a model is asked, and does not claim such runs. A list has these conversations without title and content of the
+//! application, and logs an error, so that a lost key does not hide the others.
 //!
 //! # Conversations that are not encrypted
 //!

@@ -9,6 +9,7 @@ use super::blob::OVERHEAD;
 use super::encrypted::{TRIES, key_changed};
 use super::place::Place;
 use super::tails::EncryptedTails;
+use crate::one_line;
 use crate::store::{
     Appended, Beat, Begun, Claim, Claimed, Durability, InstanceId, KeyOf, KeyStore, NewRun, NotSaved,
     OpenRun, Page, Retention, RunHead, RunId, RunStore, Scope, Segment, SegmentKind, Settled, Signal,
@@ -71,8 +72,14 @@ impl<S: RunStore + KeyStore> RunStore for Encrypted<S> {
         Box::pin(async move {
             let mut found = self.store.read(tails, max_bytes.saturating_add(SEGMENTS * OVERHEAD)).await?;
             for (of, tail) in tails.iter().zip(&mut found) {
-                if let Some(tail) = tail {
-                    self.open_tail(of.run, tail, max_bytes).await?;
+                let Some(tail) = tail else { continue };
+                match self.open_tail(of.run, tail, max_bytes).await {
+                    // Its reader finds that the journal is corrupt. The others are read.
+                    Err(error) if tails.len() > 1 && (error.is_missing_key() || error.is_corrupt()) => {
+                        let error = one_line::chain(&error);
+                        tracing::error!(run_id = %of.run, %error, "a journal cannot be decrypted");
+                    }
+                    opened => opened?,
                 }
             }
             Ok(found)

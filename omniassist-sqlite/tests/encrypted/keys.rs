@@ -4,7 +4,6 @@ use std::error::Error as _;
 
 use http::StatusCode;
 use http_body_util::BodyExt;
-use omniassist_server::Assistant;
 use omniassist_server::encryption::{Encrypted, EncryptionKeys};
 use omniassist_server::http::AssistantService;
 use omniassist_server::store::{
@@ -12,6 +11,7 @@ use omniassist_server::store::{
     Window,
 };
 use omniassist_server::testing::{ScriptedProvider, text};
+use omniassist_server::{Assistant, Principal};
 use omniassist_sqlite::SqliteStore;
 use rusqlite::Connection;
 
@@ -49,7 +49,6 @@ async fn a_missing_key_is_named_and_writes_nothing() {
         let tail = [TailOf::new(alice(), writer.run, 0)];
         let errors = [
             other.load(&alice(), "c", &Window::default()).await.unwrap_err(),
-            other.list(&alice(), &Page::first(9)).await.unwrap_err(),
             other.save(&alice(), "c", &change).await.unwrap_err(),
             other.begin(&new).await.unwrap_err(),
             other.read(&tail, 9).await.unwrap_err(),
@@ -65,6 +64,59 @@ async fn a_missing_key_is_named_and_writes_nothing() {
     assert_eq!((head.epoch, head.head), (1, 1), "no claim was written");
     let other = store.load(&alice(), "c", &Window::default()).await.unwrap().unwrap();
     assert_eq!(other.info.version, 1);
+}
+
+/// The key of one conversation is lost.
+#[tokio::test]
+async fn a_lost_key_leaves_the_other_conversations_readable() {
+    let folder = Folder::new();
+    let store = SqliteStore::open(folder.path()).unwrap();
+    let (new, old) = (Encrypted::new(store.clone(), new_keys()), Encrypted::new(store.clone(), old_keys()));
+    let both = Encrypted::new(store.clone(), both_keys());
+    let me = InstanceId::random();
+    let hello = r#"{"id":"u1","role":"user","parts":[{"type":"text","text":"Hello"}]}"#;
+    let readable = begin(&new, me, "a", hello).await;
+    let unreadable = begin(&old, me, "b", hello).await;
+    for (store, chat) in [(&new, "a"), (&old, "b")] {
+        let mut change = Change::default();
+        change.title = Some("Title".into());
+        store.save(&alice(), chat, &change).await.unwrap();
+    }
+
+    let listing = new.list(&alice(), &Page::first(9)).await.unwrap();
+    let mut listed: Vec<_> =
+        listing.conversations.iter().map(|info| (info.chat.as_str(), info.title.as_deref())).collect();
+    listed.sort_unstable();
+    assert_eq!(listed, [("a", Some("Title")), ("b", None)]);
+    assert!(new.load(&alice(), "b", &Window::default()).await.unwrap_err().is_missing_key());
+
+    let assistant = Assistant::builder(ScriptedProvider::new()).store(new.clone()).build().unwrap();
+    let mut export = assistant.conversations().unwrap().export(&Principal::new("alice"));
+    let (mut lines, mut lost) = (Vec::new(), 0);
+    loop {
+        match export.next().await {
+            Ok(Some(line)) => lines.push(line),
+            Ok(None) => break,
+            Err(error) => lost += u32::from(error.is_missing_key()),
+        }
+    }
+    assert_eq!((lines.len(), lost), (1, 1), "{lines:?}");
+    assert!(lines[0].contains("Hello"), "{lines:?}");
+
+    let tails = [TailOf::new(alice(), unreadable.run, 0), TailOf::new(alice(), readable.run, 0)];
+    let found = new.read(&tails, 1000).await.unwrap();
+    let opened = both.read(&tails, 1000).await.unwrap();
+    assert_eq!(found[1], opened[1]);
+    assert_ne!(found[0], opened[0]);
+    assert!(new.read(&tails[..1], 1000).await.unwrap_err().is_missing_key());
+
+    // A rotation wraps the other keys.
+    let next = EncryptionKeys::new("2026-12", "the next secret, which is long enough").unwrap();
+    let next = next.with_previous_key("2026-11", "at least thirty-two bytes of randomness").unwrap();
+    let next = Encrypted::new(store.clone(), next);
+    assert!(next.rewrap().await.unwrap_err().is_missing_key());
+    assert!(new.load(&alice(), "a", &Window::default()).await.unwrap_err().is_missing_key());
+    assert!(next.load(&alice(), "a", &Window::default()).await.is_ok());
 }
 
 #[tokio::test]

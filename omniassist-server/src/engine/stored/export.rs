@@ -61,15 +61,19 @@ impl Export {
     ///
     /// # Errors
     ///
-    /// Returns an error if the conversation cannot be read. The next call tries again.
+    /// Returns an error if the conversation cannot be read. The next call tries again, or goes on with the next conversation if
+    /// the content is [corrupt](StoreError::is_corrupt) or its [key is missing](StoreError::is_missing_key).
     pub async fn next(&mut self) -> Result<Option<String>, StoreError> {
         let Some(scope) = self.scope.clone() else { return Ok(None) };
         loop {
             if let Some(info) = self.page.front() {
                 let window = Window { branch: Branch::All, ..Window::default() };
-                let loaded = self.conversations.load_of(&scope, &info.chat, &window).await?;
+                let loaded = match self.conversations.load_of(&scope, &info.chat, &window).await {
+                    Err(error) if !error.is_corrupt() && !error.is_missing_key() => return Err(error),
+                    loaded => loaded,
+                };
                 self.exported.extend(self.page.pop_front().map(|info| info.chat));
-                match loaded {
+                match loaded? {
                     Some(loaded) => return line(&loaded).map(Some),
                     // It was deleted meanwhile.
                     None => continue,
