@@ -195,6 +195,13 @@ impl Cost {
         Self(u128::from(nanos) * (PER_UNIT / 1_000_000_000))
     }
 
+    /// Reads a cost as it is displayed.
+    pub(crate) fn parse(text: &str) -> Option<Self> {
+        let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
+        let fraction: u128 = format!("{fraction:0<12}").parse().ok().filter(|part| *part < PER_UNIT)?;
+        whole.parse::<u128>().ok()?.checked_mul(PER_UNIT)?.checked_add(fraction).map(Self)
+    }
+
     /// Returns the cost in billionths of the currency, rounded up. A price with three decimals per million tokens has no
     /// smaller part.
     #[must_use]

@@ -2,7 +2,23 @@ use std::collections::BTreeSet;
 
 use omniassist_core::journal::Record;
 use omniassist_core::run::Action;
-use omniassist_core::{AnswerHandle, KeptAnswer, Text};
+use omniassist_core::{AnswerHandle, KeptAnswer, Text, Usage};
+
+use crate::Cost;
+
+/// The use of a stored run before its leg.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct UsedBefore {
+    pub(super) usage: Usage,
+    /// `None` if it is not known.
+    pub(super) cost: Option<Cost>,
+}
+
+impl Default for UsedBefore {
+    fn default() -> Self {
+        Self { usage: Usage::default(), cost: Some(Cost::default()) }
+    }
+}
 
 /// The gate of one run. A run that is not stored has none.
 #[derive(Default)]
@@ -18,6 +34,8 @@ pub(super) struct Gate {
     /// The records that the journal needs before the action is carried out.
     pub(super) records: Vec<Record>,
     pub(super) waiting: Option<Due>,
+    /// The end of the run states the sums of all legs.
+    pub(super) before: UsedBefore,
 }
 
 /// The work that waits for the gate to open.

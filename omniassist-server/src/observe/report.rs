@@ -24,7 +24,8 @@ pub struct RunInfo {
     pub model: Option<Text>,
 }
 
-/// The report of a run that ended.
+/// The report of a run that ended. A [stored](crate::AssistantBuilder::store) run that waits for its client, or that another
+/// server goes on with, has one for each of its parts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RunReport {

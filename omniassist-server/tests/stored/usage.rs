@@ -1,14 +1,16 @@
 //! The usage of stored runs, and the budgets of runs that go on without their client.
 
+use std::future::ready;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 use std::time::Duration;
 
 use omniassist_server::core::{Day, Usage};
+use omniassist_server::observe::FinishedRun;
 use omniassist_server::store::{ModelUsage, Page, UsageDay};
 use omniassist_server::throttle::{Grant, InMemoryTokenBudget, LimitFuture, Reservation, Spent, TokenBudget};
 use omniassist_server::{Price, Prices};
-use tokio::sync::Notify;
+use tokio::sync::{Notify, mpsc};
 
 use super::elsewhere::{get, read, send};
 use super::restart::{begin_and_stop, restart, runtime, stored, stuck_after};
@@ -215,7 +217,12 @@ async fn the_usage_of_a_run_has_what_it_used_before_it_waited() {
     let model = ScriptedProvider::new()
         .turn(call(17).then(call(18)).then(Turn::usage(100, 10)))
         .turn(text("Done.").then(Turn::usage(100, 10)));
-    let assistant = priced_with(&store, model, refund().requires_approval(Approval::always()));
+    let (sender, mut finished) = mpsc::unbounded_channel();
+    let refund = refund().requires_approval(Approval::always());
+    let prices = Prices::new().model("gpt-5-mini", Price::per_million_tokens(1.0, 2.0));
+    let builder = Assistant::builder(model.with_model("gpt-5-mini")).tool(refund).store(store.clone());
+    let builder = builder.on_finish(move |run: FinishedRun| ready(sender.send(run)));
+    let assistant = builder.prices(prices).build().unwrap();
     post(&assistant, &ask("m1", "Refund it")).await;
     assert_eq!(settled(&store).await, RunState::Waiting);
     let head = store.find(&scope(), Which::Chat("c")).await.unwrap().unwrap();
@@ -228,8 +235,15 @@ async fn the_usage_of_a_run_has_what_it_used_before_it_waited() {
         settled(&store).await;
         assert_eq!(reported(&assistant, &store).await, (state.to_owned(), json!(tokens)));
     }
-    let stored = messages(&store).await.pop().unwrap();
-    assert_eq!(stored.metadata.unwrap()["usage"]["inputTokens"], 200);
+    // A token of the input costs 1 millionth, and one of the output 2.
+    let stored = messages(&store).await.pop().unwrap().metadata.unwrap();
+    assert_eq!((&stored["usage"]["inputTokens"], &stored["cost"]), (&json!(200), &json!("0.00024")));
+    assistant.shutdown().await;
+    let parts: Vec<_> = std::iter::from_fn(|| finished.try_recv().ok()).collect();
+    let costs: Vec<_> = parts.iter().map(|run| run.report.cost.map(|cost| cost.to_string())).collect();
+    // Nothing was called between the answers.
+    assert_eq!(costs, [Some("0.00012".to_owned()), None, Some("0.00012".to_owned())]);
+    assert_eq!(parts[2].message.metadata.as_ref().unwrap()["cost"], stored["cost"]);
     // Each call is counted once for the user.
     assert_eq!(usage(&assistant).await[0].usage, calls(2, 1));
 }
@@ -245,4 +259,33 @@ async fn the_usage_of_a_stopped_run_has_the_steps_that_it_completed() {
     tokio::time::sleep(Duration::from_secs(1)).await;
     send(&assistant, "/c/stop", &json!({})).await;
     assert_eq!(reported(&assistant, &store).await, ("stopped".to_owned(), json!(100)));
+}
+
+/// The model call of the step is complete, and its tool is not.
+#[tokio::test(start_paused = true)]
+async fn the_usage_of_a_run_has_the_step_in_which_it_was_stopped() {
+    for stops_elsewhere in [false, true] {
+        let store = MemoryStore::new();
+        let model = ScriptedProvider::new()
+            .turn(call("refund", json!({})).then(Turn::usage(100, 10)))
+            .turn(call("stuck", json!({})).then(Turn::usage(100, 10)));
+        let stuck = Tool::new("stuck", "Takes long", || async {
+            std::future::pending::<()>().await;
+            Ok::<_, ToolError>("")
+        });
+        let server = |model: ScriptedProvider| {
+            let builder = Assistant::builder(model).tool(refund()).tool(stuck.clone());
+            builder.store(store.clone()).build().unwrap()
+        };
+        let first = server(model);
+        let _body = open(&first, &ask("m1", "Refund it")).await;
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        let second = server(ScriptedProvider::new());
+        if stops_elsewhere {
+            assert_eq!(first.drain(Duration::ZERO).await.released, 1);
+        }
+        let at = if stops_elsewhere { &second } else { &first };
+        send(at, "/c/stop", &json!({})).await;
+        assert_eq!(reported(at, &store).await, ("stopped".to_owned(), json!(200)));
+    }
 }

@@ -33,7 +33,9 @@ impl Driver {
             let end = events.len().saturating_sub(1);
             events.splice(end..end, std::iter::from_fn(|| self.queue.pop()));
         }
+        let before = self.gate.as_ref().map(|gate| gate.before).unwrap_or_default();
         if let Some(RunEvent::Finish { usage, .. }) = events.last_mut() {
+            usage.add(&before.usage);
             usage.add(&self.summary_usage);
             usage.add(&self.trace.adopted());
         }
@@ -43,7 +45,8 @@ impl Driver {
         if let Some(terminal) = events.last() {
             self.trace.end(terminal, self.setup.config.prices.as_ref());
             if let RunEvent::Finish { .. } = terminal {
-                let mut metadata = self.metadata.to_map(self.setup.config.reports, self.trace.cost());
+                let cost = self.trace.cost().zip(before.cost).map(|(of_leg, before)| before + of_leg);
+                let mut metadata = self.metadata.to_map(self.setup.config.reports, cost);
                 self.carry(rate, &mut metadata);
                 if !metadata.is_empty() {
                     events.insert(events.len() - 1, RunEvent::Metadata(metadata));

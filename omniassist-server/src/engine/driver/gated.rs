@@ -10,7 +10,7 @@ use omniassist_core::{EventBuf, KeptAnswer, RunEvent, Text};
 use super::handoff::steps_since_handoff;
 use super::{Driver, Stage};
 use crate::engine::Recovery;
-use crate::engine::gate::{Due, Gate};
+use crate::engine::gate::{Due, Gate, UsedBefore};
 use crate::engine::tree::Branch;
 use crate::failpoint;
 use crate::store::ModelUsage;
@@ -20,8 +20,8 @@ pub(super) const NO_TOOL: &str = "This tool is not available any more; it was no
 
 impl Driver {
     /// Makes the run a stored one. `journal` has the records of a run that was interrupted.
-    pub(in crate::engine) fn store_with(&mut self, journal: Option<Vec<Record>>) {
-        self.close_gate(Gate { journal, kept: Some(KeptAnswer::default()), ..Gate::default() });
+    pub(in crate::engine) fn store_with(&mut self, journal: Option<Vec<Record>>, before: UsedBefore) {
+        self.close_gate(Gate { journal, kept: Some(KeptAnswer::default()), before, ..Gate::default() });
     }
 
     /// Makes the run of an asked agent a part of a stored one. `journal` has its records if it was interrupted.
@@ -69,7 +69,7 @@ impl Driver {
         if let Some(branch) = &mut self.branch {
             records.append(&mut branch.take_last_records());
         }
-        **gate = Gate { records, ..Gate::default() };
+        **gate = Gate { records, before: gate.before, ..Gate::default() };
     }
 
     /// Returns the part of the next model call that concerns an answer which another process can fetch.

@@ -298,7 +298,8 @@ impl Assistant {
         failpoint::hit("go_on.loaded");
         let written = (!leg.records.is_empty()).then(|| leg.collector().into_message());
         let RunHead { scope, chat, .. } = head;
-        let LastLeg { input, from, at, records, earlier, waiting, usage } = leg;
+        let before = leg.used_before();
+        let LastLeg { input, from, at, records, earlier, waiting, .. } = leg;
         let (mut leaf, is_queued) = (input.leaf.clone(), is_first && input.was_queued());
         let mut request = match is_queued {
             true => input.into_post(chat.clone())?,
@@ -318,12 +319,12 @@ impl Assistant {
             agent.verify_again(&mut request, written.as_ref(), &extensions, &principal, is_first)?
         };
         let Verified { agent, tools, posted } = verified;
-        let start = Start { request, extensions, tools, carried, posted, admission, waiting };
+        let start = Start { request, extensions, tools, carried, posted, admission, waiting, before };
         failpoint::hit("go_on.verified");
         let records = (!records.is_empty()).then_some(records);
         let built = agent.build_leg(writer.run, start, records, true)?;
         failpoint::hit("go_on.built");
-        let leg = Leg { writer, scope: scope.clone(), chat, parent: Some(leaf), from, at, usage };
+        let leg = Leg { writer, scope: scope.clone(), chat, parent: Some(leaf), from, at };
         let tail = agent.spawn_leg(stores, built, leg);
         Ok(View::new(stores, scope, writer.run, VecDeque::new(), at, Some(tail)))
     }

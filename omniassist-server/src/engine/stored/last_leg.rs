@@ -2,15 +2,18 @@
 
 use std::mem;
 
+use omniassist_core::Text;
 use omniassist_core::event::Usage;
 use omniassist_core::journal::{Content, Record, of_run};
 use omniassist_core::message::{Message, MessageCollector};
-use omniassist_core::{RunEvent, Text};
 
 use super::answer_signal::latest_input;
 use super::input::Input;
 use super::message::usage_of;
+use super::usage_sum::UsageSum;
+use crate::Cost;
 use crate::engine::agent_records::{AgentRecords, WaitingAgents};
+use crate::engine::gate::UsedBefore;
 use crate::engine::stores::answers::{Answer, answers_of, apply_answers};
 use crate::engine::stores::journal::{self, Position};
 use crate::store::{Claimed, RunStore, StoreError};
@@ -33,7 +36,7 @@ pub(super) struct LastLeg {
     /// The agents that waited for the user before the leg.
     pub(super) waiting: WaitingAgents,
     /// The usage of the run before the leg.
-    pub(super) usage: Usage,
+    usage: Usage,
 }
 
 impl LastLeg {
@@ -82,15 +85,18 @@ impl LastLeg {
         self.from == Position::default()
     }
 
-    /// Returns the usage of the run up to the last step that is complete.
+    /// Returns the use of the run before the leg.
+    pub(super) fn used_before(&self) -> UsedBefore {
+        let metadata = self.earlier.as_ref().and_then(|earlier| earlier.metadata.as_ref());
+        let cost = || metadata?.get("cost")?.as_str().and_then(Cost::parse);
+        UsedBefore { usage: self.usage, cost: if self.is_first() { Some(Cost::default()) } else { cost() } }
+    }
+
+    /// Returns the usage of the run up to the last model call that is complete.
     pub(super) fn usage_so_far(&self) -> Usage {
-        let mut sum = self.usage;
-        for content in of_run(&self.records) {
-            if let Content::Event(RunEvent::StepFinish { usage, .. }) = content {
-                sum.add(usage);
-            }
-        }
-        sum
+        let mut sum = UsageSum::from(self.usage);
+        of_run(&self.records).for_each(|content| sum.take(content));
+        sum.usage()
     }
 
     /// Returns a collector of the message, with the records of the leg.

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use http::Extensions;
-use omniassist_core::event::Usage;
 use omniassist_core::journal::{Content, Record, of_run};
 use omniassist_core::message::{Message, Role};
 use omniassist_core::{JsonText, RunRequest, Text};
@@ -13,6 +12,7 @@ use super::recorder::Recorder;
 use super::task::Task;
 use crate::engine::admission::Admission;
 use crate::engine::agent_records::{AgentRecords, WaitingAgents};
+use crate::engine::gate::UsedBefore;
 use crate::engine::history::Carried;
 use crate::engine::meter::Meter;
 use crate::engine::origin::Origin;
@@ -40,6 +40,7 @@ pub(super) struct Start {
     pub(super) admission: Option<Admission>,
     /// The agents that waited for the user before the leg.
     pub(super) waiting: WaitingAgents,
+    pub(super) before: UsedBefore,
 }
 
 /// A leg that is ready to begin. Dropping it releases what the run has reserved.
@@ -50,6 +51,7 @@ pub(super) struct Built {
     records: Option<Vec<Record>>,
     posted: Option<Vec<Message>>,
     state: Option<JsonText>,
+    before: UsedBefore,
 }
 
 /// The place of a leg in the store.
@@ -63,8 +65,6 @@ pub(super) struct Leg {
     pub(super) from: Position,
     /// The end of the journal.
     pub(super) at: Position,
-    /// The usage of the run before the leg.
-    pub(super) usage: Usage,
 }
 
 impl Assistant {
@@ -81,7 +81,11 @@ impl Assistant {
         has_stored_answers: bool,
     ) -> Result<Built, omniassist_core::Error> {
         let setup = &self.setup;
-        let Start { request, extensions, tools, carried, posted, admission, waiting } = start;
+        let Start { request, extensions, tools, carried, posted, admission, waiting, mut before } = start;
+        if records.iter().flatten().any(is_turn) {
+            // The journal does not have the names by which the models of the calls are priced.
+            before.cost = None;
+        }
         let (chat_id, state) = (request.chat_id.clone(), request.state.clone());
         let principal = extensions.get::<Principal>().cloned().unwrap_or_default();
         let meter = match (&admission, &setup.config.budget) {
@@ -105,7 +109,7 @@ impl Assistant {
                 sealer.lifetime(setup.config.limits.approval_lifetime).agent(self.agent_name().cloned());
             driver.seal_with(sealer, continued.as_ref(), &message_id);
         }
-        driver.store_with(own);
+        driver.store_with(own, before);
         if let Some(meter) = meter {
             driver.meter_with(meter);
         }
@@ -118,26 +122,19 @@ impl Assistant {
         // The same message, with the entries of the server in its metadata: they are stored with it, and shown.
         let with_entries = posted.as_ref().and_then(|posted| posted.last()).filter(|_| continued.is_some());
         let continued = with_entries.cloned().or(continued);
-        Ok(Built { run, continued, message_id, records, posted, state })
+        Ok(Built { run, continued, message_id, records, posted, state, before })
     }
 
     /// Starts the task of a leg, and returns its tail.
     pub(super) fn spawn_leg(&self, stores: &Arc<Stores>, built: Built, leg: Leg) -> Arc<Tail> {
-        let Built { run, continued, message_id, records, posted, state } = built;
+        let Built { run, continued, message_id, records, posted, state, before } = built;
         run.start(continued.as_ref(), &message_id, posted);
         let earlier = continued.clone().map(Arc::new);
         let new = || Message { id: message_id, role: Role::Assistant, parts: Vec::new(), metadata: None };
-        let mut recorder = Recorder::new(leg.at.events, continued.unwrap_or_else(new)).after(leg.usage);
-        for content in of_run(records.as_deref().unwrap_or_default()) {
-            match content {
-                Content::Event(event) => recorder.replay(event),
-                Content::Deltas(deltas) => recorder.replay(&deltas.merged()),
-                _ => {}
-            }
-        }
+        let mut recorder = Recorder::new(leg.at.events, continued.unwrap_or_else(new)).after(before.usage);
+        of_run(records.as_deref().unwrap_or_default()).for_each(|content| recorder.replay(content));
         failpoint::hit("leg.replayed");
         // Earlier legs had model calls.
-        let is_turn = |record: &Record| matches!(record.content, Content::Turn(_));
         let is_counted = leg.from.events > 0 || records.iter().flatten().any(is_turn);
         let tail = Arc::new(Tail::new(leg.at.events, leg.writer.epoch));
         if records.is_none() {
@@ -171,6 +168,11 @@ impl Assistant {
         failpoint::hit("leg.spawned");
         tail
     }
+}
+
+/// Returns `true` for the record of a model call.
+fn is_turn(record: &Record) -> bool {
+    matches!(&record.content, Content::Turn(turn) if turn.is_of_model())
 }
 
 impl Control for RunHandle {

@@ -38,6 +38,7 @@ mod sweep;
 mod task;
 mod tree_run;
 mod usage;
+mod usage_sum;
 mod verifier;
 mod view;
 

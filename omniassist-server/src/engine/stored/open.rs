@@ -5,7 +5,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use http::Extensions;
-use omniassist_core::event::Usage;
 use omniassist_core::message::Role;
 use omniassist_core::run::Trigger;
 use omniassist_core::{Error, ErrorCode, RunRequest, Text};
@@ -24,6 +23,7 @@ use super::verifier::Stored;
 use super::view::View;
 use crate::engine::admission::{Admission, CountedOnce, post_digest};
 use crate::engine::agent_records::WaitingAgents;
+use crate::engine::gate::UsedBefore;
 use crate::engine::handoff_lookup::{PossibleTools, Verified};
 use crate::engine::stores::Stores;
 use crate::engine::stores::journal::Position;
@@ -232,8 +232,8 @@ impl Assistant {
         let has_stored_answers = taken.kind != PostKind::Import;
         failpoint::hit("open.described");
         let admission = Some(admission);
-        let start =
-            Start { request, extensions, tools, carried, posted, admission, waiting: WaitingAgents::new() };
+        let (waiting, before) = (WaitingAgents::new(), UsedBefore::default());
+        let start = Start { request, extensions, tools, carried, posted, admission, waiting, before };
         let built = agent.build_leg(run, start, None, has_stored_answers)?;
         // After the leg is built, which refuses a post that is repeated at the same moment.
         match stores.is_one {
@@ -268,8 +268,7 @@ impl Assistant {
         // The first segment is that of `begin`.
         let at = Position { segments: 1, events: 0 };
         let NewRun { run, scope, chat, .. } = new;
-        let (parent, usage) = (Some(leaf), Usage::default());
-        let leg = Leg { writer, scope: scope.clone(), chat, parent, from: at, at, usage };
+        let leg = Leg { writer, scope: scope.clone(), chat, parent: Some(leaf), from: at, at };
         let tail = self.spawn_leg(stores, built, leg);
         Ok(View::new(stores, scope, run, VecDeque::new(), at, Some(tail)))
     }

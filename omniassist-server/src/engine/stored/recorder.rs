@@ -2,10 +2,11 @@
 
 use bytes::Bytes;
 use omniassist_core::event::Usage;
-use omniassist_core::journal::{Content, Record, SegmentWriter};
+use omniassist_core::journal::{Content, Record, SegmentWriter, of_run};
 use omniassist_core::message::{Message, MessageCollector};
 use omniassist_core::{RunEvent, Text};
 
+use super::usage_sum::UsageSum;
 use crate::engine::stores::journal::Position;
 use crate::engine::stores::left_open::settle_answered;
 use crate::store::{Segment, SegmentKind, Writer};
@@ -22,10 +23,8 @@ pub(super) struct Recorder {
     message: MessageCollector,
     /// The calls whose tools have started.
     begun: Vec<Text>,
-    /// The usage of the run before the leg.
-    before: Usage,
-    /// The usage of the run up to the last step that is complete.
-    usage: Usage,
+    /// The usage of the run so far.
+    usage: UsageSum,
     /// The event that ended the run.
     terminal: Option<RunEvent>,
 }
@@ -40,32 +39,29 @@ impl Recorder {
             held: Vec::new(),
             message: MessageCollector::continuing(message),
             begun: Vec::new(),
-            before: Usage::default(),
-            usage: Usage::default(),
+            usage: UsageSum::default(),
             terminal: None,
         }
     }
 
     /// Sets the usage of the run before the leg. Default: none.
     pub(super) fn after(self, before: Usage) -> Self {
-        Self { before, usage: before, ..self }
+        Self { usage: before.into(), ..self }
     }
 
-    /// Applies an event that the journal has.
-    pub(super) fn replay(&mut self, event: &RunEvent) {
-        if let RunEvent::StepFinish { usage, .. } = event {
-            self.usage.add(usage);
+    /// Applies a record that the journal has.
+    pub(super) fn replay(&mut self, content: &Content) {
+        self.usage.take(content);
+        match content {
+            Content::Event(event) => self.message.apply(event),
+            Content::Deltas(deltas) => self.message.apply(&deltas.merged()),
+            _ => {}
         }
-        self.message.apply(event);
     }
 
-    pub(super) fn take(&mut self, mut event: RunEvent, is_consequence: bool) {
-        // The driver knows only the leg.
-        if let RunEvent::Finish { usage, .. } = &mut event {
-            usage.add(&self.before);
-            self.usage = *usage;
-        }
-        self.replay(&event);
+    pub(super) fn take(&mut self, event: RunEvent, is_consequence: bool) {
+        self.usage.take_event(&event);
+        self.message.apply(&event);
         self.take_unread(event, is_consequence);
     }
 
@@ -86,6 +82,9 @@ impl Recorder {
     }
 
     pub(super) fn take_records(&mut self, records: &[Record]) {
+        for content in of_run(records) {
+            self.usage.take(content);
+        }
         for record in records {
             if let (Content::Begun(calls), None) = (&record.content, record.head.agent()) {
                 self.begun.extend(calls.iter().cloned());
@@ -112,7 +111,7 @@ impl Recorder {
 
     /// Returns the usage of the run so far.
     pub(super) fn usage(&self) -> Usage {
-        self.usage
+        self.usage.usage()
     }
 
     /// Returns the message. If the run was stopped or has failed, no call in it waits for its result.
