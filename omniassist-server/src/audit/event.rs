@@ -47,7 +47,7 @@ pub enum AuditAction {
     RunStarted,
     /// A run ended.
     RunEnded {
-        /// The outcome: `finish`, `abort`, `dropped`, or the code of a failure. A refusal by
+        /// The outcome: `finish`, `abort`, `dropped`, `released`, or the code of a failure. A refusal by
         /// [`prepare`](crate::AssistantBuilder::prepare) has its own code.
         #[serde(serialize_with = "outcome_name")]
         outcome: RunEnd,

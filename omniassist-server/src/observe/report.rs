@@ -62,10 +62,14 @@ pub enum RunEnd {
     Stopped,
     /// The client disconnected, or did not read the response.
     Dropped,
+    /// The server left a [stored](crate::AssistantBuilder::store) run to another one, or to its next start. The run goes on
+    /// there, where it begins and ends once more for observers.
+    Released,
 }
 
 impl RunEnd {
-    /// Returns a value for a label: `finish`, `abort`, `dropped`, or the code of a failure, such as `provider_error`.
+    /// Returns a value for a label: `finish`, `abort`, `dropped`, `released`, or the code of a failure, such as
+    /// `provider_error`.
     #[must_use]
     pub fn as_str(&self) -> &'static str {
         match self {
@@ -73,6 +77,7 @@ impl RunEnd {
             Self::Failed(code) => code.as_str(),
             Self::Stopped => "abort",
             Self::Dropped => "dropped",
+            Self::Released => "released",
         }
     }
 }

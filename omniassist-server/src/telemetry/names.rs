@@ -45,7 +45,7 @@ pub(super) const TOOL_ARGUMENTS: &str = "gen_ai.tool.call.arguments";
 pub(super) const TOOL_RESULT: &str = "gen_ai.tool.call.result";
 
 pub(super) const RUN_ID: &str = "omniassist.run.id";
-/// The outcome of a run: `finish`, `error`, `abort` or `dropped`.
+/// The outcome of a run: `finish`, `error`, `abort`, `dropped` or `released`.
 pub(super) const RUN_OUTCOME: &str = "omniassist.run.outcome";
 /// The cost of a run, as a decimal number.
 pub(super) const RUN_COST: &str = "omniassist.run.cost";

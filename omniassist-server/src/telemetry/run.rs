@@ -31,6 +31,8 @@ pub(crate) struct RunTrace {
     watch: Option<Box<Watch>>,
     /// The model calls that have ended and are not in the journal yet; `None` if the run is not stored.
     used: Option<Vec<ModelUsage>>,
+    /// `true` if another process goes on with the run.
+    is_released: bool,
     ended: bool,
 }
 
@@ -58,6 +60,7 @@ impl RunTrace {
             cost: RunCost::Nothing,
             watch: None,
             used: None,
+            is_released: false,
             ended: true,
         }
     }
@@ -258,7 +261,8 @@ impl RunTrace {
             }
             RunEvent::Abort { .. } => {
                 self.call_ended(Some(CANCELLED), prices);
-                self.close("abort", RunEnd::Stopped);
+                let end = if self.is_released { RunEnd::Released } else { RunEnd::Stopped };
+                self.close(end.as_str(), end);
             }
             _ => {}
         }
@@ -271,11 +275,17 @@ impl RunTrace {
         self.watch.take().map(|watch| watch.report)
     }
 
+    /// Marks the run as one that another process goes on with.
+    pub(crate) fn release(&mut self) {
+        self.is_released = true;
+    }
+
     /// Closes the spans of a run that is about to be dropped, unless it has ended.
     pub(crate) fn leave(&mut self, prices: Option<&Prices>) {
         if !self.ended {
             self.call_ended(Some(CANCELLED), prices);
-            self.close("dropped", RunEnd::Dropped);
+            let end = if self.is_released { RunEnd::Released } else { RunEnd::Dropped };
+            self.close(end.as_str(), end);
         }
     }
 

@@ -58,13 +58,17 @@ async fn a_drained_run_goes_on_at_the_next_server_at_once() {
     assert_eq!(messages(&store).await.last().unwrap().text(), "The whole answer");
 }
 
-/// The server that ends a run calls the function, also for the part before it.
+/// The server that ends a run calls the function, also for the part before it. Observers see each part.
 #[tokio::test(start_paused = true)]
 async fn a_released_run_is_finished_once() {
     let store = MemoryStore::new();
     let (sender, mut finished) = mpsc::unbounded_channel();
+    let (outcome, mut outcomes) = mpsc::unbounded_channel();
     let on_finish = |builder: AssistantBuilder| {
-        let sender = sender.clone();
+        let (sender, outcome) = (sender.clone(), outcome.clone());
+        let builder = builder.on_run_end(move |run| {
+            let _ = outcome.send(run.outcome.as_str());
+        });
         let builder = builder.on_finish(move |run: FinishedRun| ready(sender.send(run)));
         builder.build().unwrap()
     };
@@ -72,6 +76,7 @@ async fn a_released_run_is_finished_once() {
     let _body = open(&first, &ask("m1", "Go")).await;
     sleep(Duration::from_secs(1)).await;
     assert_eq!(first.drain(Duration::ZERO).await.released, 1);
+    assert_eq!(outcomes.try_recv(), Ok("released"));
 
     let second = on_finish(server(&store, text("The whole answer")));
     look(&second).await;
@@ -80,6 +85,8 @@ async fn a_released_run_is_finished_once() {
     let run = finished.try_recv().unwrap();
     assert_eq!((run.report.outcome.as_str(), &*run.message.text()), ("finish", "The whole answer"));
     assert!(finished.try_recv().is_err());
+    assert_eq!(outcomes.try_recv(), Ok("finish"));
+    assert!(outcomes.try_recv().is_err());
 }
 
 /// Some servers end the runtime of a thread as soon as it has no connection.

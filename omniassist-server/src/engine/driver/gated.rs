@@ -82,6 +82,7 @@ impl Driver {
 
     /// Leaves the answer of the model, and the call of `on_finish`, to the process that goes on with the run.
     pub(in crate::engine) fn release(&mut self) {
+        self.trace.release();
         if self.setup.config.recovery == Recovery::Resume
             && let Some(recording) = &mut self.recording
         {
