@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use omniassist_server::store::{
     Change, Conversation, Delete, Deleted, Listing, Page, RunHead, Saved, StoreError, StoreFuture,
+    StoredMessage,
 };
 use omniassist_server::{AssistantBuilder, Recovery};
 use tokio::sync::Notify;
@@ -24,6 +25,8 @@ pub(super) struct Own {
     pub(super) load_ms: Arc<AtomicU64>,
     /// `true` while nothing can be loaded.
     pub(super) is_down: Arc<AtomicBool>,
+    /// `true` if the chat `c` changes after the next page of the list was read.
+    changes: Arc<AtomicBool>,
 }
 
 impl ConversationStore for Own {
@@ -54,7 +57,15 @@ impl ConversationStore for Own {
     }
 
     fn list<'a>(&'a self, scope: &'a Scope, page: &'a Page) -> StoreFuture<'a, Listing> {
-        self.store.list(scope, page)
+        Box::pin(async move {
+            let listing = self.store.list(scope, page).await?;
+            if self.changes.swap(false, Ordering::SeqCst) {
+                let mut change = Change::default();
+                change.title = Some("Changed".into());
+                self.store.save(scope, "c", &change).await?;
+            }
+            Ok(listing)
+        })
     }
 
     fn delete<'a>(&'a self, scope: &'a Scope, what: Delete<'a>) -> StoreFuture<'a, Deleted> {
@@ -371,5 +382,25 @@ fn the_runs_of_a_forgotten_user_end() {
         assert_eq!(other.conversations().unwrap().forget(&Principal::new("ada")).await.unwrap(), 1);
         timeout(Duration::from_secs(5), model.dropped()).await.expect("the model is no longer asked");
         assert_eq!(ended(&world.runs).await, RunState::Stopped);
+    });
+}
+
+/// The chat moves to the first page of the list, which was read already.
+#[test]
+fn the_run_of_a_chat_that_changes_while_its_user_is_forgotten_ends() {
+    let world = World::default();
+    world.wait(&ask("m1", "Refund it"));
+    runtime().block_on(async {
+        for number in 0..100 {
+            let question = StoredMessage::new("m1", None, "{}");
+            let change = Change::messages([question]);
+            world.own.store.save(&scope(), &format!("c{number}"), &change).await.unwrap();
+        }
+        world.own.changes.store(true, Ordering::SeqCst);
+        let assistant = world.server(&ScriptedProvider::new()).build().unwrap();
+        let _service = AssistantService::new(assistant.clone());
+        let forgotten = assistant.conversations().unwrap().forget(&Principal::new("ada")).await.unwrap();
+        assert_eq!(forgotten, 101);
+        ended(&world.runs).await;
     });
 }

@@ -1,3 +1,4 @@
+use std::collections::HashSet;
 use std::fmt;
 use std::mem;
 use std::sync::Arc;
@@ -241,7 +242,7 @@ impl Conversations {
     /// Stops the runs of conversations that are about to be deleted in a store that does not have the runs.
     async fn stop_runs(&self, scope: &Scope, what: Delete<'_>) -> Result<(), StoreError> {
         let Stores { runs, conversations, .. } = &*self.stores;
-        let mut page = Page::first(PAGE);
+        let (mut page, mut stopped, mut has_found) = (Page::first(PAGE), HashSet::new(), false);
         loop {
             let (chats, next) = match what {
                 Delete::Chat(chat) => (vec![chat.into()], None),
@@ -251,14 +252,18 @@ impl Conversations {
                 }
             };
             for open in runs.open_runs(scope, &chats).await? {
-                runs.signal(scope, open.run, &Signal::new(SignalKind::Stop, scope.owner())).await?;
-                self.stores.abort(open.run, DELETED);
-                self.stores.hint(Hint::Signalled(open.run));
-            }
-            if next.is_none() {
-                return Ok(());
+                if stopped.insert(open.run) {
+                    has_found = true;
+                    runs.signal(scope, open.run, &Signal::new(SignalKind::Stop, scope.owner())).await?;
+                    self.stores.abort(open.run, DELETED);
+                    self.stores.hint(Hint::Signalled(open.run));
+                }
             }
             page.cursor = next;
+            // A conversation that changes moves to the first page, so the list is read until it has no other run.
+            if page.cursor.is_none() && !mem::take(&mut has_found) {
+                return Ok(());
+            }
         }
     }
 
