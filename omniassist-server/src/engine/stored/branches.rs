@@ -78,7 +78,10 @@ impl<'a> Branches<'a> {
     }
 
     async fn find(&self, branch: Branch) -> Result<Option<Conversation>, Error> {
-        let window = Window { branch, ..Window::default() };
+        self.window(Window { branch, ..Window::default() }).await
+    }
+
+    async fn window(&self, window: Window) -> Result<Option<Conversation>, Error> {
         let loaded = self.conversations.load(self.scope, self.chat, &window).await;
         loaded.map_err(|error| refused::by_store(&error))
     }
@@ -86,6 +89,12 @@ impl<'a> Branches<'a> {
     /// Returns the messages of a branch; none if there is no such branch.
     pub(super) async fn branch(&mut self, branch: Branch) -> Result<Vec<Message>, Error> {
         self.load(branch).await?.as_ref().map_or_else(|| Ok(Vec::new()), read)
+    }
+
+    /// Returns the last messages of a branch, of which there are at most this many.
+    pub(super) async fn end_of(&self, branch: Branch, at_most: usize) -> Result<Vec<Message>, Error> {
+        let window = Window { branch, at_most, ..Window::default() };
+        self.window(window).await?.as_ref().map_or_else(|| Ok(Vec::new()), read)
     }
 
     /// Returns the branch that ends with a message, and `true` if it is the branch that is shown.

@@ -209,7 +209,7 @@ pub(super) async fn head(
     scope: &Scope,
     chat: &str,
 ) -> Result<Option<Message>, Error> {
-    Ok(Branches::new(conversations, scope, chat).branch(Branch::Head).await?.pop())
+    Ok(Branches::new(conversations, scope, chat).end_of(Branch::Head, 1).await?.pop())
 }
 
 /// Returns the question that a run answers. `None` if the conversation does not have it, or its place is not known.
@@ -224,12 +224,12 @@ pub(super) async fn question_of(
     run: RunId,
     is_latest: bool,
 ) -> Result<Option<Message>, Error> {
-    let mut store = Branches::new(conversations, scope, chat);
-    let mut branch = store.branch(Branch::Leaf(message_id(run))).await?;
+    let store = Branches::new(conversations, scope, chat);
+    let mut branch = store.end_of(Branch::Leaf(message_id(run)), 2).await?;
     match branch.pop() {
         Some(_) => {}
         // The run has written nothing yet.
-        None if is_latest => branch = store.branch(Branch::Head).await?,
+        None if is_latest => branch = store.end_of(Branch::Head, 1).await?,
         None => return Ok(None),
     }
     Ok(branch.pop().filter(|question| question.role == Role::User))
@@ -246,7 +246,7 @@ pub(super) async fn has(
     chat: &str,
     id: &Text,
 ) -> Result<bool, Error> {
-    Ok(!Branches::new(conversations, scope, chat).branch(Branch::Leaf(id.clone())).await?.is_empty())
+    Ok(!Branches::new(conversations, scope, chat).end_of(Branch::Leaf(id.clone()), 1).await?.is_empty())
 }
 
 /// Returns `true` if a message is stored as this one, which has an id of its own after an edit.
