@@ -1,10 +1,11 @@
+use std::error::Error as _;
 use std::time::Duration;
 
 use futures_util::StreamExt;
-use omniassist_server::core::{FinishReason, LlmEvent, LlmPayload, TranscriptItem};
+use omniassist_server::core::{FinishReason, LlmEvent, LlmPayload, RunRequest, TranscriptItem};
 use omniassist_server::provider::LlmProvider;
 use omniassist_server::testing::{ScriptedProvider, Turn, call, reasoning, text};
-use omniassist_server::{Error, ProviderErrorKind, Result};
+use omniassist_server::{Assistant, Error, ProviderErrorKind, Result};
 use serde_json::json;
 
 fn question(text: &str) -> LlmPayload {
@@ -24,6 +25,15 @@ fn finish(events: &[LlmEvent]) -> (FinishReason, bool) {
         panic!("expected a finish: {events:?}")
     };
     (reason.clone(), *truncated)
+}
+
+#[tokio::test]
+async fn a_run_without_a_turn_tells_its_number() {
+    let assistant = Assistant::builder(ScriptedProvider::new()).build().unwrap();
+    let failure = assistant.run(RunRequest::prompt("Hi")).text().await.unwrap_err();
+    assert!(!failure.to_string().contains("turn"), "{failure}");
+    let source = failure.source().unwrap().to_string();
+    assert_eq!(source, "the scripted provider was asked for turn 1, but its script has 0");
 }
 
 #[tokio::test]

@@ -1,3 +1,4 @@
+use std::error::Error as StdError;
 use std::fmt;
 use std::future::poll_fn;
 use std::ops::ControlFlow;
@@ -17,7 +18,7 @@ use super::end::End;
 use super::live::{LiveRun, LiveRuns};
 use super::plan::{Admission, Refusal};
 use crate::store::ModelUsage;
-use crate::{Cost, panics};
+use crate::{Cost, Error, panics};
 
 /// Receives events, and decides after each one if more are wanted.
 pub(crate) type EventSink<'a> = &'a mut dyn FnMut(RunEvent) -> ControlFlow<()>;
@@ -216,11 +217,12 @@ impl Run {
                 _ => continue,
             };
             let (retry_after, refusal) = (self.retry_after(), self.refusal());
+            let source = self.live.with(|driver| driver.model_error()).flatten().filter(|_| code.is_some());
             let partial = Box::new(collector.into_message());
-            return Err(RunFailure { code, retry_after, refusal, partial });
+            return Err(RunFailure { code, retry_after, refusal, source, partial });
         }
         let partial = Box::new(collector.into_message());
-        Err(RunFailure { code: None, retry_after: None, refusal: None, partial })
+        Err(RunFailure { code: None, retry_after: None, refusal: None, source: None, partial })
     }
 }
 
@@ -314,11 +316,14 @@ impl RunOutcome {
 }
 
 /// An error that occurs when a run fails or is stopped. It holds the message written so far.
+///
+/// Its text is safe to show to anyone. If a model call failed, the source is the error of the provider, for the log.
 #[derive(Debug, Clone)]
 pub struct RunFailure {
     code: Option<RunErrorCode>,
     retry_after: Option<Duration>,
     refusal: Option<Refusal>,
+    source: Option<Arc<Error>>,
     partial: Box<Message>,
 }
 
@@ -364,7 +369,11 @@ impl fmt::Display for RunFailure {
     }
 }
 
-impl std::error::Error for RunFailure {}
+impl StdError for RunFailure {
+    fn source(&self) -> Option<&(dyn StdError + 'static)> {
+        self.source.as_deref().map(|error| error as &(dyn StdError + 'static))
+    }
+}
 
 /// A handle that stops a run from elsewhere. It does not keep the run alive.
 #[derive(Debug, Clone)]

@@ -44,7 +44,7 @@ use crate::seal::Sealer;
 use crate::telemetry::RunTrace;
 use crate::tool::{LoadedTools, RunningTool, ToolSnapshot};
 use crate::wake_flag::WakeFlag;
-use crate::{Cost, RunContext, one_line};
+use crate::{Cost, Error, RunContext, one_line};
 
 /// Drives the state machine of one run. It owns the model stream and the tools: dropping it closes the stream and cancels
 /// the tools.
@@ -82,6 +82,8 @@ pub(super) struct Driver {
     /// The tokens that a summary of the context used.
     summary_usage: Usage,
     retry_after: Option<Duration>,
+    /// The error of the last model call that failed.
+    model_error: Option<Arc<Error>>,
     /// The summary of the omitted part of a long conversation.
     summary: Option<Box<WindowSummary>>,
     /// Set for a run that is stored.
@@ -166,6 +168,7 @@ impl Driver {
             recording: None,
             summary_usage: Usage::default(),
             retry_after: None,
+            model_error: None,
             summary: None,
             gate: None,
             branch: parts.branch.map(Box::new),
@@ -424,11 +427,12 @@ impl Driver {
                     return Poll::Ready(());
                 }
                 self.retry_after = error.retry_after();
-                if error.is_context_overflow() {
-                    Input::ContextOverflow
-                } else {
-                    Input::ModelError(error.run_code())
-                }
+                let input = match error.is_context_overflow() {
+                    true => Input::ContextOverflow,
+                    false => Input::ModelError(error.run_code()),
+                };
+                self.model_error = Some(Arc::new(error));
+                input
             }
             Poll::Ready(None) => {
                 self.model = None;
@@ -461,6 +465,10 @@ impl Driver {
             }
             _ => {}
         }
+    }
+
+    pub(super) fn model_error(&self) -> Option<Arc<Error>> {
+        self.model_error.clone()
     }
 
     pub(super) fn cost(&self) -> Option<Cost> {
