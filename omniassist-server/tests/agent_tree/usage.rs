@@ -1,9 +1,12 @@
 //! The tokens of the trees of a stored chat.
 
+use std::sync::{Arc, Mutex};
+
 use omniassist_server::agents::{AgentSession, Explore, ServerFrame};
 use omniassist_server::core::Day;
 use omniassist_server::store::{MemoryStore, ModelUsage, Page, RunState, RunStore, Scope, Which};
 use omniassist_server::testing::{Turn, call};
+use omniassist_server::tool::{ChatId, Tool, ToolError};
 use omniassist_server::{Agent, Error, Principal};
 use tokio::time::sleep;
 
@@ -15,6 +18,28 @@ fn calls(calls: u64) -> ModelUsage {
     (sum.runs, sum.calls, sum.unpriced_calls) = (1, calls, calls);
     (sum.input_tokens, sum.output_tokens) = (100 * calls, 10 * calls);
     sum
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_tools_of_a_tree_see_its_chat() {
+    let (look, seen) = (call("look", json!({})), Arc::new(Mutex::new(Vec::new())));
+    let sees = Arc::clone(&seen);
+    let look_at = Tool::new("look", "Looks", move |ChatId(chat): ChatId| {
+        sees.lock().unwrap().push(chat.to_string());
+        async { Ok::<_, ToolError>("seen") }
+    });
+    let assistant = Assistant::builder(ScriptedProvider::new().turn(look).turn(text("Two.")))
+        .store(MemoryStore::new())
+        .tool(look_at)
+        .explore(Explore::new().asks(false).sub_questions(0))
+        .build()
+        .unwrap();
+    let mut extensions = http::Extensions::new();
+    extensions.insert(Principal::new("ada"));
+    let session = AgentSession::new(assistant).extensions(extensions).chat("c");
+    let mut stream = session.agent("Compare lamps");
+    while stream.next().await.is_some() {}
+    assert_eq!(*seen.lock().unwrap(), ["c"]);
 }
 
 /// Each tree asks the agent `helper`, whose answer and the one after it are these.

@@ -341,6 +341,8 @@ fn drive(
 ) -> Result<Driver, Failure> {
     let assistant = &tree.assistant;
     let mut request = RunRequest::prompt(prompt.to_owned());
+    let chat = tree.chat.as_ref().map(|chat| chat.id.clone());
+    request.chat_id.clone_from(&chat);
     let (asks, goes_on) = (abilities(tree, purpose), continued.is_some());
     request.messages.extend(continued);
     request.abilities = asks.unwrap_or(ClientAbilities::none());
@@ -368,7 +370,7 @@ fn drive(
         assistant.driver(request, extensions, tools, prepare, Carried::default(), origin);
     if let Some(seals) = assistant.setup.seals.as_ref().filter(|_| asks.is_some()) {
         let principal = tree.extensions.get().cloned().unwrap_or_default();
-        let sealer = Sealer::new(&seals.keys, None, &principal, message_id.clone());
+        let sealer = Sealer::new(&seals.keys, chat, &principal, message_id.clone());
         driver.seal_as(sealer.for_asked(&message_id));
     }
     if let Some(meter) = lock(&tree.meter).clone() {
