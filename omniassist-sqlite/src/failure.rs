@@ -1,8 +1,13 @@
+use std::error::Error as StdError;
+use std::fmt;
 use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use omniassist_server::store::{NotSaved, StoreError};
 use rusqlite::{Error, ErrorCode};
+
+type BoxError = Box<dyn StdError + Send + Sync>;
 
 /// The reason why a job wrote nothing.
 #[derive(Debug)]
@@ -36,38 +41,75 @@ impl From<std::io::Error> for Failure {
 
 impl From<Failure> for StoreError {
     fn from(failure: Failure) -> Self {
-        match failure {
-            Failure::Sqlite(error) => of_sqlite(Arc::new(error)),
-            Failure::Shared(error) => of_sqlite(error),
-            Failure::File(error) if error.kind() == ErrorKind::ReadOnlyFilesystem => Self::read_only(error),
-            Failure::File(error) if error.kind() == ErrorKind::PermissionDenied => Self::read_only(error),
-            Failure::File(error) => Self::unavailable(error),
-            Failure::Stopped => Self::unavailable("the store has stopped"),
-            Failure::Refused(refused) => Self::invalid(format!("the change is refused: {refused:?}")),
-            Failure::Invalid(reason) => Self::invalid(reason),
-            Failure::Incompatible(reason) => Self::incompatible(reason),
+        let (kind, source) = failure.into_parts();
+        kind(source)
+    }
+}
+
+impl Failure {
+    /// Returns the error of a file that cannot be opened, with its path.
+    pub(crate) fn of_file(self, path: &Path) -> StoreError {
+        let (kind, source) = self.into_parts();
+        kind(Box::new(NotOpened { path: path.to_owned(), source }))
+    }
+
+    /// Returns the constructor of the error for the host, and its source.
+    fn into_parts(self) -> (fn(BoxError) -> StoreError, BoxError) {
+        match self {
+            Self::Sqlite(error) => of_sqlite(Arc::new(error)),
+            Self::Shared(error) => of_sqlite(error),
+            Self::File(error) => match error.kind() {
+                ErrorKind::ReadOnlyFilesystem | ErrorKind::PermissionDenied => {
+                    (StoreError::read_only, error.into())
+                }
+                _ => (StoreError::unavailable, error.into()),
+            },
+            Self::Stopped => (StoreError::unavailable, "the store has stopped".into()),
+            Self::Refused(refused) => {
+                (StoreError::invalid, format!("the change is refused: {refused:?}").into())
+            }
+            Self::Invalid(reason) => (StoreError::invalid, reason.into()),
+            Self::Incompatible(reason) => (StoreError::incompatible, reason.into()),
         }
     }
 }
 
-fn of_sqlite(error: Arc<Error>) -> StoreError {
+fn of_sqlite(error: Arc<Error>) -> (fn(BoxError) -> StoreError, BoxError) {
     let is_value = matches!(
         *error,
         Error::IntegralValueOutOfRange(..)
             | Error::FromSqlConversionFailure(..)
             | Error::InvalidColumnType(..)
     );
-    if is_value {
-        return StoreError::corrupt(error);
-    }
-    match error.sqlite_error_code() {
+    let kind: fn(BoxError) -> StoreError = match error.sqlite_error_code() {
+        _ if is_value => StoreError::corrupt,
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked | ErrorCode::CannotOpen) => {
-            StoreError::unavailable(error)
+            StoreError::unavailable
         }
-        Some(ErrorCode::SystemIoFailure | ErrorCode::OutOfMemory) => StoreError::unavailable(error),
-        Some(ErrorCode::DiskFull) => StoreError::full(error),
-        Some(ErrorCode::ReadOnly | ErrorCode::PermissionDenied) => StoreError::read_only(error),
-        Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => StoreError::corrupt(error),
-        _ => StoreError::other(error),
+        Some(ErrorCode::SystemIoFailure | ErrorCode::OutOfMemory) => StoreError::unavailable,
+        Some(ErrorCode::DiskFull) => StoreError::full,
+        Some(ErrorCode::ReadOnly | ErrorCode::PermissionDenied) => StoreError::read_only,
+        Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => StoreError::corrupt,
+        _ => StoreError::other,
+    };
+    (kind, error.into())
+}
+
+/// The error of a file that cannot be opened.
+#[derive(Debug)]
+struct NotOpened {
+    path: PathBuf,
+    source: BoxError,
+}
+
+impl fmt::Display for NotOpened {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "`{}` cannot be opened", self.path.display())
+    }
+}
+
+impl StdError for NotOpened {
+    fn source(&self) -> Option<&(dyn StdError + 'static)> {
+        Some(&*self.source)
     }
 }

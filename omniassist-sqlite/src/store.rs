@@ -40,7 +40,7 @@ impl SqliteStore {
     ///
     /// # Errors
     ///
-    /// The error tells the cause:
+    /// The error tells the cause, and its source the path:
     ///
     /// - [unavailable](StoreError::is_unavailable): the file cannot be opened, or another process locks it for too long;
     /// - [full](StoreError::is_full): the disk has no room for the tables;
@@ -116,7 +116,7 @@ impl SqliteOptions {
     ///
     /// Returns the errors of [`SqliteStore::open`]. One is [full](StoreError::is_full) if the tables need more than the limit.
     pub fn open(&self, path: impl AsRef<Path>) -> Result<SqliteStore, StoreError> {
-        SqliteStore::open_with(path.as_ref(), self).map_err(StoreError::from)
+        SqliteStore::open_with(path.as_ref(), self).map_err(|failure| failure.of_file(path.as_ref()))
     }
 }
 

@@ -36,7 +36,9 @@ fn databases_of_others_are_refused() {
     Connection::open(&path).unwrap().execute_batch("create table users (id integer)").unwrap();
     let error = SqliteStore::open(&path).unwrap_err();
     assert!(error.is_incompatible());
-    assert_eq!(error.source().unwrap().to_string(), "the database was not made by OmniAssist");
+    let opened = error.source().unwrap();
+    assert_eq!(opened.to_string(), format!("`{}` cannot be opened", path.display()));
+    assert_eq!(opened.source().unwrap().to_string(), "the database was not made by OmniAssist");
 }
 
 #[test]

@@ -157,6 +157,6 @@ async fn a_newer_version_does_not_stop_an_open_store() {
     Connection::open(store.path()).unwrap().execute_batch(contract).unwrap();
     let refused = SqliteStore::open(store.path()).unwrap_err();
     assert!(refused.is_incompatible());
-    let reason = refused.source().unwrap().to_string();
+    let reason = refused.source().unwrap().source().unwrap().to_string();
     assert_eq!(reason, "the database was made by a newer version of OmniAssist");
 }

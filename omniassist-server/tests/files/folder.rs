@@ -46,6 +46,16 @@ fn age(path: &Path, by: Duration) {
     file.set_modified(SystemTime::now() - by).unwrap();
 }
 
+#[test]
+fn the_error_of_a_folder_that_cannot_be_created_has_its_path() {
+    let folder = Folder::new("path");
+    drop(folder.store());
+    let file = folder.0.join("file");
+    std::fs::write(&file, "").unwrap();
+    let error = FolderStore::open(file.join("files")).unwrap_err();
+    assert!(error.to_string().contains(file.to_str().unwrap()), "{error}");
+}
+
 #[tokio::test]
 async fn files_survive_a_restart_and_belong_to_their_principal() {
     let folder = Folder::new("restart");

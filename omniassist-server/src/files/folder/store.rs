@@ -45,10 +45,11 @@ impl FolderStore {
     ///
     /// # Errors
     ///
-    /// Fails if the folder cannot be created.
+    /// Fails if the folder cannot be created. The error has its path.
     pub fn open(path: impl AsRef<Path>) -> io::Result<Self> {
         let root = path.as_ref();
-        create_folder(root)?;
+        create_folder(root)
+            .map_err(|error| io::Error::new(error.kind(), format!("`{}`: {error}", root.display())))?;
         Ok(Self { root: root.into() })
     }
 
