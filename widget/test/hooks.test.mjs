@@ -51,11 +51,13 @@ const REACT = `
 
   function Plain() {
     const chat = useOmniAssist({ api: '/assistant', persist: 'none' });
+    if (chat.status === 'streaming') window.seen.push(chat.messages.map((message) => message));
     return h('section', { id: 'plain' }, h(Ask, { chat, words: ['Hello', 'Long'] }), h(List, { chat }),
       h('button', { onClick: () => chat.stop() }, 'Stop'));
   }
 
   window.painted = [];
+  window.seen = [];
   const tools = { paint_wall: (input) => (window.painted.push(input), { painted: 'the north wall' }) };
   const components = { Badge: ({ label }) => h('strong', null, label), Broken() { throw new Error('It is broken.'); } };
   function Form({ form }) {
@@ -182,6 +184,22 @@ for (const script of ['react', 'vue']) {
     await close();
   });
 }
+
+test('the messages before an answer that arrives stay the same objects', async () => {
+  const { page, close } = await open('react', 'plain');
+  await press(page, 'Hello');
+  await said(page, 'Answer to: Hello');
+  await ready(page);
+  await page.evaluate(() => void (window.seen = []));
+  await press(page, 'Long');
+  await page.locator('li', { hasText: /^one two/ }).waitFor();
+  goOn();
+  await ready(page);
+  const counts = await page.evaluate(() => [0, 1, 2, 3].map((at) => new Set(window.seen.map((messages) => messages[at])).size));
+  assert.deepEqual(counts.slice(0, 3), [1, 1, 1]);
+  assert.ok(counts[3] > 1, 'the answer is another object after each change');
+  await close();
+});
 
 test('contract_000_11 a tool that a component of vue registers runs', async () => {
   const { page, close } = await open('vue');

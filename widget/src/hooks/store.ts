@@ -1,7 +1,10 @@
 import { createChat } from '../chat/index.js';
 import type { Chat, ChatError, ChatOptions, ChatStatus, Message } from '../chat/types.js';
 
-/** The state of a chat at one time. Its messages are copies, so that a framework sees what has changed. */
+/**
+ * The state of a chat at one time. Its messages are copies, so that a framework sees what has changed. Those before an answer
+ * that arrives stay the same objects.
+ */
 export interface ChatSnapshot {
   messages: Message[];
   status: ChatStatus;
@@ -55,7 +58,13 @@ export class ChatStore {
   readonly snapshot = (): ChatSnapshot => this.#snapshot;
 
   #look({ messages, status, error, chatId, isStored }: Chat): void {
-    const copies = messages.map((message) => ({ ...message, parts: message.parts.map((part) => ({ ...part })) }));
+    const last = this.#snapshot;
+    // While an answer arrives, only the last message changes. Copies of a long chat would take most of the time.
+    const isArriving = status === 'streaming' && last.status === status && last.chatId === chatId;
+    const copies = messages.map((message, at) => {
+      const known = isArriving && at < messages.length - 1 ? last.messages[at] : undefined;
+      return known?.id === message.id ? known : { ...message, parts: message.parts.map((part) => ({ ...part })) };
+    });
     this.#snapshot = { messages: copies, status, error, chatId, isStored };
   }
 }
