@@ -196,6 +196,13 @@ test('a post that the host sends on to its page that signs in can be sent again 
   assert.equal(text(chat.messages.at(-1)), 'Hello');
 });
 
+test('a message that is too large is sent once, also if the server ends the connection before it has arrived', async () => {
+  const { server, chat } = await connected(...Array(6).fill((response) => response.destroy()));
+  pauses(mock);
+  await chat.sendMessage({ text: 'x'.repeat(9 * 1024 * 1024) });
+  assert.deepEqual([server.posts.length, chat.error.status, chat.messages.length], [1, 413, 0]);
+});
+
 test('a page in the place of an answer is none of the assistant', async () => {
   const { server, chat } = await connected(...Array(6).fill((response) => response.writeHead(200, { 'content-type': SIGN_IN[1] }).end(SIGN_IN[0])));
   pauses(mock);

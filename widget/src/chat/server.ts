@@ -5,6 +5,8 @@ import type { ChatOptions } from './types.js';
 
 /** The characters of a body that browsers send after the page is closed: 64 KiB, with up to three bytes for each. */
 const MOST_KEPT = 20_000;
+/** The characters of a body from which on a server without other limits refuses it. */
+const MOST_SENT = 8 * 1024 * 1024;
 /** The version of the AI SDK's protocol. It has the questions of approvals. */
 const VERSION = 'ai-sdk=7';
 
@@ -30,9 +32,11 @@ export class Server {
     return fetch(url, request).catch(async (error: unknown) => {
       // A host sends a request without a session on to a page that signs in. The browser refuses that of another origin.
       const probe = { ...request, method: 'HEAD', body: null, redirect: 'manual' } as const;
-      const { type } = await fetch(this.api, probe).catch(() => Response.error());
-      if (type !== 'opaqueredirect') throw error;
-      return new Response(null, { status: 401 });
+      const { type, status } = await fetch(this.api, probe).catch(() => Response.error());
+      if (type === 'opaqueredirect') return new Response(null, { status: 401 });
+      // A server that answers has ended the connection, as it does while a body arrives that is too large.
+      if (status && String(init.body).length > MOST_SENT) return new Response(null, { status: 413 });
+      throw error;
     });
   }
 
