@@ -3,15 +3,15 @@
 use super::asset::Asset;
 
 /// The name of the folder of the modules, which changes with each of them.
-pub(super) const FOLDER: &str = "f07955b83e93";
+pub(super) const FOLDER: &str = "3e089ca99079";
 
 /// The module that a page loads at once.
 pub(super) static ENTRY: Asset = Asset {
     name: "widget.js",
-    integrity: "sha384-IyuMo/JSUAsmfRv1O8sSeYQ7YzkixtHO8IaZMLljGEHVKqMO+uCyC4/RcqrkBiPF",
-    identity: include_bytes!("../../assets/widget/widget-f07955b83e93.js"),
-    gzip: include_bytes!("../../assets/widget/widget-f07955b83e93.js.gz"),
-    brotli: include_bytes!("../../assets/widget/widget-f07955b83e93.js.br"),
+    integrity: "sha384-YDglhIMGF2O3Rcklu1et5CrZWTqzxaAe8msS1gI2BrMUx/MohR6jXLYVQFEf1k9H",
+    identity: include_bytes!("../../assets/widget/widget-3e089ca99079.js"),
+    gzip: include_bytes!("../../assets/widget/widget-3e089ca99079.js.gz"),
+    brotli: include_bytes!("../../assets/widget/widget-3e089ca99079.js.br"),
 };
 
 /// The modules that it loads when they are needed.
@@ -25,11 +25,11 @@ Asset {
     brotli: include_bytes!("../../assets/widget/ar-GYTOCICD.js.br"),
 },
 Asset {
-    name: "client-SUBZ2BLM.js",
-    integrity: "sha384-kpcsCVbBMmeGxUe8wF6QaDpQVlkyP/W7X7mNxmH5k14fjn40GquFA9HBifS+mCZi",
-    identity: include_bytes!("../../assets/widget/client-SUBZ2BLM.js"),
-    gzip: include_bytes!("../../assets/widget/client-SUBZ2BLM.js.gz"),
-    brotli: include_bytes!("../../assets/widget/client-SUBZ2BLM.js.br"),
+    name: "client-G37WTUT5.js",
+    integrity: "sha384-4HP/SW5XpLVZ5rh60qBuzEERXYQrjcFvWJqO2oC2MdznrXEcsEBFguudYJvHFc5l",
+    identity: include_bytes!("../../assets/widget/client-G37WTUT5.js"),
+    gzip: include_bytes!("../../assets/widget/client-G37WTUT5.js.gz"),
+    brotli: include_bytes!("../../assets/widget/client-G37WTUT5.js.br"),
 },
 Asset {
     name: "component-NNNZ4ND6.js",
@@ -61,7 +61,7 @@ Asset {
 },
 Asset {
     name: "page-7BJAIRTU.js",
-    integrity: "sha384-qjTMVEMgujJfMsWidVrekYCguqdhEdy9VF+CeSuFBX4jIPvC0vg49W9ecimZL6H3",
+    integrity: "sha384-W8e/esMPLZC9f0mCSrmoHPEID4QJ5IywtLRWyomKb0+0266Xlu6J6QL9b5h+WR8r",
     identity: include_bytes!("../../assets/widget/page-7BJAIRTU.js"),
     gzip: include_bytes!("../../assets/widget/page-7BJAIRTU.js.gz"),
     brotli: include_bytes!("../../assets/widget/page-7BJAIRTU.js.br"),
