@@ -143,7 +143,7 @@ async fn hints_are_sent_again_after_a_connection_has_fallen_silent() {
 
     way.fall_silent();
     wake.wake(&[hint]);
-    // The first one is on its way. A connection that was not open before has no silence.
+    // The first one is on its way, and can arrive after the other one. A connection that was not open before has no silence.
     tokio::time::sleep(Duration::from_millis(100)).await;
     let other = Hint::Free(RunId::random());
     wake.wake(&[other]);
@@ -151,5 +151,5 @@ async fn hints_are_sent_again_after_a_connection_has_fallen_silent() {
     if found == [hint] {
         found.extend(collect(&mut hints, 1).await);
     }
-    assert!(found == [other] || found == [hint, other], "{found:?}");
+    assert!(found.contains(&other) && found.iter().all(|found| [hint, other].contains(found)), "{found:?}");
 }
