@@ -100,10 +100,7 @@ impl<'a> LastStep<'a> {
                 (Some(ToolSide::Server), ToolState::ApprovalRequested { .. }) if can_ask => {
                     step.unanswered.push(tool);
                 }
-                // A call of a tool that was removed since fails.
-                (Some(ToolSide::Server) | None, ToolState::ApprovalResponded { .. }) => {
-                    step.answered.push(tool);
-                }
+                (Some(ToolSide::Server), ToolState::ApprovalResponded { .. }) => step.answered.push(tool),
                 // The client may have shown its progress.
                 (
                     Some(ToolSide::Server),

@@ -149,11 +149,7 @@ async fn an_answer_to_a_call_of_a_tool_that_is_gone_counts() {
         assert_eq!(settled(&world.runs).await, RunState::Finished);
         assert_eq!(world.refunds.load(Ordering::SeqCst), 0);
         let sent = format!("{:?}", world.model.payloads().last().unwrap().transcript);
-        let told = match (tool, &part["approval"]["approved"]) {
-            ("show", _) => "In Kiel",
-            (_, Value::Bool(true)) => "There is no tool of this name",
-            _ => "was denied",
-        };
+        let told = if tool == "show" { "In Kiel" } else { "outcome is unknown" };
         assert!(sent.contains(told), "{told}: {sent}");
     }
 }
