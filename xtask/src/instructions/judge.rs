@@ -9,9 +9,10 @@ const TOLERANCE: f64 = 0.05;
 /// smaller in practice.
 const TOLERANCE_ELSEWHERE: f64 = 0.25;
 
-/// The additional allocations for each event that the doubling of a buffer may cause. A larger number comes from the
-/// sources, since allocations do not depend on the compiler.
-const SPARE_ALLOCATIONS: f64 = 0.02;
+/// The additional allocations for each event that the doubling of a buffer may cause, and the writes of a store, which are
+/// more for each event on a slower machine. A larger number comes from the sources, since allocations do not depend on the
+/// compiler.
+const SPARE_ALLOCATIONS: f64 = 0.1;
 
 /// The tolerated share for stages with many allocations, since the order of a hash table's keys differs between runs.
 const SPARE_SHARE: f64 = 0.01;
@@ -109,7 +110,8 @@ mod tests {
 
     #[test]
     fn an_additional_allocation_fails() {
-        assert!(failures(&[("pipe", 9000.0, 0.0)], &[("pipe", 9000.0, 0.01)]).is_empty());
+        assert!(failures(&[("pipe", 9000.0, 0.0)], &[("pipe", 9000.0, 0.1)]).is_empty());
+        assert_eq!(failures(&[("pipe", 9000.0, 0.0)], &[("pipe", 9000.0, 0.101)]).len(), 1);
         let failed = failures(&[("pipe", 9000.0, 0.0)], &[("pipe", 9100.0, 1.0)]);
         assert_eq!(failed, ["pipe: 1.000 allocations, 0.000 before"]);
         assert!(failures(&[("conversation", 9.0, 20_000.0)], &[("conversation", 9.0, 20_010.0)]).is_empty());
