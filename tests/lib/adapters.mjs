@@ -14,7 +14,10 @@ const SERVERLESS = [
 ];
 
 /** Files that run once because they are long, or compare with others. What they test lies below the adapters. */
-const LONG = ['agent-bytes.test.mjs', 'agent-limits.test.mjs', 'mcp-questions.test.mjs', 'resumed.test.mjs'];
+const LONG = [
+  'agent-bytes.test.mjs', 'agent-limits.test.mjs', 'forgery.test.mjs', 'mcp-questions.test.mjs',
+  'resumed-agents.test.mjs', 'resumed.test.mjs', 'types.test.mjs',
+];
 
 /** Returns the files of a suite that run over this adapter, and prints the ones that do not. */
 export function filesOfAdapter(names) {

@@ -22,8 +22,9 @@ pub(crate) fn run(report: &mut Report) {
     });
     report.step("the oldest rusqlite, beside sqlx", sqlite_range::check);
     report.step("rustdoc", || {
-        // Programs have no documentation that is published.
-        let doc = ["doc", "--locked", "--workspace", "--lib", "--no-deps", "--all-features"];
+        // Programs have no documentation that is published. Examples let cargo take the dependencies that clippy has checked,
+        // since they have the features of the development dependencies.
+        let doc = ["doc", "--locked", "--workspace", "--lib", "--examples", "--no-deps", "--all-features"];
         execute(cargo(&doc).env("RUSTDOCFLAGS", "-D warnings"))
     });
 }

@@ -12,6 +12,26 @@ pub(crate) type Outcome<T = ()> = Result<T, String>;
 /// The tests of a step that failed in its first run and passed in the second one, a line each.
 pub(crate) type Repeated = Vec<String>;
 
+type Work<'a> = Box<dyn FnOnce(&Path) -> Outcome<Repeated> + Send + 'a>;
+
+/// A step with tests that runs beside others.
+pub(crate) struct BesideStep<'a> {
+    name: String,
+    log: PathBuf,
+    work: Work<'a>,
+}
+
+impl<'a> BesideStep<'a> {
+    /// Returns a step whose work writes its output to a file, which it gets.
+    pub(crate) fn new(
+        name: String,
+        log: PathBuf,
+        work: impl FnOnce(&Path) -> Outcome<Repeated> + Send + 'a,
+    ) -> Self {
+        Self { name, log, work: Box::new(work) }
+    }
+}
+
 /// The steps so far. A failed step does not stop independent steps.
 #[derive(Debug, Default)]
 pub(crate) struct Report {
@@ -38,20 +58,20 @@ impl Report {
 
     /// Runs steps with tests at the same time. Each writes its output to its file. The files are printed in the given order
     /// after the steps have ended.
-    pub(crate) fn beside<F>(&mut self, steps: Vec<(String, PathBuf, F)>)
-    where
-        F: FnOnce(&Path) -> Outcome<Repeated> + Send,
-    {
-        let names: Vec<&str> = steps.iter().map(|(name, _, _)| name.as_str()).collect();
+    pub(crate) fn beside(&mut self, steps: Vec<BesideStep<'_>>) {
+        if steps.is_empty() {
+            return;
+        }
+        let names: Vec<&str> = steps.iter().map(|step| step.name.as_str()).collect();
         println!("\n==> at the same time: {}", names.join("; "));
         thread::scope(|scope| {
-            let timed = |run: F, log: PathBuf| {
+            let timed = |work: Work<'_>, log: PathBuf| {
                 let began = Instant::now();
-                (run(&log), began.elapsed(), log)
+                (work(&log), began.elapsed(), log)
             };
             let running: Vec<_> = steps
                 .into_iter()
-                .map(|(name, log, run)| (name, scope.spawn(move || timed(run, log))))
+                .map(|BesideStep { name, log, work }| (name, scope.spawn(move || timed(work, log))))
                 .collect();
             for (name, step) in running {
                 println!("\n==> {name}");

@@ -9,7 +9,7 @@ use crate::failed_tests::FailedTests;
 use crate::prerequisites::{self, Need};
 use crate::process::{run as execute, run_into};
 use crate::python;
-use crate::report::{Outcome, Repeated, Report};
+use crate::report::{BesideStep, Outcome, Repeated, Report};
 use crate::widget::{self, npm_ci};
 use crate::workspace::{WHOLE, build_binaries, cargo, root, target_folder};
 
@@ -89,11 +89,13 @@ const SERVED: (&str, &str) = ("omniassist-served", "SERVED_BIN");
 /// The pages of the examples that Vite builds.
 const PAGES: [&str; 2] = ["react-chat", "copilotkit-chat"];
 
-/// The variables that name the files for the widget's tests, and the names of the files: random texts with what the
-/// core's parser shows of them, and random contexts with the blocks of the core's compressor.
-const VECTORS: [(&str, &str); 2] = [
+/// The variables that name what the core's tests write for the other suites, and its names in the target folder: random
+/// texts with what the parser shows of them, random contexts with the blocks of the compressor, and streams for the official
+/// clients.
+const CASES: [(&str, &str); 3] = [
     ("OMNIASSIST_GROWING_VECTORS", "growing-vectors.ndjson"),
     ("OMNIASSIST_CONTEXT_VECTORS", "context-vectors.ndjson"),
+    ("OMNIASSIST_STREAMS", "streams"),
 ];
 
 /// The files of the browser suite that run over every adapter.
@@ -133,6 +135,7 @@ pub(crate) fn run(named: &[Part], report: &mut Report) {
         return;
     }
 
+    let Some(cases) = report.step("a folder for cases", cases) else { return };
     if parts.contains(&Part::Rust) {
         if env::var_os(RECORDINGS).is_none() {
             report.skip("recorded provider streams", &format!("not configured ({RECORDINGS} is not set)"));
@@ -142,7 +145,7 @@ pub(crate) fn run(named: &[Part], report: &mut Report) {
         let environment = || python::environment(name, &root().join(folder));
         let python = report.step("MCP servers from PyPI", environment);
         if npm.zip(python).is_some() {
-            report.tests("Rust tests", rust_tests);
+            report.tests("Rust tests", || rust_tests(&cases));
         }
     }
     if parts.iter().all(|part| *part == Part::Rust) {
@@ -152,18 +155,17 @@ pub(crate) fn run(named: &[Part], report: &mut Report) {
     let has_adapters = has_clients || parts.contains(&Part::Browser);
     let programs: Vec<_> = PROGRAMS.into_iter().chain(has_adapters.then_some(SERVED)).collect();
     let Some(programs) = report.step("programs of the suites", || binaries(&programs)) else { return };
-    if parts.contains(&Part::Widget) {
-        widget_suite(&programs, report);
+    if !parts.contains(&Part::Rust)
+        && (has_clients || parts.contains(&Part::Widget))
+        && report.step("cases for the suites", || write_cases(&cases)).is_none()
+    {
+        return;
     }
-    let mut written = None;
-    if has_clients {
-        written = report.step("streams for the official clients", streams);
-        if written.is_none() {
-            return;
-        }
+    if parts.contains(&Part::Widget) {
+        widget_suite(&programs, &cases, report);
     }
     let (folder, examples) = (root().join("tests"), root().join("examples"));
-    Suites { folder, examples, programs, streams: written }.run(&parts, report);
+    Suites { folder, examples, programs, cases }.run(&parts, report);
 }
 
 /// Builds the tests in Rust.
@@ -179,10 +181,10 @@ fn tests() -> Command {
 }
 
 /// Runs all tests in Rust, and prints their output at the end. A few programs with failed tests run again, once.
-fn rust_tests() -> Outcome<Repeated> {
+fn rust_tests(cases: &Variables) -> Outcome<Repeated> {
     let log = target_folder()?.join("rust-tests.log");
     // Many tests wait for servers and programs.
-    let outcome = run_into(&log, tests().arg("--no-fail-fast").env("RUST_TEST_THREADS", "4"));
+    let outcome = run_into(&log, tests().arg("--no-fail-fast").env("RUST_TEST_THREADS", "4").envs(cases));
     let output = fs::read(&log).map_err(|error| format!("{}: {error}", log.display()))?;
     let output = String::from_utf8_lossy(&output);
     println!("{output}");
@@ -204,49 +206,45 @@ fn real_tools() -> Outcome {
     Ok(())
 }
 
+/// Paths by the environment variables that name them.
+type Variables = BTreeMap<&'static str, PathBuf>;
+
 struct Suites {
     folder: PathBuf,
     examples: PathBuf,
-    /// The binaries of the programs, by the variables that name them.
-    programs: BTreeMap<&'static str, PathBuf>,
-    /// The streams for the client suite.
-    streams: Option<PathBuf>,
+    /// The binaries of the programs.
+    programs: Variables,
+    /// What the core's tests write.
+    cases: Variables,
 }
 
 /// Builds the programs, and returns their binaries by the variables that name them.
-fn binaries(programs: &[(&str, &'static str)]) -> Outcome<BTreeMap<&'static str, PathBuf>> {
+fn binaries(programs: &[(&str, &'static str)]) -> Outcome<Variables> {
     let packages: Vec<&str> = programs.iter().map(|(package, _)| *package).collect();
     let variables = programs.iter().map(|(_, variable)| *variable);
     Ok(variables.zip(build_binaries(&packages)?).collect())
 }
 
-fn widget_suite(programs: &BTreeMap<&'static str, PathBuf>, report: &mut Report) {
+fn widget_suite(programs: &Variables, cases: &Variables, report: &mut Report) {
     if report.step("npm ci in widget", || npm_ci(&widget::folder())).is_none() {
         return;
     }
     widget::check(report);
-    let Some(vectors) = report.step("cases for the widget's tests", vectors) else { return };
     report.tests("widget suite", || {
         let mut tests = widget::npm("test");
-        node_tests("widget", tests.envs(vectors).envs(programs), execute)
+        node_tests("widget", tests.envs(cases).envs(programs), execute)
     });
 }
 
-/// Runs the core's tests that write random cases. Returns the files by the variables that name them.
-fn vectors() -> Outcome<[(&'static str, PathBuf); 2]> {
+/// Returns the paths of what the core's tests write.
+fn cases() -> Outcome<Variables> {
     let target = target_folder()?;
-    let files = VECTORS.map(|(variable, name)| (variable, target.join(name)));
-    let mut test = tests();
-    execute(test.args(["--test", "core", "generated::"]).envs(files.clone()))?;
-    Ok(files)
+    Ok(CASES.into_iter().map(|(variable, name)| (variable, target.join(name))).collect())
 }
 
-/// Runs the core's tests that write the streams for the official clients. Returns the folder of the streams.
-fn streams() -> Outcome<PathBuf> {
-    let folder = target_folder()?.join("streams");
-    let mut test = tests();
-    execute(test.args(["--test", "core", "official::"]).env("OMNIASSIST_STREAMS", &folder))?;
-    Ok(folder)
+/// Runs the core's tests that write for the other suites.
+fn write_cases(cases: &Variables) -> Outcome {
+    execute(tests().args(["--test", "core", "--", "generated::", "official::"]).envs(cases))
 }
 
 /// Runs a suite for Node.js, which runs files with failed tests twice. The error names the tests that failed.
@@ -275,37 +273,44 @@ fn repeated_tests(log: &Path) -> Outcome<Repeated> {
 impl Suites {
     fn run(&self, parts: &[Part], report: &mut Report) {
         let has = |wanted: &[Part]| parts.iter().any(|part| wanted.contains(part));
+        let Some(logs) = report.step("a folder for logs", || Ok(target_folder()?.join("client-suites")))
+        else {
+            return;
+        };
         let clients = has(&[Part::Clients, Part::RealModel])
             && report.step("npm ci in tests/clients", || self.npm_ci("clients")).is_some();
         let browser = has(&[Part::Browser, Part::RealModel])
             && report.step("npm ci in tests/browser", || self.npm_ci("browser")).is_some();
+        let node = |name: String, suite, adapter, files| self.node_step(name, &logs, suite, adapter, files);
+        let mut steps = Vec::new();
         if has(&[Part::Clients]) {
             let servers = || npm_ci(&root().join(MCP_SERVERS));
             if clients && report.step("npm ci for the MCP servers of the clients", servers).is_some() {
-                let steps =
-                    ADAPTERS.map(|adapter| (format!("client suite, {adapter}"), "clients", adapter, &[][..]));
-                self.beside(&steps, report);
+                let suites =
+                    ADAPTERS.map(|adapter| node(format!("client suite, {adapter}"), "clients", adapter, &[]));
+                steps.extend(suites);
             }
             for suite in ["openai-python", "agents-python"] {
-                self.python(suite, report);
+                steps.extend(self.python_steps(suite, &logs, report));
             }
         }
+        if has(&[Part::Browser]) {
+            steps.extend(PAGES.map(|page| self.page_step(page, &logs)));
+        }
+        report.beside(steps);
+
         let mut steps = Vec::new();
         if browser && has(&[Part::Browser]) {
-            let built = PAGES.map(|page| report.step(&format!("examples/{page}"), || self.build_page(page)));
-            if built.iter().all(Option::is_some) {
-                steps.extend(ADAPTERS.map(|adapter| match adapter {
-                    AXUM => ("browser suite".to_owned(), "browser", AXUM, &[][..]),
-                    _ => (format!("browser suite, {adapter}"), "browser", adapter, &ADAPTER_PAGES[..]),
-                }));
-            }
+            steps.extend(ADAPTERS.map(|adapter| match adapter {
+                AXUM => node("browser suite".to_owned(), "browser", AXUM, &[]),
+                _ => node(format!("browser suite, {adapter}"), "browser", adapter, &ADAPTER_PAGES),
+            }));
         }
         if clients && has(&[Part::RealModel]) {
-            steps.push(("real-model suite, client".to_owned(), "clients", AXUM, &REAL_MODEL_CLIENTS));
+            let name = "real-model suite, client".to_owned();
+            steps.push(node(name, "clients", AXUM, &REAL_MODEL_CLIENTS));
         }
-        if !steps.is_empty() {
-            self.beside(&steps, report);
-        }
+        report.beside(steps);
         // Its ten answers take minutes.
         if *parts == [Part::RealModel] {
             report.step("real-model suite, tools", real_tools);
@@ -317,26 +322,32 @@ impl Suites {
         }
     }
 
-    /// Runs suites for Node.js at the same time: names of steps, suites, adapters and files. They mostly wait, so two cores
-    /// are enough.
-    fn beside(&self, steps: &[(String, &str, &str, &[&str])], report: &mut Report) {
-        let Some(target) = report.step("a folder for logs", target_folder) else { return };
-        let steps = steps.iter().map(|&(ref name, suite, adapter, files)| {
-            let run = move |log: &Path| self.node(suite, adapter, files, |command| run_into(log, command));
-            (name.clone(), target.join(format!("client-suites/{suite}-{adapter}.log")), run)
-        });
-        report.beside(steps.collect());
-    }
-
     fn npm_ci(&self, suite: &str) -> Outcome {
         npm_ci(&self.folder.join(suite))
     }
 
-    /// Builds the static files of a page of the examples.
-    fn build_page(&self, page: &str) -> Outcome {
+    /// Returns the step that builds the static files of a page of the examples.
+    fn page_step(&self, page: &str, logs: &Path) -> BesideStep<'_> {
         let folder = self.examples.join(page);
-        npm_ci(&folder)?;
-        execute(Command::new("npm").args(["run", "build"]).current_dir(&folder))
+        let run = move |log: &Path| {
+            let mut build = Command::new("sh");
+            build.args(["-c", "npm ci --no-fund --no-audit && npm run build"]).current_dir(folder);
+            run_into(log, &mut build).map(|()| Repeated::new())
+        };
+        BesideStep::new(format!("examples/{page}"), logs.join(format!("{page}.log")), run)
+    }
+
+    /// Returns the step that runs a suite for Node.js over an adapter, or only the named files of it.
+    fn node_step<'a>(
+        &'a self,
+        name: String,
+        logs: &Path,
+        suite: &'a str,
+        adapter: &'a str,
+        files: &'a [&str],
+    ) -> BesideStep<'a> {
+        let run = move |log: &Path| self.node(suite, adapter, files, |command| run_into(log, command));
+        BesideStep::new(name, logs.join(format!("{suite}-{adapter}.log")), run)
     }
 
     /// Runs a suite over an adapter, or only the named files of it.
@@ -350,9 +361,7 @@ impl Suites {
         let mut command = Command::new("node");
         command.arg("run.mjs").args(files).current_dir(self.folder.join(suite));
         self.serve(adapter, &mut command);
-        if let Some(streams) = &self.streams {
-            command.env("OMNIASSIST_STREAMS", streams);
-        }
+        command.envs(&self.cases);
         node_tests(&format!("{suite}-{adapter}"), &mut command, run)
     }
 
@@ -361,27 +370,26 @@ impl Suites {
         command.env(ADAPTER, adapter).envs(&self.programs);
     }
 
-    /// Runs a Python suite over all adapters at the same time.
-    fn python(&self, suite: &str, report: &mut Report) {
+    /// Installs the packages of a Python suite, and returns the steps that run it over the adapters.
+    fn python_steps<'a>(&'a self, suite: &'a str, logs: &Path, report: &mut Report) -> Vec<BesideStep<'a>> {
         let folder = self.folder.join(suite);
-        let name = format!("packages of tests/{suite}");
-        let ready = report.step(&name, || Ok((target_folder()?, python::environment(suite, &folder)?)));
-        let Some((target, python)) = ready else { return };
-        let (python, folder) = (&python, &folder);
-        let suites = ADAPTERS.map(|adapter| {
+        let ready = report
+            .step(&format!("packages of tests/{suite}"), || python::environment(suite, &folder))
+            .map(|python| ADAPTERS.map(|adapter| (python.clone(), folder.clone(), adapter)));
+        let step = |(python, folder, adapter)| -> BesideStep<'a> {
             let run = move |log: &Path| {
                 let mut tests = Command::new(python);
                 tests
                     .args(["-m", "pytest", "--reruns", "1", "-rR"])
-                    .current_dir(folder)
+                    .current_dir::<PathBuf>(folder)
                     .env("PYTHONDONTWRITEBYTECODE", "1");
                 self.serve(adapter, &mut tests);
                 run_into(log, &mut tests)?;
                 repeated_tests(log)
             };
-            let log = target.join(format!("client-suites/{suite}-{adapter}.log"));
-            (format!("client suite, {suite}, {adapter}"), log, run)
-        });
-        report.beside(suites.into());
+            let log = logs.join(format!("{suite}-{adapter}.log"));
+            BesideStep::new(format!("client suite, {suite}, {adapter}"), log, run)
+        };
+        ready.into_iter().flatten().map(step).collect()
     }
 }

@@ -7,7 +7,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use crate::prerequisites::{self, Need};
 use crate::process;
 use crate::report::{Outcome, Report};
-use crate::workspace::{build_with_feature, cargo, root, target_folder};
+use crate::workspace::{build_binary, cargo, root, target_folder};
 
 /// The kills of CI.
 pub(crate) const FEW: u32 = 300;
@@ -20,9 +20,6 @@ pub(crate) const ALL_OF_AGENTS: u32 = 3_000;
 
 /// The package of the program.
 const PACKAGE: &str = "omniassist-torment";
-
-/// The feature that compiles the failpoints.
-const FEATURE: &str = "failpoints";
 
 /// The test of three servers on one PostgreSQL.
 #[derive(Debug, Clone)]
@@ -83,7 +80,7 @@ pub(crate) fn cluster(test: Cluster, report: &mut Report) {
 }
 
 fn program(report: &mut Report) -> Option<PathBuf> {
-    report.step("torment", || build_with_feature(PACKAGE, FEATURE))
+    report.step("torment", || build_binary(PACKAGE))
 }
 
 /// Builds the program of a revision in a worktree of its own, and returns its path.
@@ -97,7 +94,7 @@ fn earlier_program(revision: &str) -> Outcome<PathBuf> {
         Command::new("git").current_dir(&folder).args(["checkout", "--quiet", "--detach", revision]),
     )?;
     let target = folder.join("target");
-    let mut build = cargo(&["build", "--locked", "-p", PACKAGE, "--features", FEATURE]);
+    let mut build = cargo(&["build", "--locked", "-p", PACKAGE, "--features", "failpoints"]);
     process::run(build.current_dir(&folder).arg("--target-dir").arg(&target))?;
     Ok(target.join("debug").join(PACKAGE))
 }

@@ -49,8 +49,9 @@ pub(crate) fn dependencies(package: &str) -> Outcome<Vec<String>> {
     Ok(lines)
 }
 
-/// The features of the tests that are off by default.
-const FEATURES: &str = "omniassist-benches/store,omniassist-core/partial-json,omniassist-mcp/client,omniassist-mcp/server,omniassist-server/rate-limit";
+/// The features of the tests that are off by default. The failpoints of `torment` are among them, so that its program shares
+/// the build of the others; a point does nothing unless a variable names it.
+const FEATURES: &str = "omniassist-benches/store,omniassist-core/partial-json,omniassist-mcp/client,omniassist-mcp/server,omniassist-server/rate-limit,omniassist-torment/failpoints";
 
 /// All packages, with features that are off by default. Commands with these arguments share their builds, and those with a
 /// subset of the packages do not.
@@ -58,19 +59,19 @@ pub(crate) const WHOLE: [&str; 4] = ["--locked", "--workspace", "--features", FE
 
 /// Builds the binaries of packages as the tests of the workspace build them. Returns their paths in the order of the packages.
 pub(crate) fn build_binaries(packages: &[&str]) -> Outcome<Vec<PathBuf>> {
-    build(packages, &WHOLE, "--bin")
+    // Examples have the features of the development dependencies, as tests have. Without them, cargo would compile the
+    // crates with other features again.
+    build(packages, &[&WHOLE[..], &["--examples"]].concat(), "--bin")
+}
+
+/// Builds the binary of one package as the tests of the workspace build it. Returns its path.
+pub(crate) fn build_binary(package: &str) -> Outcome<PathBuf> {
+    one(build_binaries(&[package])?)
 }
 
 /// Builds the release binary of a package and returns its path.
 pub(crate) fn build_release(package: &str) -> Outcome<PathBuf> {
     one(build(&[package], &["--release", "--locked"], "-p")?)
-}
-
-/// Builds the binary of a package with one more of its features, and returns its path. It shares the dependencies of the
-/// tests' build that do not have the feature.
-pub(crate) fn build_with_feature(package: &str, feature: &str) -> Outcome<PathBuf> {
-    let features = format!("{FEATURES},{package}/{feature}");
-    one(build(&[package], &["--locked", "--workspace", "--features", &features], "--bin")?)
 }
 
 fn one(binaries: Vec<PathBuf>) -> Outcome<PathBuf> {

@@ -108,13 +108,17 @@ fn changed(body: &Value, place: &[Step], payload: &str) -> Vec<Value> {
 async fn hostile_strings_at_every_place_of_every_request() {
     let canary = Canary::listen().await;
     let urls = urls(&canary);
-    let payloads: Vec<&str> = urls.iter().map(String::as_str).chain(BREAKS).collect();
+    // Each place gets all breaks and every third URL, and the next place the next third.
+    let mut thirds = [0, 1, 2].map(|third| -> Vec<&str> {
+        urls.iter().skip(third).step_by(3).map(String::as_str).chain(BREAKS).collect()
+    });
     let (mut tried, mut accepted, mut streamed) = (0, 0, 0);
     for route in bodies::distinct() {
         let (service, said) = echoing();
         let body = route.body.clone().unwrap();
         for place in places(&body) {
-            for payload in &payloads {
+            thirds.rotate_left(1);
+            for payload in &thirds[0] {
                 *said.lock().unwrap() = String::from(*payload);
                 for body in changed(&body, &place, payload) {
                     let mut request = route.request();
@@ -130,10 +134,7 @@ async fn hostile_strings_at_every_place_of_every_request() {
             }
         }
     }
-    println!(
-        "{tried} requests, {accepted} accepted, {streamed} answered by events; {} payloads",
-        payloads.len()
-    );
+    println!("{tried} requests, {accepted} accepted, {streamed} answered by events");
     assert!(accepted > tried / 3 && streamed > tried / 4, "most requests must be accepted");
     canary.heard_nobody().await;
 }
