@@ -89,9 +89,8 @@ const SERVED: (&str, &str) = ("omniassist-served", "SERVED_BIN");
 /// The pages of the examples that Vite builds.
 const PAGES: [&str; 2] = ["react-chat", "copilotkit-chat"];
 
-/// The variables that name what the core's tests write for the other suites, and its names in the target folder: random
-/// texts with what the parser shows of them, random contexts with the blocks of the compressor, and streams for the official
-/// clients.
+/// The variables that name the files of the core's tests for the other suites, and their names in the target folder. They
+/// have random texts and the parser's results, random contexts and the compressor's, and streams for the official clients.
 const CASES: [(&str, &str); 3] = [
     ("OMNIASSIST_GROWING_VECTORS", "growing-vectors.ndjson"),
     ("OMNIASSIST_CONTEXT_VECTORS", "context-vectors.ndjson"),
@@ -135,7 +134,7 @@ pub(crate) fn run(named: &[Part], report: &mut Report) {
         return;
     }
 
-    let Some(cases) = report.step("a folder for cases", cases) else { return };
+    let Some(cases) = report.step("folder of the cases", cases) else { return };
     if parts.contains(&Part::Rust) {
         if env::var_os(RECORDINGS).is_none() {
             report.skip("recorded provider streams", &format!("not configured ({RECORDINGS} is not set)"));
@@ -214,7 +213,7 @@ struct Suites {
     examples: PathBuf,
     /// The binaries of the programs.
     programs: Variables,
-    /// What the core's tests write.
+    /// The files of the core's tests.
     cases: Variables,
 }
 
