@@ -45,7 +45,7 @@ impl PostgresStore {
     ///
     /// An idle principal may begin as many runs at once as its burst allows (default: all of the rate), and then one run for
     /// each elapsed fraction of the period, by the clock of the database (GCRA). The `governor` crate does the same in the
-    /// memory of one server: `throttle::PrincipalRate`.
+    /// memory of one server: `throttle::InMemoryRateLimit`.
     ///
     /// ```no_run
     /// # use std::time::Duration;

@@ -27,7 +27,7 @@
 //! | `encryption` | `encryption::Encrypted`: encryption of stored conversations |
 //! | `files` | uploads of files, and files in conversations |
 //! | `playground` | `GET /playground`: a page for developers, with the events of each run. It implies `widget` |
-//! | `rate-limit` | `throttle::PrincipalRate`: a rate limit for each principal |
+//! | `rate-limit` | `throttle::InMemoryRateLimit`: a rate limit for each principal |
 //! | `testing` | a scripted provider, a fake provider server, recordings, and the test suite for stores |
 //! | `widget` | `GET /widget.js`: a chat for web pages, and `widget::tag` |
 //! | `ws` | `GET /ws`: a tree of agents over a WebSocket |

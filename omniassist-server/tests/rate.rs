@@ -120,7 +120,7 @@ async fn a_hook_that_panics_refuses_only_its_run() {
 
 #[cfg(feature = "rate-limit")]
 mod principals {
-    use omniassist_server::throttle::{PrincipalRate, RateDecision};
+    use omniassist_server::throttle::{InMemoryRateLimit, RateDecision};
     use tokio::time::advance;
 
     use super::*;
@@ -131,7 +131,7 @@ mod principals {
 
     #[tokio::test(start_paused = true)]
     async fn each_principal_has_its_own_rate() {
-        let assistant = limited(&answering(), PrincipalRate::per_minute(3));
+        let assistant = limited(&answering(), InMemoryRateLimit::per_minute(3));
         for user in ["ada", "bob"] {
             for _ in 0..3 {
                 begin(&assistant, user).unwrap();
@@ -157,7 +157,7 @@ mod principals {
 
     #[tokio::test(start_paused = true)]
     async fn anonymous_callers_share_a_rate() {
-        let assistant = limited(&answering(), PrincipalRate::per_hour(1));
+        let assistant = limited(&answering(), InMemoryRateLimit::per_hour(1));
         assistant.try_run(RunRequest::prompt("go"), Extensions::new()).await.map(drop).unwrap();
         let refused = assistant.try_run(RunRequest::prompt("go"), Extensions::new()).await.unwrap_err();
         assert_eq!(refused.retry_after(), Some(Duration::from_secs(3600)));
@@ -166,13 +166,13 @@ mod principals {
 
     #[tokio::test(start_paused = true)]
     async fn a_burst_and_a_rate_of_zero() {
-        let assistant = limited(&answering(), PrincipalRate::per_second(10).burst(2));
+        let assistant = limited(&answering(), InMemoryRateLimit::per_second(10).burst(2));
         for _ in 0..2 {
             begin(&assistant, "ada").unwrap();
         }
         let refused = begin(&assistant, "ada").unwrap_err();
         assert_eq!(refused.retry_after(), Some(Duration::from_millis(100)));
-        for rate in [PrincipalRate::per_minute(0), PrincipalRate::per_minute(5).burst(0)] {
+        for rate in [InMemoryRateLimit::per_minute(0), InMemoryRateLimit::per_minute(5).burst(0)] {
             let assistant = limited(&answering(), rate);
             let refused = begin(&assistant, "ada").unwrap_err();
             assert_eq!(refused.retry_after(), Some(Duration::from_secs(60)));
@@ -181,7 +181,7 @@ mod principals {
 
     #[tokio::test(start_paused = true)]
     async fn idle_principals_are_removed() {
-        let rate = PrincipalRate::per_minute(5);
+        let rate = InMemoryRateLimit::per_minute(5);
         let request = RunRequest::prompt("go");
         let extensions = Extensions::new();
         let ask = |name: &str| {
@@ -210,11 +210,11 @@ mod principals {
 
     #[tokio::test(start_paused = true)]
     async fn users_of_a_tenant_share_a_rate_and_have_their_own() {
-        let tenants = PrincipalRate::per_hour(3).burst(3).per(|attempt| {
+        let tenants = InMemoryRateLimit::per_hour(3).burst(3).per(|attempt| {
             Principal::new(attempt.extensions().get::<Tenant>().map_or("none", |Tenant(name)| name))
         });
         let assistant = Assistant::builder(answering())
-            .rate_limit(PrincipalRate::per_minute(2))
+            .rate_limit(InMemoryRateLimit::per_minute(2))
             .rate_limit(tenants)
             .build()
             .unwrap();

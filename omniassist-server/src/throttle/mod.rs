@@ -1,7 +1,7 @@
 //! Rate limits and token budgets of clients' runs.
 //!
 //! The number of concurrent runs is bounded by [`Limits`](omniassist_core::Limits), with defaults. The number of runs
-//! that begin in a period is bounded by [`AssistantBuilder::rate_limit`], with a `PrincipalRate` of this module (cargo
+//! that begin in a period is bounded by [`AssistantBuilder::rate_limit`], with an `InMemoryRateLimit` of this module (cargo
 //! feature `rate-limit`) or an implementation of [`RateLimit`]. Runs over it are refused before the model is called. The
 //! number of tokens that a principal may use is bounded by [`AssistantBuilder::token_budget`], with an
 //! [`InMemoryTokenBudget`] or an implementation of [`TokenBudget`]. It is enforced while the model writes.
@@ -47,18 +47,18 @@
 
 mod attempt;
 mod budget;
-mod in_memory;
-mod outage;
+mod in_memory_budget;
 #[cfg(feature = "rate-limit")]
-mod principal_rate;
+mod in_memory_rate;
+mod outage;
 mod rate;
 
 pub use attempt::Attempt;
 pub use budget::{Grant, Reservation, Spent, TokenBudget};
-pub use in_memory::InMemoryTokenBudget;
+pub use in_memory_budget::InMemoryTokenBudget;
+#[cfg(feature = "rate-limit")]
+pub use in_memory_rate::InMemoryRateLimit;
 pub use outage::{LimitFuture, WhenUnavailable};
 pub(crate) use outage::{Outage, ask};
-#[cfg(feature = "rate-limit")]
-pub use principal_rate::PrincipalRate;
 pub use rate::{RateDecision, RateLimit};
 pub(crate) use rate::{Throttled, check};

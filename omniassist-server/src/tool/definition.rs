@@ -311,7 +311,7 @@ impl Tool {
         self
     }
 
-    /// Adds a limit on how often the tool may be called, such as a `PrincipalRate` of [`throttle`](crate::throttle). Each
+    /// Adds a limit on how often the tool may be called, such as an `InMemoryRateLimit` of [`throttle`](crate::throttle). Each
     /// limit is checked, in the order in which they were added, until one refuses the call. Default: none.
     ///
     /// A call over the limit does not run. The model reads when to try again, and the run continues. A call counts just
@@ -327,7 +327,7 @@ impl Tool {
     ///     Ok("refunded")
     /// }
     ///
-    /// // With the feature `rate-limit`: `.rate_limit(PrincipalRate::per_hour(10))`.
+    /// // With the feature `rate-limit`: `.rate_limit(InMemoryRateLimit::per_hour(10))`.
     /// let tool = Tool::new("refund_order", "Refunds an order", refund_order).rate_limit(|attempt: &Attempt<'_>| {
     ///     if attempt.principal().is_anonymous() { Err(Duration::from_secs(3600)) } else { Ok(()) }
     /// });

@@ -9,7 +9,7 @@ use omniassist_server::agents::Explore;
 use omniassist_server::core::Limits;
 use omniassist_server::testing::{Turn, text};
 #[cfg(feature = "rate-limit")]
-use omniassist_server::throttle::PrincipalRate;
+use omniassist_server::throttle::InMemoryRateLimit;
 use omniassist_server::{Assistant, Principal, RunContext};
 use serde_json::json;
 use tokio_tungstenite::tungstenite::Message;
@@ -220,7 +220,7 @@ async fn a5_27_trees_count_as_runs_of_their_principal() {
 #[tokio::test]
 async fn a5_27_rate_limits_apply_to_trees() {
     let model = model(|_, _, _| None);
-    let rate = PrincipalRate::per_minute(1);
+    let rate = InMemoryRateLimit::per_minute(1);
     let assistant = builder(&model).rate_limit(rate).explore(Explore::new().asks(false)).build().unwrap();
     let mut client = Client::with(&assistant, request("/ws").extension(Principal::new("ada"))).await.unwrap();
     client.start("Compare lamps").await;

@@ -7,7 +7,7 @@ use crate::engine::meter::Budget;
 use crate::throttle::{RateLimit, TokenBudget};
 
 impl AssistantBuilder {
-    /// Adds a limit on how often clients may begin runs: a `PrincipalRate` of [`throttle`](crate::throttle), or
+    /// Adds a limit on how often clients may begin runs: an `InMemoryRateLimit` of [`throttle`](crate::throttle), or
     /// another [`RateLimit`]. Each limit is checked, in the order in which they were added, until one refuses the run. It
     /// does not apply to [`Assistant::run`](crate::Assistant::run). Default: none, but
     /// [`Limits::max_runs_per_principal`](omniassist_core::Limits::max_runs_per_principal) applies.

@@ -27,19 +27,19 @@ const SWEEP: usize = 1_024;
 ///
 /// ```
 /// use omniassist_server::testing::ScriptedProvider;
-/// use omniassist_server::throttle::PrincipalRate;
+/// use omniassist_server::throttle::InMemoryRateLimit;
 /// use omniassist_server::Assistant;
 ///
 /// # fn main() -> omniassist_server::Result<()> {
 /// let assistant = Assistant::builder(ScriptedProvider::new())
-///     .rate_limit(PrincipalRate::per_minute(20).burst(5))
+///     .rate_limit(InMemoryRateLimit::per_minute(20).burst(5))
 ///     .build()?;
 /// # let _ = assistant;
 /// # Ok(())
 /// # }
 /// ```
 #[must_use = "a rate limit does nothing until it is given to a builder"]
-pub struct PrincipalRate {
+pub struct InMemoryRateLimit {
     /// `None` refuses every run.
     limiter: Option<Limiter>,
     period: Duration,
@@ -55,7 +55,7 @@ type Key = Box<dyn Fn(&Attempt<'_>) -> Principal + Send + Sync>;
 
 type Limiter = RateLimiter<Principal, HashMapStateStore<Principal>, SinceStart, NoOpMiddleware<Nanos>>;
 
-impl PrincipalRate {
+impl InMemoryRateLimit {
     /// Creates a limit of this many runs a second; 0 refuses every run.
     pub fn per_second(runs: u32) -> Self {
         Self::new(runs, Duration::from_secs(1), Quota::per_second)
@@ -94,13 +94,13 @@ impl PrincipalRate {
     ///
     /// ```
     /// use omniassist_server::Principal;
-    /// use omniassist_server::throttle::{PrincipalRate, Attempt};
+    /// use omniassist_server::throttle::{InMemoryRateLimit, Attempt};
     ///
     /// /// Inserted into the request's extensions by a middleware.
     /// #[derive(Clone)]
     /// struct Tenant(String);
     ///
-    /// let rate = PrincipalRate::per_minute(600).per(|attempt: &Attempt<'_>| {
+    /// let rate = InMemoryRateLimit::per_minute(600).per(|attempt: &Attempt<'_>| {
     ///     let tenant = attempt.extensions().get::<Tenant>();
     ///     Principal::new(tenant.map_or("none", |Tenant(name)| name))
     /// });
@@ -130,14 +130,14 @@ impl PrincipalRate {
     }
 }
 
-impl RateLimit for PrincipalRate {
+impl RateLimit for InMemoryRateLimit {
     fn check<'a>(&'a self, attempt: &'a Attempt<'a>) -> LimitFuture<'a, RateDecision> {
         let decision = self.decide(attempt).map_or_else(RateDecision::Wait, |()| RateDecision::Allow);
         Box::pin(std::future::ready(Ok(decision)))
     }
 }
 
-impl PrincipalRate {
+impl InMemoryRateLimit {
     fn decide(&self, attempt: &Attempt<'_>) -> Result<(), Duration> {
         let Some(limiter) = &self.limiter else { return Err(self.period) };
         let checked = match &self.key {
@@ -149,9 +149,9 @@ impl PrincipalRate {
     }
 }
 
-impl fmt::Debug for PrincipalRate {
+impl fmt::Debug for InMemoryRateLimit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("PrincipalRate").field("quota", &self.quota).finish_non_exhaustive()
+        f.debug_struct("InMemoryRateLimit").field("quota", &self.quota).finish_non_exhaustive()
     }
 }
 
