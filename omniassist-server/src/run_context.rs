@@ -262,7 +262,7 @@ impl RunContext {
     }
 
     /// Returns the name of the [agent](crate::Agent) that the run is for. `None` for the assistant itself. After a
-    /// [handoff](crate::Agent::hands_off), it is the agent that has the conversation now.
+    /// [handoff](crate::Agent::handoffs), it is the agent that has the conversation now.
     #[must_use]
     pub fn agent(&self) -> Option<&Text> {
         self.agent.as_ref()

@@ -22,7 +22,7 @@ pub(crate) fn all() -> [Agent; 4] {
         Agent::new("lead", "Answers questions that need several look-ups, with the help of clerks.")
             .system_prompt("You lead clerks. Give each one task, all at once, and then answer briefly.")
             .delegates(["clerk", "cashier"])
-            .hands_off(["auditor"]),
+            .handoffs(["auditor"]),
         tools::reading().into_iter().fold(clerk, Agent::tool),
         tools::reading().into_iter().fold(auditor, Agent::tool),
         tools::paying().into_iter().fold(cashier, Agent::tool),

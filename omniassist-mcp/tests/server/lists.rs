@@ -29,7 +29,7 @@ async fn only_tools_of_the_server_are_listed() {
         .tool(front_end)
         .tool(Tool::request_input())
         .agent(Agent::new("sales", "Sells."))
-        .hands_off(["sales"])
+        .handoffs(["sales"])
         .defer_tools_above(0);
     let client = serve(builder).await;
     assert_eq!(client.tools().await, ["echo"]);

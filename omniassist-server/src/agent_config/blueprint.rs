@@ -28,7 +28,7 @@ pub(crate) struct Blueprint {
     pub(crate) at: String,
     pub(crate) tools: Vec<Named>,
     pub(crate) delegates: Vec<Named>,
-    pub(crate) hands_off: Vec<Named>,
+    pub(crate) handoffs: Vec<Named>,
 }
 
 /// A name in a configuration, and its path.
@@ -46,8 +46,8 @@ impl Blueprint {
             names.map(|(index, name)| Named { name: name.clone(), at: format!("{path}[{index}]") }).collect()
         };
         let (tools, delegates) = (named(&settings.tools, "tools"), named(&settings.delegates, "delegates"));
-        let hands_off = named(&settings.hands_off, "handsOff");
-        Self { name, description, settings, name_at, at, tools, delegates, hands_off }
+        let handoffs = named(&settings.handoffs, "handoffs");
+        Self { name, description, settings, name_at, at, tools, delegates, handoffs }
     }
 
     /// Returns the path of a setting.
@@ -62,7 +62,7 @@ impl Blueprint {
         if self.description.trim().is_empty() {
             return Err(AgentConfigError::new(self.path("description"), Kind::Empty));
         }
-        for names in [&self.tools, &self.delegates, &self.hands_off] {
+        for names in [&self.tools, &self.delegates, &self.handoffs] {
             let mut seen = BTreeSet::new();
             if let Some(twice) = names.iter().find(|named| !seen.insert(&named.name)) {
                 return Err(AgentConfigError::new(twice.at.clone(), Kind::Twice(twice.name.clone())));
@@ -154,7 +154,7 @@ impl AgentConfig {
             let names = match (to, kind) {
                 (Place::Tool(_), _) => &mut from.tools,
                 (_, EdgeKind::Delegate) => &mut from.delegates,
-                (_, EdgeKind::Handoff) => &mut from.hands_off,
+                (_, EdgeKind::Handoff) => &mut from.handoffs,
             };
             names.push(Named { name, at });
         }

@@ -70,7 +70,7 @@ use crate::one_line;
 /// | `budget` | `tokens`, `modelCalls` and `seconds` each time that another agent asks this one. Default: [`AgentBudget::new`](crate::AgentBudget::new) |
 /// | `tools` | names of [tools](super::AgentCatalog::tool) of the catalog. Default: none |
 /// | `delegates` | names of agents that it asks: those of code, and other configurations of the loader. Default: none |
-/// | `handsOff` | names of agents to which it leaves the conversation, as for `delegates`. Default: none |
+/// | `handoffs` | names of agents to which it leaves the conversation, as for `delegates`. Default: none |
 /// | `name`, `description` | of a node: the name by which others ask it (default: the id of the node), and what it does |
 /// | `ref` | of a node: the agent of code, or the other configuration, that it stands for |
 ///

@@ -24,7 +24,7 @@ pub(crate) struct Settings {
     pub(crate) budget: Option<Budget>,
     pub(crate) tools: Vec<Text>,
     pub(crate) delegates: Vec<Text>,
-    pub(crate) hands_off: Vec<Text>,
+    pub(crate) handoffs: Vec<Text>,
     /// The agent that a node of a graph stands for.
     #[serde(rename = "ref")]
     pub(crate) stands_for: Option<Text>,
@@ -41,7 +41,7 @@ impl Settings {
         "budget",
         "tools",
         "delegates",
-        "handsOff",
+        "handoffs",
         "ref",
     ];
 }

@@ -65,7 +65,7 @@ pub struct Agent {
     tools: Vec<Tool>,
     tool_sources: Vec<AttachedSource>,
     pub(super) delegates: Vec<Text>,
-    pub(super) hands_off: Vec<Text>,
+    pub(super) handoffs: Vec<Text>,
     pub(super) budget: AgentBudget,
     pub(super) input: Option<JsonType>,
     output: Option<JsonType>,
@@ -88,7 +88,7 @@ impl Agent {
             tools: Vec::new(),
             tool_sources: Vec::new(),
             delegates: Vec::new(),
-            hands_off: Vec::new(),
+            handoffs: Vec::new(),
             budget: AgentBudget::new(),
             input: None,
             output: None,
@@ -153,12 +153,12 @@ impl Agent {
     /// Lets the agent's model hand the conversation off to these agents: it gets a tool `transfer_to_{name}` for each.
     /// Default: none.
     ///
-    /// See [`AssistantBuilder::hands_off`](super::AssistantBuilder::hands_off).
-    pub fn hands_off<I>(mut self, agents: I) -> Self
+    /// See [`AssistantBuilder::handoffs`](super::AssistantBuilder::handoffs).
+    pub fn handoffs<I>(mut self, agents: I) -> Self
     where
         I: IntoIterator<Item: Into<Text>>,
     {
-        self.hands_off.extend(agents.into_iter().map(Into::into));
+        self.handoffs.extend(agents.into_iter().map(Into::into));
         self
     }
 
@@ -224,7 +224,7 @@ impl Agent {
     }
 
     /// Sets how many model calls one question may take, or the agent's part of it since the last
-    /// [handoff](super::AssistantBuilder::hands_off). Default: as for the [assistant](super::AssistantBuilder::max_steps).
+    /// [handoff](super::AssistantBuilder::handoffs). Default: as for the [assistant](super::AssistantBuilder::max_steps).
     pub fn max_steps(mut self, steps: u32) -> Self {
         self.max_steps = Some(steps);
         self

@@ -67,7 +67,7 @@ pub(super) struct Config {
     /// The instructions of runs that are offered components.
     pub(super) ui_instructions: Option<Text>,
     pub(super) delegates: Vec<Text>,
-    pub(super) hands_off: Vec<Text>,
+    pub(super) handoffs: Vec<Text>,
     pub(super) tree: TreeLimits,
     pub(super) explore: Explore,
     pub(super) run_hooks: Vec<PlanHook<RunPlan>>,

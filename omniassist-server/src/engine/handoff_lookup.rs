@@ -179,8 +179,8 @@ impl Assistant {
         declared: &[Arc<ToolSpec>],
     ) -> Result<ToolSnapshot, Error> {
         let members = || self.setup.agents.values().chain(self.team.iter().flat_map(|team| team.values()));
-        let hands_off = |agent: &Arc<NamedAgent>| !agent.settings.hands_off.is_empty();
-        if self.setup.config.hands_off.is_empty() && !members().any(hands_off) {
+        let has_handoffs = |agent: &Arc<NamedAgent>| !agent.settings.handoffs.is_empty();
+        if self.setup.config.handoffs.is_empty() && !members().any(has_handoffs) {
             return Ok(tools);
         }
         if let Some(index) = declared.iter().position(|spec| handoff::is_reserved(&spec.name)) {
@@ -197,7 +197,7 @@ impl Assistant {
     }
 
     fn successors(&self) -> &[Text] {
-        self.agent.as_ref().map_or(&self.setup.config.hands_off, |agent| &agent.settings.hands_off)
+        self.agent.as_ref().map_or(&self.setup.config.handoffs, |agent| &agent.settings.handoffs)
     }
 
     /// Returns the agent after handoffs. One that the agent before it does not make, or that leads to an agent which does not

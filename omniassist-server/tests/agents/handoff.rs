@@ -37,14 +37,14 @@ fn office_with(
         .model("exact")
         .tool(refund)
         .tool(tool("invoices"))
-        .hands_off(["legal"]);
+        .handoffs(["legal"]);
     let legal = Agent::new("legal", "Knows the law.")
         .system_prompt("You are legal.")
         .visible_to(|caller: &RunContext| caller.principal().id() != "eve")
-        .hands_off(["billing"]);
+        .handoffs(["billing"]);
     let builder =
         Assistant::builder(model.clone()).system_prompt("You help.").model("large").tool(tool("help"));
-    let builder = builder.agent(billing).agent(legal).hands_off(["billing"]);
+    let builder = builder.agent(billing).agent(legal).handoffs(["billing"]);
     (more(builder).build().unwrap(), ran)
 }
 
@@ -140,7 +140,7 @@ async fn an_approval_beside_a_handoff_is_one_of_the_agent_before_it() {
         .system_prompt("You help.")
         .tool(own)
         .agent(other)
-        .hands_off(["other"])
+        .handoffs(["other"])
         .build()
         .unwrap();
     let (mut messages, _) = post(&assistant, "c", asked("Refund 5.")).await;
@@ -240,7 +240,7 @@ async fn a_format_without_seals_moves_no_conversation() {
     let model = answering();
     let ops = Agent::new("ops", "Internal.").system_prompt("You are ops.").internal();
     let builder = Assistant::builder(model.clone()).system_prompt("You help.").agent(ops);
-    let assistant = builder.hands_off(["ops"]).build().unwrap();
+    let assistant = builder.handoffs(["ops"]).build().unwrap();
     let call = json!({ "id": "c", "type": "function", "function": { "name": "transfer_to_ops", "arguments": "{}" } });
     let body = json!({ "model": "omniassist", "messages": [
         { "role": "user", "content": "Hi" },
@@ -337,7 +337,7 @@ async fn a_conversation_leaves_an_agent_that_its_caller_may_no_longer_use() {
     let hr = Agent::new("hr", "Knows salaries.")
         .system_prompt("You are hr.")
         .visible_to(move |_: &RunContext| condition.load(Ordering::SeqCst));
-    let builder = Assistant::builder(model.clone()).system_prompt("You help.").agent(hr).hands_off(["hr"]);
+    let builder = Assistant::builder(model.clone()).system_prompt("You help.").agent(hr).handoffs(["hr"]);
     let assistant = builder.build().unwrap();
     let (mut messages, _) = post(&assistant, "c", asked("Salaries?")).await;
     messages.push(Message::user("q2", "And now?"));
@@ -408,9 +408,9 @@ fn a_handoff_to_no_agent_is_refused() {
     let both = || builder().agent(sales("sales")).agent(sales("clerk"));
     let known = "there is no agent \"nobody\"; there are: clerk, sales";
     for (builder, whose) in [
-        (both().hands_off(["nobody"]), "the handoffs of the assistant"),
+        (both().handoffs(["nobody"]), "the handoffs of the assistant"),
         (both().delegates(["sales", "nobody"]), "the delegates of the assistant"),
-        (both().agent(sales("own").hands_off(["nobody"])), "the handoffs of the agent \"own\""),
+        (both().agent(sales("own").handoffs(["nobody"])), "the handoffs of the agent \"own\""),
         (both().agent(sales("own").delegates(["nobody"])), "the delegates of the agent \"own\""),
     ] {
         let unknown = builder.build().unwrap_err().to_string();
@@ -418,12 +418,12 @@ fn a_handoff_to_no_agent_is_refused() {
             if whose.contains("own") { known.replace("clerk", "clerk, own") } else { known.to_owned() };
         assert!(unknown.contains(&format!("{whose}: {known}")), "{unknown}");
     }
-    let none = builder().hands_off(["nobody"]).build().unwrap_err().to_string();
+    let none = builder().handoffs(["nobody"]).build().unwrap_err().to_string();
     assert!(none.contains("none is registered"), "{none}");
     let longest = "a".repeat(64 - "transfer_to_".len());
-    assert!(builder().agent(sales(&longest)).hands_off([longest.clone()]).build().is_ok());
+    assert!(builder().agent(sales(&longest)).handoffs([longest.clone()]).build().is_ok());
     let longer = format!("{longest}a");
-    let refused = builder().agent(sales(&longer)).hands_off([longer]).build().unwrap_err().to_string();
+    let refused = builder().agent(sales(&longer)).handoffs([longer]).build().unwrap_err().to_string();
     assert!(refused.contains("transfer_to_"), "{refused}");
 }
 
@@ -518,13 +518,12 @@ async fn agents_of_three_providers_hand_off_to_each_other() {
     let first = OpenAiChatProvider::builder().api_key("k").base_url(openai.base_url());
     let second = AnthropicProvider::builder().api_key("k").base_url(host(&claude)).model("claude-test");
     let third = GeminiProvider::builder().api_key("k").base_url(host(&google));
-    let claude_agent =
-        Agent::new("claude", "Writes.").provider(second.build().unwrap()).hands_off(["gemini"]);
-    let gemini_agent = Agent::new("gemini", "Knows.").provider(third.build().unwrap()).hands_off(["claude"]);
+    let claude_agent = Agent::new("claude", "Writes.").provider(second.build().unwrap()).handoffs(["gemini"]);
+    let gemini_agent = Agent::new("gemini", "Knows.").provider(third.build().unwrap()).handoffs(["claude"]);
     let assistant = Assistant::builder(first.model("gpt-test").build().unwrap())
         .agent(claude_agent)
         .agent(gemini_agent)
-        .hands_off(["claude"])
+        .handoffs(["claude"])
         .build()
         .unwrap();
     let (mut messages, events) = post(&assistant, "c", asked("Facts, with style?")).await;

@@ -28,8 +28,8 @@ fn office(model: &ScriptedProvider, own: u32, billing: u32) -> AssistantBuilder 
     Assistant::builder(model.clone())
         .max_steps(own)
         .tool(tool("look"))
-        .hands_off(["billing"])
-        .agent(agent("billing").tool(refund).max_steps(billing).hands_off(["legal"]))
+        .handoffs(["billing"])
+        .agent(agent("billing").tool(refund).max_steps(billing).handoffs(["legal"]))
         .agent(agent("legal").max_steps(2))
 }
 
@@ -119,7 +119,7 @@ async fn a_question_changes_its_agent_at_most_four_times() {
         }
     });
     let agent = |name: &'static str, to: &'static str| {
-        Agent::new(name, "Helps.").system_prompt(name).tool(refund(Approval::always()).0).hands_off([to])
+        Agent::new(name, "Helps.").system_prompt(name).tool(refund(Approval::always()).0).handoffs([to])
     };
     let assistant = Assistant::builder(model.clone()).agent(agent("a", "b")).agent(agent("b", "a")).build();
     let assistant = assistant.unwrap().agent("a").unwrap();

@@ -73,11 +73,11 @@ impl AssistantBuilder {
     /// A client whose format does not return the server's tool calls, as that of OpenAI's clients, reaches the assistant
     /// again with each post, and so does one whose messages come from a [`history_loader`](Self::history_loader) that leaves
     /// the call out. An agent that is [asked](Self::delegates) cannot hand off.
-    pub fn hands_off<I>(mut self, agents: I) -> Self
+    pub fn handoffs<I>(mut self, agents: I) -> Self
     where
         I: IntoIterator<Item: Into<Text>>,
     {
-        self.config.hands_off.extend(agents.into_iter().map(Into::into));
+        self.config.handoffs.extend(agents.into_iter().map(Into::into));
         self
     }
 
@@ -114,12 +114,12 @@ impl AssistantBuilder {
         let ask = |agent: &_| delegation::tool(agent).timeout(config.limits.run_timeout);
         let hand_off = handoff::tool;
         agent::add_tools(tools, &config.delegates, &agents, ask, "the delegates of the assistant")?;
-        agent::add_tools(tools, &config.hands_off, &agents, hand_off, "the handoffs of the assistant")?;
+        agent::add_tools(tools, &config.handoffs, &agents, hand_off, "the handoffs of the assistant")?;
         for agent in agents.values() {
-            let Agent { name, delegates, hands_off, .. } = &agent.settings;
+            let Agent { name, delegates, handoffs, .. } = &agent.settings;
             let whose = |what| format!("the {what} of the agent {:?}", &**name);
             agent::add_tools(&agent.tools, delegates, &agents, ask, &whose("delegates"))?;
-            agent::add_tools(&agent.tools, hands_off, &agents, hand_off, &whose("handoffs"))?;
+            agent::add_tools(&agent.tools, handoffs, &agents, hand_off, &whose("handoffs"))?;
         }
         check_tree(&config.tree)?;
         let delegates = config.delegates.len()

@@ -112,7 +112,7 @@ impl AssistantBuilder {
     }
 
     /// Sets how many model calls one question may take. They are counted from the last user message or the last
-    /// [handoff](Self::hands_off), across suspensions and resubmissions. Default: 16.
+    /// [handoff](Self::handoffs), across suspensions and resubmissions. Default: 16.
     pub fn max_steps(mut self, steps: u32) -> Self {
         Arc::make_mut(&mut self.config.limits).max_steps = steps;
         self

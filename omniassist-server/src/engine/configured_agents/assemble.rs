@@ -88,7 +88,7 @@ impl Registry {
             agent = agent.internal();
         }
         let names = |named: &[Named]| named.iter().map(|named| named.name.clone()).collect::<Vec<_>>();
-        agent = agent.delegates(names(&blueprint.delegates)).hands_off(names(&blueprint.hands_off));
+        agent = agent.delegates(names(&blueprint.delegates)).handoffs(names(&blueprint.handoffs));
         let refused = |source| AgentConfigError::new(blueprint.at.clone(), Kind::Refused).with_source(source);
         let agent = agent.register(&self.state, &self.limits, self.defer_above).map_err(refused)?;
         for named in &blueprint.tools {
@@ -111,7 +111,7 @@ impl Registry {
         for named in &blueprint.delegates {
             register(agent, tool_of(named, team, code, ask)?, named)?;
         }
-        for named in &blueprint.hands_off {
+        for named in &blueprint.handoffs {
             register(agent, tool_of(named, team, code, self.tools_of_agents.hand_off)?, named)?;
         }
         Ok(())

@@ -93,6 +93,6 @@ fn elsewhere(part: &Part, parts: &[Part], code: &NamedAgents) -> Vec<Named> {
             || code.contains_key(name)
             || parts.iter().any(|part| part.config.id() == &**name)
     };
-    let names = part.agents.iter().flat_map(|agent| agent.delegates.iter().chain(&agent.hands_off));
+    let names = part.agents.iter().flat_map(|agent| agent.delegates.iter().chain(&agent.handoffs));
     names.filter(|named| !is_here(&named.name)).cloned().collect()
 }

@@ -75,8 +75,8 @@ async fn what_does_not_fit_is_named_by_its_path() {
             "no agent \"count\"",
         ),
         (
-            short(&json!({ "handsOff": ["clerk", "nobody"] })),
-            "handsOff[1]",
+            short(&json!({ "handoffs": ["clerk", "nobody"] })),
+            "handoffs[1]",
             "no agent \"nobody\"; there are: clerk",
         ),
         (short(&json!({ "ref": "clerk" })), "ref", "no meaning"),
@@ -87,7 +87,7 @@ async fn what_does_not_fit_is_named_by_its_path() {
             short(&json!({ "promt": "You sell." })),
             "promt",
             "no meaning here; there are: id, version, name, description, internal, prompt, model, provider, maxSteps, budget, \
-             tools, delegates, handsOff",
+             tools, delegates, handoffs",
         ),
         (short(&json!({ "maxSteps": 0 })), "maxSteps", "nonzero"),
         (short(&json!({ "maxSteps": -1 })), "maxSteps", "invalid value"),

@@ -20,7 +20,7 @@ fn desk() -> Value {
         "id": "desk", "description": "Is the first contact.",
         "nodes": [
             { "id": "1", "type": "agent", "data": { "name": "billing", "description": "Knows invoices.", "prompt": "You bill." } },
-            { "id": "desk", "type": "agent", "data": { "prompt": "You greet.", "handsOff": ["clerk"] } },
+            { "id": "desk", "type": "agent", "data": { "prompt": "You greet.", "handoffs": ["clerk"] } },
             { "id": "3", "type": "tool", "data": { "name": "count" } },
             { "id": "4", "type": "agent", "data": { "ref": "legal" } },
         ],
