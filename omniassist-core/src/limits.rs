@@ -42,7 +42,7 @@ pub struct Limits {
     pub max_context_messages: usize,
     /// Estimated memory of all JSON values of a request body that are parsed (metadata, context data, tool schemas).
     /// Default 32 MiB; more is answered 400.
-    pub max_tree_bytes: usize,
+    pub max_json_memory_bytes: usize,
     /// Fields of a request body that its format does not define. Default 64; one more is answered 400.
     pub max_extra_fields: usize,
     /// Bytes of an id that a client chose (chat, message, tool call). Default 256.
@@ -157,7 +157,7 @@ impl Default for Limits {
             max_parts: 1_024,
             max_conversation_parts: 65_536,
             max_context_messages: 1_000,
-            max_tree_bytes: 32 * MIB,
+            max_json_memory_bytes: 32 * MIB,
             max_extra_fields: 64,
             max_id_bytes: 256,
             max_declared_tools: 64,

@@ -98,10 +98,10 @@ fn parsed_values_of_one_body_share_a_budget() {
     };
     let mut limits = Limits::default();
     // `[0]` is a vector with room for four values.
-    limits.max_tree_bytes = 3 * 4 * size_of::<serde_json::Value>();
+    limits.max_json_memory_bytes = 3 * 4 * size_of::<serde_json::Value>();
     read_request(body(3, "[0]"), &limits).unwrap();
     let error = read_request(body(4, "[0]"), &limits).unwrap_err();
-    assert_eq!(error.limit().unwrap().0, "max_tree_bytes");
+    assert_eq!(error.limit().unwrap().0, "max_json_memory_bytes");
     assert_eq!(error.path(), Some("messages[3].metadata"));
 
     // Small maps with 8 MiB of text would take more than 500 MiB.
@@ -109,7 +109,7 @@ fn parsed_values_of_one_body_share_a_budget() {
     let fields = (0..1 << 19).map(|n| format!(r#""{n:x}":{{}}"#)).collect::<Vec<_>>();
     for many in [maps, format!("{{{}}}", fields.join(","))] {
         let error = read_request(body(1, &many), &Limits::default()).unwrap_err();
-        assert_eq!(error.limit().unwrap().0, "max_tree_bytes");
+        assert_eq!(error.limit().unwrap().0, "max_json_memory_bytes");
     }
     // An ordinary conversation with seals, item ids and times is far below the limit.
     let ordinary =

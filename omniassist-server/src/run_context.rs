@@ -319,11 +319,11 @@ impl RunContext {
     /// Returns the additional fields of the request's body, by name, such as those that a page adds with the `body` option
     /// of `useChat`. Do not trust them. The model does not see them.
     #[must_use]
-    pub fn extra(&self) -> &BTreeMap<Text, JsonText> {
+    pub fn body_fields(&self) -> &BTreeMap<Text, JsonText> {
         &self.inner.extra
     }
 
-    /// Returns one of the [additional fields](Self::extra) of the request's body.
+    /// Returns one of the [additional fields](Self::body_fields) of the request's body.
     #[must_use]
     pub fn body_field(&self, name: &str) -> Option<&JsonText> {
         self.inner.extra.get(name)

@@ -389,7 +389,7 @@ async fn additional_body_fields_reach_the_host() {
     let seen_by_prompt = Arc::clone(&seen);
     let assistant = Assistant::builder(model)
         .system_prompt(move |run: &RunContext| {
-            let fields = run.extra().keys().map(ToString::to_string).collect::<Vec<_>>();
+            let fields = run.body_fields().keys().map(ToString::to_string).collect::<Vec<_>>();
             let session = run.body_field("sessionId").map(|session| session.as_str().to_owned());
             seen_by_prompt.lock().unwrap().push((fields, session));
             "You help."

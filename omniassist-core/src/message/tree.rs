@@ -22,7 +22,7 @@ pub(crate) struct TreeBudget {
 
 impl TreeBudget {
     pub(crate) fn new(limits: &Limits) -> Self {
-        let (limit, max_parts) = (limits.max_tree_bytes, limits.max_conversation_parts);
+        let (limit, max_parts) = (limits.max_json_memory_bytes, limits.max_conversation_parts);
         Self { limit, left: Cell::new(limit), max_parts, parts: Cell::new(0) }
     }
 
@@ -80,7 +80,7 @@ pub(crate) fn tree(raw: Raw<'_>, key: &str, budget: &TreeBudget) -> Result<Value
     match found {
         Ok(value) => Ok(value),
         Err(_) if budget.left.get() == 0 => {
-            Err(Error::limit_exceeded("max_tree_bytes", budget.limit, key.to_owned()))
+            Err(Error::limit_exceeded("max_json_memory_bytes", budget.limit, key.to_owned()))
         }
         Err(_) => {
             let expected = "JSON with distinct keys, whole characters and at most 127 levels";

@@ -34,7 +34,7 @@ pub(super) fn begin(
     request.abilities = asked.abilities;
     // The tool finds what it finds in a call of the model.
     request.context = parent.client_context().to_vec();
-    (request.forwarded, request.extra) = (parent.forwarded().cloned(), parent.extra().clone());
+    (request.forwarded, request.extra) = (parent.forwarded().cloned(), parent.body_fields().clone());
     let script = match asked.suspended {
         Some(_) => Script::after_call(),
         None => Script::call(asked.asked_by.clone(), name, call.arguments.clone()),

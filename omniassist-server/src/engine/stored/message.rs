@@ -76,6 +76,6 @@ fn unlimited() -> Limits {
     let mut limits = Limits::default();
     limits.max_json_depth = 127;
     (limits.max_parts, limits.max_conversation_parts) = (usize::MAX, usize::MAX);
-    (limits.max_tree_bytes, limits.max_id_bytes) = (usize::MAX, usize::MAX);
+    (limits.max_json_memory_bytes, limits.max_id_bytes) = (usize::MAX, usize::MAX);
     limits
 }
