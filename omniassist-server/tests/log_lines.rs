@@ -142,3 +142,22 @@ async fn the_log_names_what_instances_with_the_same_keys_do_not_share() {
     let guarded = logged(builder().replay_guard(InMemoryReplayGuard::new()));
     assert_eq!(guarded, "");
 }
+
+#[tokio::test]
+async fn the_log_says_once_that_chats_of_anonymous_users_are_not_stored() {
+    let (log, _guard) = Log::install();
+    let model = ScriptedProvider::new().turn(text("Hi")).turn(text("Hi")).turn(text("Hi"));
+    let builder = Assistant::builder(model).store(MemoryStore::new()).allow_anonymous();
+    let service = AssistantService::new(builder.build().unwrap());
+    for (user, expected) in
+        [(Principal::new("ada"), 0), (Principal::anonymous(), 1), (Principal::anonymous(), 1)]
+    {
+        let body = json!({"id": "c", "messages": [{"id": "m1", "role": "user", "content": "Hi"}]});
+        let mut request = Request::post("/").header(header::CONTENT_TYPE, "application/json");
+        request.extensions_mut().unwrap().insert(user);
+        let request = request.body(Full::<bytes::Bytes>::from(body.to_string())).unwrap();
+        service.handle(request).await.into_body().collect().await.unwrap();
+        let text = String::from_utf8(log.text.lock().unwrap().clone()).unwrap();
+        assert_eq!(text.matches("of an anonymous user is not stored").count(), expected, "{text}");
+    }
+}

@@ -22,7 +22,7 @@ pub(super) fn report_local_state(has_store: bool) {
 pub(super) fn process_keys() -> Result<SealKeys> {
     tracing::warn!(
         "no seal keys are set: seals of this process cannot be verified by another instance or after a restart; \
-         set keys with `AssistantBuilder::seal_keys`"
+         set keys with `AssistantBuilder::seal_keys`, or the environment variable that `seal_keys_from_env` reads"
     );
     SealKeys::random().map_err(|error| Error::configuration("no seal key could be made").with_source(error))
 }

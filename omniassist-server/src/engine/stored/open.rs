@@ -63,9 +63,11 @@ impl Assistant {
     /// the store is not available.
     pub(crate) async fn open(&self, request: RunRequest, extensions: Extensions) -> Result<Opened, Error> {
         let principal = extensions.get::<Principal>().cloned().unwrap_or_default();
-        let (Some(stores), Some(chat), Some(scope)) =
-            (self.stores(), request.chat_id.clone(), Scope::of(&principal))
-        else {
+        let (Some(stores), Some(chat)) = (self.stores(), request.chat_id.clone()) else {
+            return self.try_run(request, extensions).await.map(Opened::Run);
+        };
+        let Some(scope) = Scope::of(&principal) else {
+            stores.report_anonymous();
             return self.try_run(request, extensions).await.map(Opened::Run);
         };
         let opened = match self.when_busy(&extensions) {

@@ -63,6 +63,8 @@ pub(crate) struct Stores {
     pub(super) lease: OnceCell<()>,
     /// Completed when the sweeps have begun.
     pub(super) sweeps: Once,
+    /// Completed when the log says that chats of anonymous users are not stored.
+    anonymous: Once,
     /// Cancelled when this process lets go of its runs.
     pub(super) released: CancellationToken,
     flusher: OnceLock<Flusher>,
@@ -173,6 +175,7 @@ impl Stores {
             runtime: OnceLock::new(),
             lease: OnceCell::new(),
             sweeps: Once::new(),
+            anonymous: Once::new(),
             released: CancellationToken::new(),
             flusher: OnceLock::new(),
             live: Mutex::default(),
@@ -188,6 +191,16 @@ impl Stores {
             takeovers: Arc::new(Semaphore::new(ROOM)),
             started: Instant::now(),
         }
+    }
+
+    /// Logs once that chats of anonymous users are not stored.
+    pub(super) fn report_anonymous(&self) {
+        self.anonymous.call_once(|| {
+            tracing::info!(
+                "the chat of an anonymous user is not stored, and others will not be: a stored chat needs a named \
+                 `Principal`, from a middleware or from `AssistantBuilder::authenticate`"
+            );
+        });
     }
 
     pub(super) fn flusher(&self) -> &Flusher {
