@@ -45,7 +45,7 @@ impl Prices {
         Self::default()
     }
 
-    /// Sets the price of a model. It replaces an earlier price of the same name.
+    /// Sets the price of a model, in place of an earlier one of the same name. Default: a model has no price.
     pub fn model(mut self, name: impl Into<String>, price: Price) -> Self {
         self.models.insert(name.into(), price);
         self
@@ -115,14 +115,14 @@ impl Price {
         Self { input: amount(input), cached_input: None, cache_write: None, output: amount(output) }
     }
 
-    /// Sets the price of a million input tokens that were read from a cache.
+    /// Sets the price of a million input tokens that were read from a cache. Default: that of other input.
     pub fn cached_input(mut self, price: f64) -> Self {
         self.cached_input = Some(amount(price));
         self
     }
 
-    /// Sets the price of a million input tokens that were written to a cache. Anthropic charges a quarter more for them
-    /// than for other input, if the cache lives for five minutes.
+    /// Sets the price of a million input tokens that were written to a cache. Default: that of other input. Anthropic
+    /// charges a quarter more, if the cache lives for five minutes.
     pub fn cache_write(mut self, price: f64) -> Self {
         self.cache_write = Some(amount(price));
         self

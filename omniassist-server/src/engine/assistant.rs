@@ -34,8 +34,8 @@ use crate::{Principal, RunContext, audit, one_line, sync};
 /// An assistant: a model, its tools and its settings. A clone is another handle to the same assistant.
 ///
 /// Runs in progress, used approvals, rates and token budgets are kept in this process, unless the builder got shared
-/// implementations for them. With several instances, send the requests of a chat to the same one: another instance
-/// cannot stop its run, detect a repeated post, or limit the rate of its user.
+/// implementations for them. With several instances and no shared [store](super::AssistantBuilder::store), send the
+/// requests of a chat to the same one: another instance cannot stop its run or detect a repeated post.
 ///
 /// ```
 /// use omniassist_server::core::RunRequest;

@@ -125,7 +125,7 @@ impl AssistantBuilder {
         self
     }
 
-    /// Replaces the provider.
+    /// Replaces the provider. Default: that of [`Assistant::builder`].
     pub fn provider(mut self, provider: impl LlmProvider) -> Self {
         self.provider = Arc::new(provider);
         self
@@ -157,8 +157,8 @@ impl AssistantBuilder {
     /// Sets the [seal keys](Self::seal_keys) from an environment variable.
     ///
     /// The value is `NAME:SECRET`, or several separated by commas with the current key first, as in
-    /// `2026-11:$(openssl rand -hex 32)`; see [`SealKeys::parse`]. An unset or empty variable means no keys. If the
-    /// value is not valid, [`build`](Self::build) fails.
+    /// `2026-11:$(openssl rand -hex 32)`; see [`SealKeys::parse`]. If the value is not valid, [`build`](Self::build)
+    /// fails. Default: as for `seal_keys`, also if the variable is unset or empty.
     pub fn seal_keys_from_env(mut self, variable: &str) -> Self {
         self.seal_keys = SealKeys::from_env(variable).map_err(|error| {
             Error::configuration(format!("seal keys in {variable}: {error}")).with_source(error)
