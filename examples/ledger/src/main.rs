@@ -7,6 +7,12 @@
 //! | `LEDGER_APPROVAL_SECONDS` | seconds in which an approval or a form can be answered | 900 |
 //! | `LEDGER_TRUSTING` | `yes`: accepts the history of clients without a check, for comparison only | no |
 //! | `PORT` | the port on 127.0.0.1 | 3000 |
+//!
+//! ```sh
+//! curl -N http://127.0.0.1:3000/assistant -H 'x-user: ann' -H 'content-type: application/json' \
+//!   -d '{"id":"c1","messages":[{"id":"m1","role":"user","content":"Move 5000 cents from savings to travel."}]}'
+//! curl http://127.0.0.1:3000/journal # the tools that ran
+//! ```
 
 use std::error::Error;
 use std::io::{self, Write};

@@ -4,6 +4,11 @@
 //! The library only opens `tracing` spans; [`telemetry`] is the code that a host adds. `OTEL_EXPORTER_OTLP_ENDPOINT` is
 //! the URL of the collector (default `http://localhost:4318`), and `OTEL_SERVICE_NAME` the name of the service. With
 //! `OPENAI_API_KEY` the model is OpenAI's. Without it, a scripted model answers without a network.
+//!
+//! ```sh
+//! curl -N http://127.0.0.1:3000/assistant -H 'content-type: application/json' \
+//!   -d '{"messages":[{"id":"m1","role":"user","content":"Where is order 1001?"}]}'
+//! ```
 
 mod app;
 mod telemetry;

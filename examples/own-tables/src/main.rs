@@ -1,6 +1,13 @@
 //! An assistant whose conversations are in the tables of a help desk. Its runs are in a file of their own.
 //!
-//! Run `OPENAI_API_KEY=… cargo run -p own-tables`, and post messages with the header `x-customer: ann`.
+//! Run `OPENAI_API_KEY=… cargo run -p own-tables`, and then:
+//!
+//! ```sh
+//! curl -N http://127.0.0.1:3000/assistant -H 'x-customer: ann' -H 'content-type: application/json' \
+//!   -d '{"id":"c1","messages":[{"id":"m1","role":"user","content":"My printer does not print."}]}'
+//! curl http://127.0.0.1:3000/assistant/threads -H 'x-customer: ann'
+//! sqlite3 target/desk.db 'select id, cast(body as text) from note'
+//! ```
 
 use std::error::Error;
 use std::io::{self, Write};

@@ -1,27 +1,11 @@
-//! The assistant and its model.
+//! The assistant of the shop.
 
-use omniassist_axum::{Assistant, LlmProvider, OpenAiProvider};
+use omniassist_axum::{Assistant, LlmProvider};
 
 use crate::{components, tools};
 
 const SYSTEM_PROMPT: &str =
     "You help in a small tea shop. The cart is on the user's page; change it with your tools.";
-
-/// Returns the model of the environment.
-///
-/// # Errors
-///
-/// Fails if the environment has no valid settings for a provider.
-pub fn model() -> omniassist_axum::Result<OpenAiProvider> {
-    let mut provider = OpenAiProvider::builder().api_key(std::env::var("OPENAI_API_KEY").unwrap_or_default());
-    if let Ok(url) = std::env::var("OPENAI_BASE_URL") {
-        provider = provider.base_url(url);
-    }
-    if let Ok(model) = std::env::var("OMNIASSIST_MODEL") {
-        provider = provider.model(model);
-    }
-    provider.build()
-}
 
 /// Builds the assistant of the shop. The posted state holds the cart; the server keeps nothing.
 ///

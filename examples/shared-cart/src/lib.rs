@@ -10,4 +10,4 @@ mod components;
 mod tests;
 mod tools;
 
-pub use app::{assistant, model};
+pub use app::assistant;

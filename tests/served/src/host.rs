@@ -122,7 +122,7 @@ fn runtime_host() -> Result<Host, AnyError> {
 }
 
 fn shop() -> Result<Host, AnyError> {
-    let mounted = Mounted::Root(shared_cart::assistant(shared_cart::model()?)?);
+    let mounted = Mounted::Root(shared_cart::assistant(OpenAiProvider::from_env()?)?);
     Ok(Host { mounted, own: Router::new(), front: Front::Nothing, port: port()?, drain: Duration::ZERO })
 }
 
