@@ -15,7 +15,7 @@
 //! }
 //!
 //! let assistant = Assistant::builder(ScriptedProvider::new())
-//!     .openai_endpoint(OpenAiEndpoint::new().model("shop").honour(ClientSetting::MaxTokens))
+//!     .openai_endpoint(OpenAiEndpoint::new().model("shop").allow(ClientSetting::MaxTokens))
 //!     .object(ObjectEndpoint::new::<Invoice>("invoice", "Read the invoice in the input."))
 //!     .build()?;
 //! # Ok::<(), omniassist_server::Error>(())

@@ -24,14 +24,14 @@ pub enum ClientSetting {
 ///
 /// A client cannot change the provider's address, headers or model. These fields of its request change the options of
 /// the model: `tools`, `tool_choice`, `parallel_tool_calls` and `response_format`, without which the client could not
-/// read the answer, and those that are listed with [`honour`](Self::honour). All others (`seed`, `stop`, `logit_bias`,
+/// read the answer, and those that are listed with [`allow`](Self::allow). All others (`seed`, `stop`, `logit_bias`,
 /// `service_tier`, …) are ignored.
 #[derive(Debug, Clone)]
 #[must_use = "settings do nothing until they are given to a builder"]
 pub struct OpenAiEndpoint {
     pub(crate) model: Text,
     any_model: bool,
-    honoured: Vec<ClientSetting>,
+    allowed: Vec<ClientSetting>,
     pub(crate) reasoning: bool,
     pub(crate) server_tools: bool,
 }
@@ -48,7 +48,7 @@ impl OpenAiEndpoint {
         Self {
             model: Text::from_static("omniassist"),
             any_model: false,
-            honoured: Vec::new(),
+            allowed: Vec::new(),
             reasoning: false,
             server_tools: false,
         }
@@ -70,8 +70,8 @@ impl OpenAiEndpoint {
 
     /// Lets clients set this option. Default: none, because client libraries send values that no user chose, and a model
     /// that does not support one refuses the whole request.
-    pub fn honour(mut self, setting: ClientSetting) -> Self {
-        self.honoured.push(setting);
+    pub fn allow(mut self, setting: ClientSetting) -> Self {
+        self.allowed.push(setting);
         self
     }
 
@@ -102,13 +102,13 @@ impl OpenAiEndpoint {
 
     /// Returns the options of the model for a client; `None` if the client changes nothing.
     pub(crate) fn options(&self, own: &ModelOptions, asked: ClientSettings) -> Option<Arc<ModelOptions>> {
-        let honours = |setting| self.honoured.contains(&setting);
-        let tokens = asked.max_tokens.filter(|_| honours(ClientSetting::MaxTokens));
+        let allows = |setting| self.allowed.contains(&setting);
+        let tokens = asked.max_tokens.filter(|_| allows(ClientSetting::MaxTokens));
         let tokens = tokens.map(|tokens| own.max_output_tokens.map_or(tokens, |own| own.min(tokens)));
-        let effort = asked.reasoning_effort.filter(|_| honours(ClientSetting::ReasoningEffort));
+        let effort = asked.reasoning_effort.filter(|_| allows(ClientSetting::ReasoningEffort));
         let mut options = own.clone();
-        replace(&mut options.temperature, asked.temperature.filter(|_| honours(ClientSetting::Temperature)));
-        replace(&mut options.top_p, asked.top_p.filter(|_| honours(ClientSetting::TopP)));
+        replace(&mut options.temperature, asked.temperature.filter(|_| allows(ClientSetting::Temperature)));
+        replace(&mut options.top_p, asked.top_p.filter(|_| allows(ClientSetting::TopP)));
         replace(&mut options.max_output_tokens, tokens);
         replace(&mut options.reasoning_effort, effort);
         replace(&mut options.parallel_tool_calls, asked.parallel_tool_calls);

@@ -47,7 +47,7 @@ async fn settings_are_ignored_unless_the_host_allows_them() {
 #[tokio::test]
 async fn only_allowed_settings_apply() {
     for setting in ALL {
-        let options = asked(OpenAiEndpoint::new().honour(setting), own(), &everything()).await;
+        let options = asked(OpenAiEndpoint::new().allow(setting), own(), &everything()).await;
         let mut expected = own();
         match setting {
             ClientSetting::Temperature => expected.temperature = Some(0.75),
@@ -58,13 +58,13 @@ async fn only_allowed_settings_apply() {
         }
         assert_eq!(options, expected, "{setting:?}");
     }
-    let all = ALL.into_iter().fold(OpenAiEndpoint::new(), OpenAiEndpoint::honour);
+    let all = ALL.into_iter().fold(OpenAiEndpoint::new(), OpenAiEndpoint::allow);
     assert_eq!(asked(all, own(), &asking(json!({}))).await, own(), "an absent setting must change nothing");
 }
 
 #[tokio::test]
 async fn a_token_cap_can_only_be_lowered() {
-    let endpoint = || OpenAiEndpoint::new().honour(ClientSetting::MaxTokens);
+    let endpoint = || OpenAiEndpoint::new().allow(ClientSetting::MaxTokens);
     for (sent, holds) in [(99, 99), (100, 100), (101, 100)] {
         let options = asked(endpoint(), own(), &asking(json!({"max_tokens": sent}))).await;
         assert_eq!(options.max_output_tokens, Some(holds));
