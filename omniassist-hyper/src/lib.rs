@@ -169,11 +169,7 @@
 //! use tokio::net::TcpListener;
 //! use tokio_io_timeout::TimeoutStream;
 //!
-//! async fn serve(
-//!     listener: TcpListener,
-//!     assistant: Assistant,
-//!     stopped: impl Future<Output = ()>,
-//! ) -> std::io::Result<()> {
+//! async fn serve(listener: TcpListener, assistant: Assistant, stopped: impl Future<Output = ()>) {
 //!     let timeout = Duration::from_secs(30);
 //!     let mut server = auto::Builder::new(TokioExecutor::new()).http1_only();
 //!     server.http1().timer(TokioTimer::new()).header_read_timeout(timeout).max_buf_size(32 * 1024);
@@ -181,12 +177,17 @@
 //!     let graceful = GracefulShutdown::new();
 //!     let mut stopped = pin!(stopped);
 //!     loop {
-//!         let (socket, peer) = tokio::select! {
-//!             accepted = listener.accept() => accepted?,
+//!         let accepted = tokio::select! {
+//!             accepted = listener.accept() => accepted,
 //!             () = &mut stopped => break,
 //!         };
+//!         let Ok((socket, peer)) = accepted else {
+//!             // For example, the process has no file descriptors left.
+//!             tokio::time::sleep(Duration::from_secs(1)).await;
+//!             continue;
+//!         };
 //!         // Otherwise a token waits until the client has acknowledged the previous one.
-//!         socket.set_nodelay(true)?;
+//!         let _ = socket.set_nodelay(true);
 //!         let mut socket = TimeoutStream::new(socket);
 //!         socket.set_write_timeout(Some(timeout));
 //!         let app = app.clone().peer(peer);
@@ -209,7 +210,6 @@
 //!     }
 //!     // Tools of runs that ended early may still be winding up.
 //!     assistant.shutdown().await;
-//!     Ok(())
 //! }
 //! ```
 //!

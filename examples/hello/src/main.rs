@@ -65,7 +65,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let mut listener = TcpListener::bind("127.0.0.1:3000").await?;
     loop {
         let (socket, peer) = Listener::accept(&mut listener).await;
-        socket.set_nodelay(true)?; // sends each token at once
+        let _ = socket.set_nodelay(true); // sends each token at once
         let app = app.clone().layer(Extension(ConnectInfo(peer)));
         let service = TowerToHyperService::new(app);
         let connection = http.serve_connection(TokioIo::new(socket), service).with_upgrades();
