@@ -38,6 +38,8 @@ pub(crate) async fn logged(work: impl Future<Output = ()>) -> String {
         .with_ansi(false)
         .with_max_level(tracing::Level::INFO)
         .finish();
+    // The second subscriber prevents `tracing` from caching the enabled call sites.
+    std::mem::forget(tracing::Dispatch::new(tracing_subscriber::registry()));
     // The runtime of the test has one thread, so this subscriber also records the tool's task.
     let _guard = tracing::subscriber::set_default(subscriber);
     work.await;
