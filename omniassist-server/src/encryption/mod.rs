@@ -9,7 +9,7 @@
 //! use omniassist_server::store::MemoryStore;
 //! # use omniassist_server::testing::ScriptedProvider;
 //!
-//! // `EncryptionKeys::from_env("ASSISTANT_KEYS")?` reads them from the environment.
+//! // `EncryptionKeys::from_env("ASSISTANT_KEYS")?` reads them from the environment, and is `None` without the variable.
 //! let keys = EncryptionKeys::new("2026-11", "at least thirty-two bytes of randomness")?;
 //! let store = Encrypted::new(MemoryStore::new(), keys);
 //! let assistant = Assistant::builder(ScriptedProvider::new()).store(store).build()?;
