@@ -1,4 +1,6 @@
+use std::cmp::Reverse;
 use std::collections::HashMap;
+use std::ops::Range;
 use std::sync::Arc;
 
 use super::detector::{At, Candidate, Detector, Match};
@@ -10,7 +12,7 @@ use crate::secret::REDACTED;
 /// Replaces given words and phrases, such as code names or competitors, or ends the run at one.
 ///
 /// Case is ignored. A word matches if no letter or digit is adjacent to it. Text between the words of a phrase must be
-/// the same, but any white space counts as a space.
+/// the same, but any white space counts as a space. If several begin at one place, the longest counts.
 ///
 /// ```
 /// use omniassist_core::filter::WordList;
@@ -57,7 +59,8 @@ impl_action!(WordList);
 
 impl OutputFilter for WordList {
     fn begin(&self, _kind: TextKind) -> Option<Box<dyn TextFilter>> {
-        let words = Words { list: Arc::clone(&self.words), cursors: Vec::new(), in_word: false };
+        let list = Arc::clone(&self.words);
+        let words = Words { list, cursors: Vec::new(), found: None, in_word: false };
         Some(Box::new(Scan::new(vec![Box::new(words)], self.action.clone())))
     }
 }
@@ -67,6 +70,8 @@ impl OutputFilter for WordList {
 pub(super) struct Words {
     list: Arc<List>,
     cursors: Vec<Cursor>,
+    /// The word that matches, while a longer one may.
+    found: Option<Range<usize>>,
     /// `true` after a letter or a digit.
     in_word: bool,
 }
@@ -85,10 +90,8 @@ struct Cursor {
 impl Detector for Words {
     fn step(&mut self, next: At) -> Option<Match> {
         let is_word = next.char.is_alphanumeric();
-        if (!is_word || self.list.anywhere)
-            && let Some(found) = self.end()
-        {
-            return Some(found);
+        if !is_word {
+            self.take_complete();
         }
         let begins = !std::mem::replace(&mut self.in_word, is_word) || !is_word || self.list.anywhere;
         let first = folded(next.char).next().filter(|_| begins);
@@ -101,24 +104,42 @@ impl Detector for Words {
             half: None,
         }));
         self.cursors.retain_mut(|cursor| cursor.step(next));
-        if self.list.anywhere { self.end() } else { None }
+        if self.list.anywhere {
+            self.take_complete();
+        }
+        let cursors = &self.cursors;
+        self.found.take_if(|found| cursors.iter().all(|cursor| cursor.start > found.start)).map(matched)
     }
 
     fn end(&mut self) -> Option<Match> {
-        let complete = self.cursors.iter().filter(|cursor| cursor.read == cursor.word.len());
-        let found = complete.min_by_key(|cursor| (cursor.start, std::cmp::Reverse(cursor.end)))?;
-        Some(Match { range: found.start..found.end, goes_on: |_| false })
+        self.take_complete();
+        self.found.take().map(matched)
     }
 
     fn candidate(&self) -> Option<Candidate> {
-        let start = self.cursors.iter().map(|cursor| cursor.start).min()?;
-        Some(Candidate { start, harmless: self.cursors.iter().filter_map(|cursor| cursor.half).min() })
+        let found = self.found.as_ref().map(|found| found.start);
+        let start = self.cursors.iter().map(|cursor| cursor.start).chain(found).min()?;
+        let harmless = self.cursors.iter().filter_map(|cursor| cursor.half).chain(found).min();
+        Some(Candidate { start, harmless })
     }
 
     fn reset(&mut self) {
         self.cursors.clear();
-        self.in_word = true;
+        (self.found, self.in_word) = (None, true);
     }
+}
+
+impl Words {
+    /// Takes the words that are complete. The first one counts, and of several the longest.
+    fn take_complete(&mut self) {
+        let complete = self.cursors.extract_if(.., |cursor| cursor.read == cursor.word.len());
+        let complete = complete.map(|cursor| cursor.start..cursor.end).chain(self.found.take());
+        self.found = complete.min_by_key(|found| (found.start, Reverse(found.end)));
+    }
+}
+
+fn matched(range: Range<usize>) -> Match {
+    Match { range, goes_on: |_| false }
 }
 
 impl Cursor {

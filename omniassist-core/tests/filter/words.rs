@@ -35,6 +35,22 @@ fn words_can_match_within_other_words() {
 }
 
 #[test]
+fn the_longest_of_several_words_at_one_place_matches() {
+    let list =
+        || WordList::new(["Falcon", "Falcon Heavy", "Falcon Heavy Two", "Heavier Things"]).replacement("***");
+    let text = "Falcon, Falcon Heavy and falcon heavy two; Falcon heavier things, Falcon Heavyweight, Falcon Heavy T";
+    let expected = "***, *** and ***; *** ***, *** Heavyweight, *** T";
+    assert_eq!(filtered(list(), [text], false), expected);
+    assert_eq!(filtered(list(), characters(text), false), expected);
+    let list = || WordList::new(["东京", "东京都"]).anywhere(true).replacement("");
+    assert_eq!(filtered(list(), ["在东京都和东京"], false), "在和");
+    assert_eq!(filtered(list(), characters("在东京都和东京"), false), "在和");
+    // A pause shows no part of a word that matches, and no text after it is lost.
+    let list = || WordList::new(["blue", "blue bird"]);
+    assert_eq!(filtered(list(), ["a blue ", "sky"], true), "a [redacted]sky");
+}
+
+#[test]
 fn a_pause_within_a_word_shows_at_most_its_first_half() {
     for at in 1.."bluebird".len() {
         let shown = filtered(names(), ["blue bluebird"[..5 + at].as_ref(), &"bluebird"[at..], " ok"], true);
