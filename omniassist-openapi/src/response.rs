@@ -28,13 +28,15 @@ pub(crate) fn read(
 ) -> Result<JsonText, ToolError> {
     let status = response.status();
     let read = String::from_utf8_lossy(response.body());
+    // Some servers begin a text with a byte order mark.
+    let read = read.strip_prefix('\u{feff}').unwrap_or(&read);
     if status.is_redirection() {
         return Err(ToolError::new(format!(
             "The server answered {status}, a redirect, which is not followed."
         )));
     }
     if !status.is_success() {
-        let body = cut(shown(&read, secrets, response).trim(), MAX_ERROR_BYTES);
+        let body = cut(shown(read, secrets, response).trim(), MAX_ERROR_BYTES);
         let separator = if body.is_empty() { "" } else { ": " };
         return Err(ToolError::new(format!("The server answered {status}{separator}{body}")));
     }
@@ -51,14 +53,14 @@ pub(crate) fn read(
                 "The server's answer is longer than {most} bytes. Ask for less, such as a smaller page."
             )));
         }
-        return json(&read, secrets, selector);
+        return json(read, secrets, selector);
     }
     if std::str::from_utf8(response.body()).is_err_and(|error| error.error_len().is_some()) {
         let media_type = if media_type.is_empty() { "unknown" } else { &media_type };
         let text = format!("The server answered with {most} bytes of the type {media_type}.");
         return Ok(JsonText::from_str_value(&text));
     }
-    let mut text = shown(&read, secrets, response);
+    let mut text = shown(read, secrets, response);
     if response.is_cut() {
         text.push_str(&format!("… [cut off: the answer is longer than {most} bytes]"));
     }

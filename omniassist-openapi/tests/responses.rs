@@ -23,6 +23,7 @@ async fn json_is_json_and_all_else_is_text() {
     for (reply, expected) in [
         (json_reply(&value), value.clone()),
         (reply(201, "application/hal+json; charset=utf-8", value.to_string()), value.clone()),
+        (reply(200, "application/json", format!("\u{feff}{value}")), value.clone()),
         (reply(200, "text/plain", "plain"), json!("plain")),
         (reply(200, "application/xml", "<a/>"), json!("<a/>")),
         (reply(200, "text/plain", "{\"a\":1}"), json!("{\"a\":1}")),
