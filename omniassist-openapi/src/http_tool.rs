@@ -146,7 +146,8 @@ impl HttpTool {
     }
 
     /// Sets the part of a JSON response that the model reads: a JSON pointer in which `*` stands for every item, and whose
-    /// last step can be a list of fields, as in `/items/*/{id,name}`. Default: the whole response.
+    /// last step can be a list of fields, as in `/items/*/{id,name}`. A response of another type is read as JSON too, and is an
+    /// error if it is none. Default: the whole response.
     pub fn select(mut self, selector: impl Into<String>) -> Self {
         self.select = Some(selector.into());
         self

@@ -47,7 +47,9 @@ pub(crate) fn read(
     let stated =
         response.headers().get(CONTENT_TYPE).and_then(|stated| stated.to_str().ok()).unwrap_or_default();
     let media_type = stated.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
-    if media_type == "application/json" || media_type.ends_with("+json") {
+    let is_json = media_type == "application/json" || media_type.ends_with("+json");
+    // The model must not read the rest of a response whose type is stated wrongly.
+    if is_json || selector.is_some() {
         if response.is_cut() {
             return Err(ToolError::new(format!(
                 "The server's answer is longer than {most} bytes. Ask for less, such as a smaller page."

@@ -81,6 +81,13 @@ async fn a_selector_leaves_out_the_rest() {
     let digits = r#"{"items":[{"id":98765432109876543210987,"name":1.10}],"id":0}"#;
     server.reply(reply(200, "application/json", digits));
     assert_eq!(output(&one, &json!({})).await, r#"[{"id":98765432109876543210987,"name":1.10}]"#);
+    // The type of the response does not let the rest pass.
+    for media_type in ["text/plain", "text/json", "application/octet-stream"] {
+        server.reply(reply(200, media_type, items.to_string()));
+        assert_eq!(call(&one, &json!({})).await.unwrap(), json!([{ "id": 1, "name": "a" }, { "id": 2 }]));
+    }
+    server.reply(reply(200, "text/html", "<p>secret</p>"));
+    assert_eq!(failed(&one, &json!({})).await, "The server's answer is not valid JSON.");
     for (pattern, selector, reason) in [("gone*", "/a", "no operation"), ("read", "a", "does not begin")] {
         let error = server.open(&read()).select(pattern, selector).tools().unwrap_err();
         assert!(error.is_configuration() && error.to_string().contains(reason), "{error}");
