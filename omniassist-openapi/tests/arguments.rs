@@ -138,6 +138,25 @@ async fn files_of_a_form_are_found_behind_references_and_by_media_types() {
 }
 
 #[tokio::test]
+async fn fields_beside_the_reference_of_a_body_are_sent_in_3_1_only() {
+    let server = Server::start().await;
+    let beside = json!({ "$ref": "#/components/schemas/Own", "required": ["b"], "properties": { "b": { "type": "string" } } });
+    let open = |version: &str, schema: &Value| {
+        let mut document = with_body(&json!({ "application/json": { "schema": schema } }), true);
+        document["openapi"] = version.into();
+        document["components"] = json!({ "schemas": { "Own": { "type": "object", "properties": { "a": { "type": "integer" } } } } });
+        tool(&server.open(&document).tools().unwrap(), "t_one")
+    };
+    let one = open("3.1.0", &beside);
+    call(&one, &json!({ "body": { "a": 1, "b": "x" } })).await.unwrap();
+    assert_eq!(server.last().body, r#"{"a":1,"b":"x"}"#);
+    let described = json!({ "$ref": "#/components/schemas/Own", "type": "object", "description": "own" });
+    for one in [open("3.0.3", &beside), open("3.1.0", &described)] {
+        assert!(schema(&one)["properties"].get("a").is_some(), "{}", schema(&one));
+    }
+}
+
+#[tokio::test]
 async fn json_is_preferred_and_a_form_can_have_styles() {
     let server = Server::start().await;
     let all = json!({

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use serde_json::{Map, Value};
 
 use super::Detail;
+use super::keywords::is_plain;
 use crate::document::target;
 use crate::{OpenApiError, name};
 
@@ -56,13 +57,22 @@ impl<'a> Definitions<'a> {
         }
     }
 
-    /// Returns the schema that a chain of references leads to.
+    /// Returns the schema that a chain of references leads to. It ends at one with fields or conditions of its own beside its
+    /// reference, which only OpenAPI 3.1 has.
     pub(crate) fn resolved<'s>(&self, schema: &'s Value) -> &'s Value
     where
         'a: 's,
     {
         let mut schema = schema;
+        let is_more = |keywords: &Map<String, Value>| {
+            !is_plain(keywords, &["$ref"])
+                || keywords.contains_key("properties")
+                || keywords.contains_key("required")
+        };
         for _ in 0..16 {
+            if !self.is_3_0 && schema.as_object().is_some_and(is_more) {
+                break;
+            }
             match schema
                 .get("$ref")
                 .and_then(Value::as_str)
