@@ -192,6 +192,16 @@ async fn a_tool_asks_with_a_value_and_reads_one() {
     assert_eq!(last_said(&child.payloads()[0]), "{\"title\":\"Lamps\",\"year\":7}");
 }
 
+/// The one call that the budget allows is all that an agent without tools needs.
+#[tokio::test]
+async fn the_answer_of_the_only_call_is_a_complete_one() {
+    let child = ScriptedProvider::new().turn(text("{\"points\":12}"));
+    let grader = grader(&child).input::<Essay>().output::<Grade>();
+    let events = events(&in_rust(mark(), grader.budget(AgentBudget::new().model_calls(1)))).await;
+    assert_eq!(output(&events), json!(112));
+    assert_eq!(child.payloads()[0].system, None);
+}
+
 #[tokio::test]
 async fn a_tool_reads_why_there_is_no_value() {
     let child = ScriptedProvider::new().otherwise(|_| text("Well done!"));

@@ -284,7 +284,10 @@ impl Branch {
         {
             Arc::make_mut(&mut payload.options).max_output_tokens = Some(most);
         }
-        if let Some(limit) = spending.last() {
+        // Without tools, each answer is the last one, and a complete one is not what a limit has left.
+        if let Some(limit) = spending.last()
+            && !payload.tools.is_empty()
+        {
             self.limit = Some(limit);
             // A provider may refuse a transcript with calls and no tools, and keeps the prompt that it has in its cache.
             payload.tool_choice = ToolChoice::None;
