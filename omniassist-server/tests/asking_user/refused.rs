@@ -294,6 +294,32 @@ async fn the_answers_of_an_approved_call_count_once() {
     assert_eq!(effects.load(Ordering::SeqCst), 1);
 }
 
+/// Must not need a stack that grows with the number of calls that end at once.
+#[tokio::test(start_paused = true)]
+async fn thousands_of_calls_can_end_at_once() {
+    #[derive(serde::Deserialize, schemars::JsonSchema)]
+    struct Nap {
+        seconds: u64,
+    }
+    let nap = Tool::new("nap", "Sleeps", async |Args(nap): Args<Nap>| {
+        tokio::time::sleep(Duration::from_secs(nap.seconds)).await;
+        Ok::<_, ToolError>("slept")
+    });
+    let many = Tool::new("many", "Sleeps often", move |call: ToolContext| {
+        let nap = nap.clone();
+        async move {
+            let calls = (0..2_000).map(|number| {
+                let arguments = if number < 4 { json!({ "seconds": 1 }) } else { json!({}) };
+                call.call_tool(&nap, arguments, ())
+            });
+            let ends = futures_util::future::join_all(calls).await;
+            Ok::<_, ToolError>(ends.iter().filter(|end| end.is_err()).count())
+        }
+    });
+    let (messages, _) = post(&assistant(asks("many"), many), "c", question()).await;
+    assert_eq!(output(state_of(&messages, "many")), "1996");
+}
+
 /// Returns a tool that calls another one twice at the same time.
 fn pay_both(inner: Tool) -> Tool {
     Tool::new("pay_both", "Pays", move |call: ToolContext| {

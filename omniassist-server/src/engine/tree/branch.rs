@@ -346,58 +346,56 @@ impl Branch {
             return Poll::Pending;
         }
         self.woken |= self.ready.take(cx);
-        while self.woken != 0 {
-            // The first woken slot from the next one on.
-            let slots = u64::BITS as usize;
-            let turned = self.woken.rotate_right(u32::try_from(self.next).unwrap_or(0));
-            let slot = (turned.trailing_zeros() as usize + self.next) % slots;
-            self.next = (slot + 1) % slots;
-            let bit = bit(slot);
-            let polled = match self.children.get_mut(slot) {
-                Some(Some(child)) => child.poll_event(),
-                _ => Poll::Pending,
-            };
-            match polled {
-                Poll::Pending => {
-                    self.woken &= !bit;
-                    if self.journal.is_some()
-                        && let Some(Some(child)) = self.children.get(slot)
-                        && child.has_records()
-                    {
-                        self.recording |= bit;
+        loop {
+            while self.woken != 0 {
+                // The first woken slot from the next one on.
+                let slots = u64::BITS as usize;
+                let turned = self.woken.rotate_right(u32::try_from(self.next).unwrap_or(0));
+                let slot = (turned.trailing_zeros() as usize + self.next) % slots;
+                self.next = (slot + 1) % slots;
+                let bit = bit(slot);
+                let polled = match self.children.get_mut(slot) {
+                    Some(Some(child)) => child.poll_event(),
+                    _ => Poll::Pending,
+                };
+                match polled {
+                    Poll::Pending => {
+                        self.woken &= !bit;
+                        if self.journal.is_some()
+                            && let Some(Some(child)) = self.children.get(slot)
+                            && child.has_records()
+                        {
+                            self.recording |= bit;
+                        }
                     }
-                }
-                Poll::Ready(Some(event)) => return Poll::Ready(event),
-                Poll::Ready(None) => {
-                    self.woken &= !bit;
-                    if let Some(mut child) = self.children.get_mut(slot).and_then(Option::take) {
-                        child.take_records(&mut self.last_records);
-                        self.recording &= !bit;
-                        trace.adopt(child.work.trace());
-                        self.tree.close(child.node);
-                        let Ended { shown, questions } = child.report(self.room());
-                        self.questions.extend(questions);
-                        if let Some(shown) = shown {
-                            return Poll::Ready(shown);
+                    Poll::Ready(Some(event)) => return Poll::Ready(event),
+                    Poll::Ready(None) => {
+                        self.woken &= !bit;
+                        if let Some(mut child) = self.children.get_mut(slot).and_then(Option::take) {
+                            child.take_records(&mut self.last_records);
+                            self.recording &= !bit;
+                            trace.adopt(child.work.trace());
+                            self.tree.close(child.node);
+                            let Ended { shown, questions } = child.report(self.room());
+                            self.questions.extend(questions);
+                            if let Some(shown) = shown {
+                                return Poll::Ready(shown);
+                            }
                         }
                     }
                 }
             }
-        }
-        // Most often none waits, and the room is counted by a walk over the children.
-        while !self.waiting.is_empty()
-            && self.has_room()
-            && let Some(ask) = self.waiting.pop_front()
-        {
+            // Most often none waits, and the room is counted by a walk over the children.
+            if self.waiting.is_empty() || !self.has_room() {
+                return Poll::Pending;
+            }
             // One that is not needed any more, or refused, makes way for the next.
-            if let Some(began) = self.start(ask, run, trace, sealer) {
+            if let Some(ask) = self.waiting.pop_front()
+                && let Some(began) = self.start(ask, run, trace, sealer)
+            {
                 return Poll::Ready(began);
             }
-            if self.woken != 0 {
-                return self.poll_event(cx, run, trace, sealer);
-            }
         }
-        Poll::Pending
     }
 
     /// Stops an agent that works for this one, or for one of those. The run must be polled then. Returns `false` if there is
