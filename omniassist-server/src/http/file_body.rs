@@ -30,13 +30,17 @@ impl FileBody {
             return Poll::Ready(None);
         }
         let content = self.content.get_mut().unwrap_or_else(PoisonError::into_inner);
-        let bytes = match ready!(content.poll_next_unpin(cx)) {
-            Some(Ok(bytes)) => bytes,
-            Some(Err(error)) => {
-                tracing::error!(error = %one_line::chain(&*error), "a stored file cannot be read");
-                return Poll::Ready(Some(Err(())));
+        let bytes = loop {
+            match ready!(content.poll_next_unpin(cx)) {
+                // A store may yield empty chunks, which a body does not need.
+                Some(Ok(bytes)) if bytes.is_empty() => {}
+                Some(Ok(bytes)) => break bytes,
+                Some(Err(error)) => {
+                    tracing::error!(error = %one_line::chain(&*error), "a stored file cannot be read");
+                    return Poll::Ready(Some(Err(())));
+                }
+                None => break Bytes::new(),
             }
-            None => Bytes::new(),
         };
         Poll::Ready(Some(match self.left.checked_sub(bytes.len() as u64) {
             Some(left) if !bytes.is_empty() => {

@@ -1,5 +1,6 @@
 //! Tests of the access to downloads and of their headers.
 
+use bytes::Bytes;
 use http::header;
 use omniassist_server::files::FileLimits;
 use serde_json::json;
@@ -131,6 +132,18 @@ async fn the_download_of_a_file_that_is_too_short_fails() {
     let response = service.handle(request("ann", "GET", file["url"].as_str().unwrap(), "")).await;
     assert_eq!(response.status(), 200);
     assert!(response.into_body().collect().await.is_err());
+}
+
+#[tokio::test]
+async fn a_store_may_yield_empty_chunks() {
+    let store = Memory::default();
+    let service = serve(builder(store.clone()).1);
+    let file = upload(&service, "/files", "image/png", PNG).await.file();
+    for (_, chunks) in store.0.lock().unwrap().files.values_mut() {
+        chunks.insert(0, Bytes::new());
+    }
+    let answer = get(&service, "ann", file["url"].as_str().unwrap()).await;
+    assert_eq!((answer.status, &*answer.body), (200, PNG));
 }
 
 #[tokio::test]
