@@ -93,6 +93,19 @@ async fn a_run_goes_on_with_the_agent_that_gets_the_conversation() {
 }
 
 #[tokio::test]
+async fn an_agent_with_a_component_gets_the_instructions_about_components() {
+    let model = ScriptedProvider::new().turn(transfer("shop")).turn(text("Here it is."));
+    let shop = Agent::new("shop", "Sells things.")
+        .system_prompt("You sell.")
+        .tool(crate::components::cart().into_tool());
+    let builder =
+        Assistant::builder(model.clone()).system_prompt("You help.").agent(shop).hands_off(["shop"]);
+    let assistant = builder.ui_instructions("Show it.").seal_keys(crate::components::keys()).build().unwrap();
+    post(&assistant, "c", asked("What do you sell?")).await;
+    assert_eq!(prompts(&model), ["You help.", "You sell.\n\nShow it."]);
+}
+
+#[tokio::test]
 async fn later_posts_reach_the_agent_that_has_the_conversation() {
     let model = ScriptedProvider::new()
         .turn(transfer("billing"))

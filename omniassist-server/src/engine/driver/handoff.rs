@@ -43,13 +43,14 @@ impl Driver {
         if let Some(sealer) = &mut self.sealer {
             sealer.hand_off(run.agent().cloned());
         }
-        if let Some(steps) = &mut self.steps {
-            steps.hand_off(call.clone(), tools.clone());
-        }
         self.trace.planned(call.provider.name(), call.requested_model());
         // The call that is due is the first one of the agent.
         self.step_limit = self.steps().saturating_sub(1).saturating_add(max_steps);
         (self.run, self.call, self.tools, self.loaded) = (run, call, tools, None);
+        self.add_ui_instructions();
+        if let Some(steps) = &mut self.steps {
+            steps.hand_off(self.call.clone(), self.tools.clone());
+        }
     }
 
     /// Sets the limit of steps of the agent that has the conversation, and returns its own part of it. The last step that it
