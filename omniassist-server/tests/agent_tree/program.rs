@@ -184,6 +184,11 @@ async fn only_as_many_agents_work_at_the_same_time_as_the_tree_allows() {
         .map(|frame| frame["delta"].as_str().unwrap())
         .collect();
     assert_eq!(below, ["one", "two", "one", "two", "one", "two"]);
+    let last = session.get_agent_tree().pop().unwrap().agent_id;
+    let of_last = frames.iter().filter(|frame| frame["type"] == "agent-state" && frame["agentId"] == *last);
+    let mut shown: Vec<_> = of_last.map(|frame| frame["state"]["status"].as_str().unwrap()).collect();
+    shown.dedup();
+    assert_eq!(shown, ["pending", "running", "completed"]);
 }
 
 #[tokio::test]

@@ -23,6 +23,7 @@ type Part<'a> = Pin<Box<dyn Future<Output = Option<Result<String, Failure>>> + S
 pub(super) fn explore(tree: Arc<Tree>, node: LedgerNode) -> Pin<Box<dyn Future<Output = ()> + Send>> {
     Box::pin(async move {
         let id = node.agent_id().clone();
+        tree.nodes().set_status(&id, Status::Running);
         let ended = tree.unless_cancelled(&id, Agent { tree: &tree, node: &node }.follow()).await;
         let mut nodes = tree.nodes();
         match ended {
@@ -167,7 +168,9 @@ impl Agent<'_> {
             match self.node.below(id.clone(), AgentBudget::new()) {
                 Ok(node) => {
                     let parent = Some(self.id().clone());
-                    self.tree.begin(id, parent, node.depth(), question);
+                    let works_now = nodes.len() < self.node.max_parallel();
+                    let status = if works_now { Status::Running } else { Status::Pending };
+                    self.tree.begin(id, parent, node.depth(), question, status);
                     nodes.push(node);
                 }
                 Err(limit) => {

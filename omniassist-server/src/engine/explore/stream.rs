@@ -65,7 +65,7 @@ pub(super) async fn run(tree: Arc<Tree>, id: Text, prompt: Text) {
         return tree.nodes().push(frame);
     }
     let node = LedgerNode::root(Arc::new(assistant.clone()), assistant.setup.config.tree, id.clone());
-    tree.begin(id.clone(), None, 0, prompt);
+    tree.begin(id.clone(), None, 0, prompt, Status::Running);
     tree.stop_if_asked(&id);
     tokio::select! {
         () = explore(Arc::clone(&tree), node) => {}

@@ -85,8 +85,9 @@ impl Tree {
     }
 
     /// Adds an agent that follows the program, and shows it.
-    pub(super) fn begin(&self, id: Text, parent: Option<Text>, depth: u32, task: Text) {
+    pub(super) fn begin(&self, id: Text, parent: Option<Text>, depth: u32, task: Text, status: Status) {
         let mut state = NodeState::begun(id, parent, task.clone(), now_ms());
+        state.status = status;
         state.metadata.depth = depth;
         state.metadata.step = 1;
         state.metadata.name = Text::from_static("explore");
