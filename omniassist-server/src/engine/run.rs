@@ -124,6 +124,11 @@ impl Run {
         self.live.with(|driver| driver.take_used()).unwrap_or_default()
     }
 
+    /// Returns the usage of the run that is not in its own turns.
+    pub(super) fn usage_beside_turns(&self) -> Usage {
+        self.live.with(|driver| driver.usage_beside_turns()).unwrap_or_default()
+    }
+
     /// Lets a stored run go on. A panic of host code ends it.
     pub(super) fn open_gate(&self) {
         // A stop or the deadline may have come while the records were written.

@@ -25,8 +25,8 @@ pub(crate) struct RunTrace {
     call: Option<Box<ModelCall>>,
     records_content: bool,
     usage: Usage,
-    /// The part of the usage that belongs to runs of asked agents.
-    adopted: Usage,
+    /// The part of the usage that is not in the run's own turns: that of asked agents, and of calls that were cut off.
+    beside_turns: Usage,
     cost: RunCost,
     watch: Option<Box<Watch>>,
     /// The model calls that have ended and are not in the journal yet; `None` if the run is not stored.
@@ -56,7 +56,7 @@ impl RunTrace {
             call: None,
             records_content: false,
             usage: Usage::default(),
-            adopted: Usage::default(),
+            beside_turns: Usage::default(),
             cost: RunCost::Nothing,
             watch: None,
             used: None,
@@ -148,6 +148,9 @@ impl RunTrace {
     pub(crate) fn call_ended(&mut self, error_type: Option<&str>, prices: Option<&Prices>) {
         let Some(call) = self.call.take() else { return };
         if let Some(used) = call.end(error_type) {
+            if !used.is_complete {
+                self.beside_turns.add(&used.usage);
+            }
             self.count(&used, prices);
         }
     }
@@ -202,7 +205,7 @@ impl RunTrace {
     /// Adds the usage and the cost of a run that another one has made.
     pub(crate) fn adopt(&mut self, other: &mut Self) {
         self.usage.add(&other.usage);
-        self.adopted.add(&other.usage);
+        self.beside_turns.add(&other.usage);
         if let (Some(used), Some(others)) = (&mut self.used, &mut other.used) {
             used.append(others);
         }
@@ -218,12 +221,12 @@ impl RunTrace {
     pub(crate) fn count_earlier(&mut self, own: &Usage, adopted: &Usage) {
         self.usage.add(own);
         self.usage.add(adopted);
-        self.adopted.add(adopted);
+        self.beside_turns.add(adopted);
     }
 
-    /// Returns the usage of the runs that were added.
-    pub(crate) fn adopted(&self) -> Usage {
-        self.adopted
+    /// Returns the usage that is not in the run's own turns.
+    pub(crate) fn beside_turns(&self) -> Usage {
+        self.beside_turns
     }
 
     /// Opens the span of a tool call, as a child of the step.

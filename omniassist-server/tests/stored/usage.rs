@@ -261,6 +261,27 @@ async fn the_usage_of_a_stopped_run_has_the_steps_that_it_completed() {
     assert_eq!(reported(&assistant, &store).await, ("stopped".to_owned(), json!(100)));
 }
 
+/// Anthropic reports the input and one token of output when an answer begins.
+#[tokio::test(start_paused = true)]
+async fn the_usage_of_a_run_has_what_was_reported_of_a_call_that_was_cut_off() {
+    for (end, state) in [(Turn::pending(), "stopped"), (Turn::interrupted(), "failed")] {
+        let (store, (sender, mut reports)) = (MemoryStore::new(), mpsc::unbounded_channel());
+        let model = ScriptedProvider::new()
+            .turn(call("refund", json!({})).then(Turn::usage(100, 10)))
+            .turn(Turn::usage(50, 1).then(text("Half")).then(end));
+        let builder = Assistant::builder(model).tool(refund()).store(store.clone());
+        let builder = builder.on_run_end(move |report| {
+            let _ = sender.send(report.usage.input_tokens);
+        });
+        let assistant = builder.build().unwrap();
+        let _body = open(&assistant, &ask("m1", "Refund it")).await;
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        send(&assistant, "/c/stop", &json!({})).await;
+        assert_eq!(reported(&assistant, &store).await, (state.to_owned(), json!(150)));
+        assert_eq!(reports.recv().await, Some(Some(150)), "{state}");
+    }
+}
+
 /// The model call of the step is complete, and its tool is not.
 #[tokio::test(start_paused = true)]
 async fn the_usage_of_a_run_has_the_step_in_which_it_was_stopped() {

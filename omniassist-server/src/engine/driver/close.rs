@@ -1,7 +1,7 @@
 //! The end of a run: what it holds is released, and its last events are completed.
 
-use omniassist_core::RunEvent;
 use omniassist_core::history::TokenRate;
+use omniassist_core::{RunEvent, Usage};
 
 use super::{Driver, Stage};
 
@@ -36,8 +36,7 @@ impl Driver {
         let before = self.gate.as_ref().map(|gate| gate.before).unwrap_or_default();
         if let Some(RunEvent::Finish { usage, .. }) = events.last_mut() {
             usage.add(&before.usage);
-            usage.add(&self.summary_usage);
-            usage.add(&self.trace.adopted());
+            usage.add(&self.usage_beside_turns());
         }
         if let (Some(RunEvent::Error { message, .. }), Some(refusal)) = (events.last_mut(), &self.refusal) {
             message.clone_from(refusal.message());
@@ -54,5 +53,12 @@ impl Driver {
             }
         }
         self.events.extend(events);
+    }
+
+    /// Returns the usage of the run that is not in its own turns.
+    pub(in crate::engine) fn usage_beside_turns(&self) -> Usage {
+        let mut usage = self.trace.beside_turns();
+        usage.add(&self.summary_usage);
+        usage
     }
 }

@@ -330,7 +330,11 @@ impl Task {
         let (mut last, _) = self.recorder.segment(self.writer, self.at, kind);
         last.used = self.used();
         let mut end = Settled::new(last, ending);
-        end.usage = stored_usage(&self.recorder.usage());
+        let mut usage = self.recorder.usage();
+        if !matches!(self.recorder.terminal(), Some(RunEvent::Finish { .. })) {
+            usage.add(&self.run.usage_beside_turns());
+        }
+        end.usage = stored_usage(&usage);
         if !message.parts.is_empty() {
             match stored_message(&message, self.parent.clone()) {
                 Ok(message) => end.change = Some(Change::messages([message])),
