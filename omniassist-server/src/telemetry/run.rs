@@ -183,13 +183,11 @@ impl RunTrace {
             let model = call.model.as_deref().unwrap_or_default();
             used.push(ModelUsage::new(short(model)).call(&call.usage, cost));
         }
-        if prices.is_some() {
-            self.cost = match (self.cost, cost) {
-                (RunCost::Nothing, Some(cost)) => RunCost::Known(cost),
-                (RunCost::Known(sum), Some(cost)) => RunCost::Known(sum + cost),
-                (RunCost::Unknown, _) | (_, None) => RunCost::Unknown,
-            };
-        }
+        self.cost = match (self.cost, cost) {
+            (RunCost::Nothing, Some(cost)) => RunCost::Known(cost),
+            (RunCost::Known(sum), Some(cost)) => RunCost::Known(sum + cost),
+            (RunCost::Unknown, _) | (_, None) => RunCost::Unknown,
+        };
     }
 
     /// Keeps the model calls for the journal of the run.
@@ -243,6 +241,11 @@ impl RunTrace {
             RunCost::Known(cost) => Some(cost),
             RunCost::Nothing | RunCost::Unknown => None,
         }
+    }
+
+    /// Returns `true` if the cost of a model call is not known.
+    pub(crate) fn lacks_cost(&self) -> bool {
+        matches!(self.cost, RunCost::Unknown)
     }
 
     /// Closes the spans with the outcome of the terminal event.

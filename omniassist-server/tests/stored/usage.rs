@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 use std::sync::Arc;
 use std::time::Duration;
 
-use omniassist_server::core::{Day, Usage};
+use omniassist_server::core::{Day, LlmEvent, Usage};
 use omniassist_server::observe::FinishedRun;
 use omniassist_server::store::{ModelUsage, Page, UsageDay};
 use omniassist_server::throttle::{Grant, InMemoryTokenBudget, LimitFuture, Reservation, Spent, TokenBudget};
@@ -123,16 +123,41 @@ async fn a_run_that_waits_is_counted_once_with_all_its_calls() {
     assert_eq!(settled(&store).await, RunState::Waiting);
     assert_eq!(usage(&assistant).await[0].usage, calls(1, 1));
 
-    let mut message = serde_json::to_value(messages(&store).await.last().unwrap()).unwrap();
+    approve(&assistant, &store).await;
+    assert_eq!(usage(&assistant).await[0].usage, calls(2, 1));
+}
+
+/// Approves the call of the chat, and returns the answer.
+async fn approve(assistant: &Assistant, store: &MemoryStore) -> String {
+    let mut message = serde_json::to_value(messages(store).await.last().unwrap()).unwrap();
     for part in message["parts"].as_array_mut().unwrap() {
         if part["state"] == "approval-requested" {
             part["state"] = "approval-responded".into();
             part["approval"]["approved"] = true.into();
         }
     }
-    post(&assistant, &json!({"id": "c", "message": message})).await;
-    assert_eq!(settled(&store).await, RunState::Finished);
-    assert_eq!(usage(&assistant).await[0].usage, calls(2, 1));
+    let answer = post(assistant, &json!({"id": "c", "message": message})).await;
+    assert_eq!(settled(store).await, RunState::Finished);
+    answer
+}
+
+/// A sum without one of its parts would be too low.
+#[tokio::test(start_paused = true)]
+async fn the_cost_of_a_run_is_unknown_if_a_later_part_has_no_price() {
+    let store = MemoryStore::new();
+    let other = Turn::event(LlmEvent::Start { id: None, model: Some("other".into()) });
+    let model = ScriptedProvider::new()
+        .turn(call("refund", json!({})).then(Turn::usage(100, 10)))
+        .turn(other.then(text("Done.")).then(Turn::usage(100, 10)));
+    let assistant = priced_with(&store, model, refund().requires_approval(Approval::always()));
+    post(&assistant, &ask("m1", "Refund it")).await;
+    assert_eq!(settled(&store).await, RunState::Waiting);
+    let metadata = async || messages(&store).await.pop().unwrap().metadata.unwrap();
+    assert_eq!(metadata().await["cost"], "0.00012");
+    let answer = approve(&assistant, &store).await;
+    let stored = metadata().await;
+    assert_eq!((&stored["usage"]["inputTokens"], &stored["cost"]), (&json!(200), &Value::Null));
+    assert!(answer.contains(r#"{"cost":null}"#), "the page drops the cost too: {answer}");
 }
 
 /// The server stops in the second model call of a run. The first one is in the journal, and is counted once.

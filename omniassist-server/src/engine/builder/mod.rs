@@ -244,7 +244,8 @@ impl AssistantBuilder {
     /// The cost of a run that succeeds, summaries of its context included, is then in
     /// [`RunOutcome::cost`](super::RunOutcome::cost), in its span, and in the metadata of the message as `cost`. Clients can
     /// read that metadata: set no prices if users must not see them. A stored run that waited for answers has the cost of all
-    /// its parts there. It has none if a server stopped after a model call.
+    /// its parts there. It has none if a server stopped after a model call. If the cost becomes unknown in a later part, it
+    /// is `null`.
     pub fn prices(mut self, prices: Prices) -> Self {
         self.config.prices = Some(prices);
         self

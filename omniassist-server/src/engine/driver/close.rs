@@ -2,6 +2,7 @@
 
 use omniassist_core::history::TokenRate;
 use omniassist_core::{RunEvent, Usage};
+use serde_json::Value;
 
 use super::{Driver, Stage};
 
@@ -46,6 +47,10 @@ impl Driver {
             if let RunEvent::Finish { .. } = terminal {
                 let cost = self.trace.cost().zip(before.cost).map(|(of_leg, before)| before + of_leg);
                 let mut metadata = self.metadata.to_map(self.setup.config.reports, cost);
+                // The message that the run continues may have the cost of what came before.
+                if (before.cost.is_none() || self.trace.lacks_cost()) && self.had_cost() {
+                    metadata.insert("cost".to_owned(), Value::Null);
+                }
                 self.carry(rate, &mut metadata);
                 if !metadata.is_empty() {
                     events.insert(events.len() - 1, RunEvent::Metadata(metadata));
@@ -60,5 +65,11 @@ impl Driver {
         let mut usage = self.trace.beside_turns();
         usage.add(&self.summary_usage);
         usage
+    }
+
+    /// Returns `true` if the message that the run continues has a cost.
+    fn had_cost(&self) -> bool {
+        let metadata = self.run.messages().last().and_then(|last| last.metadata.as_ref());
+        metadata.and_then(|metadata| metadata.get("cost")).is_some_and(Value::is_string)
     }
 }
