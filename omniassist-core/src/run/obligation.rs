@@ -302,7 +302,9 @@ impl RunMachine {
                 edited.clone()
             }
         };
-        tools.check(&part.name, &arguments)?;
+        tools
+            .check(&part.name, &arguments)
+            .map_err(|error| Text::from(format!("The call did not run. {error}")))?;
         for gate in [gate, tools.gate(&part.name, &arguments)] {
             if let Gate::Refused { reason } = gate {
                 return Err(reason);

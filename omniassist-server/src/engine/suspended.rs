@@ -141,6 +141,17 @@ impl Resumed {
     }
 }
 
+/// Returns the tools of a run with the names of those that were removed since they asked for an approval. The calls that the
+/// user has answered are then settled like those of hidden tools.
+pub(super) fn with_removed(tools: ToolSnapshot, request: &RunRequest) -> ToolSnapshot {
+    let is_removed = |call: &&ToolPart| {
+        matches!(call.state, ToolState::ApprovalResponded { .. }) && tools.side(&call.name).is_none()
+    };
+    let calls = request.messages.last().into_iter().flat_map(Message::tools);
+    let removed: Vec<_> = calls.filter(is_removed).map(|call| call.name.clone()).collect();
+    if removed.is_empty() { tools } else { tools.reserving(removed) }
+}
+
 /// Removes the calls of asked agents from a message, with the steps that have no other part. Returns these calls.
 fn take_asked(message: &mut Message) -> Vec<ToolPart> {
     if message.tools().all(|call| call.asked_by().is_none()) {

@@ -149,8 +149,14 @@ async fn an_answer_to_a_call_of_a_tool_that_is_gone_counts() {
         assert_eq!(settled(&world.runs).await, RunState::Finished);
         assert_eq!(world.refunds.load(Ordering::SeqCst), 0);
         let sent = format!("{:?}", world.model.payloads().last().unwrap().transcript);
-        let told = if tool == "show" { "In Kiel" } else { "outcome is unknown" };
-        assert!(sent.contains(told), "{told}: {sent}");
+        let told = match (tool, &part["approval"]["approved"]) {
+            ("show", _) => "In Kiel",
+            (_, Value::Bool(true)) => "The call did not run. There is no tool of this name.",
+            _ => "This call was denied; it was not run.",
+        };
+        assert!(sent.contains(told) && !sent.contains("unknown"), "{told}: {sent}");
+        let stored = serde_json::to_string(&messages(&world.chats).await[1]).unwrap();
+        assert!(!stored.contains("approval-responded"), "{stored}");
     }
 }
 
