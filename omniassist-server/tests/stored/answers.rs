@@ -542,6 +542,38 @@ async fn another_answer_to_a_question_is_refused_while_the_run_waits_for_the_nex
     assert!(sent.contains("In Kiel") && sent.contains("In Ulm") && !sent.contains("In Bonn"), "{sent}");
 }
 
+/// A page that is loaded again would show the calls as running. The second tool waits for the first one.
+#[tokio::test(start_paused = true)]
+async fn no_call_of_a_stopped_run_is_open() {
+    let store = MemoryStore::new();
+    let calls = call("refund", json!({"order": 1})).then(call("refund", json!({"order": 2})));
+    let model = ScriptedProvider::new().turn(calls.then(call("show", json!({})))).turn(text("I see."));
+    let mut limits = Limits::default();
+    limits.max_parallel_tools = 1;
+    let assistant = Assistant::builder(model.clone())
+        .tool(Tool::new("refund", "Refunds an order", std::future::pending::<Result<&str, ToolError>>))
+        .tool(Tool::front_end_with_schema("show", "Shows an order", json!({"type": "object"})))
+        .limits(limits)
+        .store(store.clone())
+        .build()
+        .unwrap();
+    let answer = open(&assistant, &ask("u1", "Do it")).await;
+    sleep(Duration::from_secs(1)).await;
+    assert_eq!(send(&assistant, "/c/stop", &json!({})).await.status(), StatusCode::OK);
+    assert_eq!(state(&store).await, RunState::Stopped);
+    drop(answer);
+
+    let unknown = "It is not known whether this took effect";
+    let stored = serde_json::to_value(&messages(&store).await[1]).unwrap();
+    let errors = stored["parts"].as_array().unwrap().iter().filter(|part| part["toolCallId"].is_string());
+    let errors: Vec<_> = errors.map(|part| part["errorText"].as_str().unwrap_or_default()).collect();
+    assert!(errors[0].starts_with(unknown), "{stored}");
+    assert!(errors.len() == 3 && errors[1..].iter().all(|error| error.starts_with("No result")), "{stored}");
+    post(&assistant, &ask("u2", "And now?")).await;
+    let sent = format!("{:?}", model.payloads().last().unwrap().transcript);
+    assert_eq!(sent.matches(unknown).count(), 1, "{sent}");
+}
+
 /// The model must not take a call that has begun for one that was never approved.
 #[tokio::test(start_paused = true)]
 async fn the_outcome_of_an_approved_call_that_is_stopped_is_unknown() {

@@ -8,7 +8,7 @@ use omniassist_core::{RunEvent, Text};
 
 use super::usage_sum::UsageSum;
 use crate::engine::stores::journal::Position;
-use crate::engine::stores::left_open::settle_answered;
+use crate::engine::stores::left_open::settle_stopped;
 use crate::store::{Segment, SegmentKind, Writer};
 
 /// Writes the events of a run to segments, and collects its message.
@@ -118,7 +118,7 @@ impl Recorder {
     pub(super) fn message(&self) -> Message {
         let mut message = self.message.clone().into_message();
         if !matches!(self.terminal, Some(RunEvent::Finish { .. })) {
-            settle_answered(&mut message, &self.begun);
+            settle_stopped(&mut message, &self.begun);
         }
         message
     }

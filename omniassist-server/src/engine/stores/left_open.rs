@@ -11,16 +11,15 @@ const NOT_APPROVED: &str = "This call did not run: the user did not answer the r
 /// The error of an approved call whose run ended before the call ran.
 const NOT_RUN: &str = "This call did not run: its run ended first.";
 
-/// The error of an approved call that had begun when its run was stopped.
+/// The error of a call that had begun when its run was stopped.
 const STOPPED: &str = "It is not known whether this took effect: the run was stopped while it ran.";
 
 /// The error of a call whose run ended before it had a result.
 const NO_RESULT: &str = "No result: the call was interrupted or never answered.";
 
-/// Settles the calls of the last step that have no result, since their run does not go on.
+/// Settles the calls that have no result, since their run does not go on.
 pub(in crate::engine) fn settle_open(message: &mut Message) {
-    let step = message.last_step();
-    for part in message.parts.iter_mut().skip(step) {
+    for part in &mut message.parts {
         let Part::Tool(part) = part else { continue };
         if part.provider_executed {
             continue;
@@ -42,22 +41,21 @@ pub(in crate::engine) fn settle_open(message: &mut Message) {
     }
 }
 
-/// Settles the calls that the user has approved or denied and that have no result, since their run was stopped or has failed.
-/// `begun` are the calls whose tools have started.
-pub(in crate::engine) fn settle_answered(message: &mut Message, begun: &[Text]) {
+/// Settles the calls that have no result, since their run was stopped or has failed. `begun` are the calls whose tools have
+/// started.
+pub(in crate::engine) fn settle_stopped(message: &mut Message, begun: &[Text]) {
     for part in &mut message.parts {
         if let Part::Tool(part) = part
-            && let ToolState::ApprovalResponded { input, approval } = &part.state
+            && begun.contains(&part.call_id)
+            && let ToolState::ApprovalResponded { input, .. }
+            | ToolState::InputAvailable { input }
+            | ToolState::OutputAvailable { input, preliminary: true, .. } = &part.state
         {
-            let has_begun = begun.contains(&part.call_id);
-            let error_text = Text::from_static(if has_begun { STOPPED } else { NOT_RUN });
-            let (input, approval) = (input.clone(), approval.clone());
-            part.state = match approval.is_approved() {
-                true => ToolState::OutputError { input: Some(input), error_text },
-                false => ToolState::OutputDenied { input, approval },
-            };
+            let (input, error_text) = (Some(input.clone()), Text::from_static(STOPPED));
+            part.state = ToolState::OutputError { input, error_text };
         }
     }
+    settle_open(message);
 }
 
 /// Returns `true` for the state of a call whose request for approval had no answer when its run ended.
