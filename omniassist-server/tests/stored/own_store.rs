@@ -1,17 +1,20 @@
 //! Conversations in a store of the host's own, beside the store of runs.
 
+use std::future::ready;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use omniassist_server::observe::FinishedRun;
 use omniassist_server::store::{
     Change, Conversation, Delete, Deleted, Listing, Page, RunHead, Saved, StoreError, StoreFuture,
     StoredMessage,
 };
 use omniassist_server::{AssistantBuilder, Recovery};
-use tokio::sync::Notify;
+use tokio::sync::{Notify, mpsc};
 use tokio::time::{advance, sleep, timeout};
 
+use super::elsewhere::send;
 use super::restart::runtime;
 use super::*;
 
@@ -314,6 +317,37 @@ fn each_of_two_approvals_runs_its_tool_once() {
     let last = serde_json::to_string(world.messages().last().unwrap()).unwrap();
     for refund in ["refund 1", "refund 2"] {
         assert_eq!(last.matches(refund).count(), 1, "{last}");
+    }
+}
+
+/// The conversation is loaded slowly, so that the stop takes the run from the leg of the answer before it begins. Without a
+/// pause, that leg begins together with a beat, which looks at the runs of the server.
+#[tokio::test(start_paused = true)]
+async fn a_leg_that_a_stop_overtakes_is_finished_once() {
+    for pause_ms in [0, 500] {
+        let world = World::default();
+        let (sender, mut finished) = mpsc::unbounded_channel();
+        let model = ScriptedProvider::new().turn(call("refund", json!({})));
+        let builder = world.server(&model).on_finish(move |run: FinishedRun| ready(sender.send(run)));
+        let assistant = builder.build().unwrap();
+        post(&assistant, &ask("m1", "Refund it")).await;
+        assert_eq!(settled(&world.runs).await, RunState::Waiting);
+        let head = world.runs.find(&scope(), Which::Chat("c")).await.unwrap().unwrap();
+        sleep(Duration::from_millis(pause_ms)).await;
+
+        world.own.load_ms.store(2_000, Ordering::SeqCst);
+        let (answering, call) = (assistant.clone(), &head.obligations[0].call);
+        let path = format!("/runs/{}/obligations/{call}", head.run);
+        let answer = tokio::spawn(async move { send(&answering, &path, &json!({"approved": true})).await });
+        sleep(Duration::from_secs(1)).await;
+        send(&assistant, "/c/stop", &json!({})).await;
+        assert_eq!(answer.await.unwrap().status(), StatusCode::OK);
+        assert_eq!(state(&world.runs).await, RunState::Stopped);
+        assistant.shutdown().await;
+        let runs = std::iter::from_fn(|| finished.try_recv().ok());
+        let outcomes: Vec<_> = runs.map(|run| run.report.outcome.as_str().to_owned()).collect();
+        assert_eq!(outcomes, ["finish", "abort"], "{pause_ms}");
+        assert_eq!(world.refunds.load(Ordering::SeqCst), 0);
     }
 }
 

@@ -99,6 +99,11 @@ impl Task {
     pub(super) async fn drive(mut self) {
         match self.run_to_end().await {
             Ok(()) => {}
+            // A stop has taken the run before this leg could see it. No other process calls `on_finish` for the leg.
+            Err(Lost::Elsewhere) if self.stores.must_stop(&self.scope, self.writer.run).await => {
+                self.run.end(End::Abort(Text::from_static(STOPPED)));
+                while poll_fn(|cx| self.run.poll_event(cx)).await.is_some() {}
+            }
             Err(Lost::Elsewhere) => tracing::info!(run_id = %self.writer.run, "the run goes on elsewhere"),
             Err(Lost::Deleted) => {
                 tracing::info!(run_id = %self.writer.run, "the run was deleted");

@@ -27,7 +27,7 @@ use crate::afs::{Afs, AfsHistory};
 use crate::engine::end::STOPPED;
 use crate::store::{
     Begun, Change, Claim, Claimed, ConversationStore, InstanceId, NewRun, NotSaved, Notice, RunHead, RunId,
-    RunState, RunStore, Saved, Scope, StoreError, TailCache, TailOf, Wake, Writer,
+    RunState, RunStore, Saved, Scope, StoreError, TailCache, TailOf, Wake, Which, Writer,
 };
 use crate::sync::lock;
 use answers::Answer;
@@ -263,11 +263,11 @@ impl Stores {
             return Ok(());
         }
         let mut tails = self.runs.read(&questions, 0).await?.into_iter();
-        for ((_, leg), tail) in legs.iter().zip(&mut tails) {
+        for ((run, leg), tail) in legs.iter().zip(&mut tails) {
             match tail {
                 None => leg.control.abort(DELETED),
                 Some(tail) if tail.epoch > leg.shown.tail.epoch() => {
-                    if tail.state == RunState::Running {
+                    if tail.state == RunState::Running && !self.must_stop(&leg.scope, *run).await {
                         leg.control.release();
                     }
                     leg.control.abort(Text::from_static(STOPPED));
@@ -281,6 +281,12 @@ impl Stores {
             }
         }
         Ok(())
+    }
+
+    /// Returns `true` if somebody has asked for the end of a run. A process that takes it over then only ends it.
+    pub(super) async fn must_stop(&self, scope: &Scope, run: RunId) -> bool {
+        let head = self.runs.find(scope, Which::Run(run)).await;
+        head.is_ok_and(|head| head.is_some_and(|head| head.notice.stop))
     }
 
     /// Returns one of the runs that this process drives.
