@@ -24,6 +24,9 @@ type Callback = Arc<dyn Fn(&Switch<'_>) + Send + Sync>;
 /// Until the first visible event, the chain buffers the start of an answer, token counts and events of unknown kinds; a
 /// failure discards them. After it, a failure ends the stream, and no other provider is called.
 ///
+/// **Usage.** The usage, the cost and the budget of a run lack the tokens that a provider reported before the chain switched,
+/// although it may charge for them: the tokens of two models have no common price.
+///
 /// **Condition.** The chain switches if [`Fallback::is_provider_failure`] is `true`, unless
 /// [`switch_when`](Self::switch_when) sets another rule. Each provider performs its own retries first: in a chain,
 /// providers with a low `Limits::max_retries` and a short `Limits::first_byte_timeout` switch sooner.
