@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use http::Response;
 use omniassist_server::core::{FinishReason, Limits};
-use omniassist_server::{AssistantBuilder, Refusal, RunContext, StepPlan};
+use omniassist_server::{AssistantBuilder, Refusal, RunContext, RunPlan, StepPlan};
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::Notify;
 use tokio::time::{Instant, sleep, timeout};
@@ -146,6 +146,26 @@ async fn text_does_not_wait_for_the_announcement_of_a_viewer() {
     let mut viewer = get(&other, "/c/stream").await.into_body();
     read_until(&mut body, "two").await;
     timeout(Duration::from_secs(1), read_until(&mut viewer, "two")).await.expect("it is shown soon");
+}
+
+/// An answer without content would say that there is nothing to resume.
+#[tokio::test(start_paused = true)]
+async fn a_page_comes_back_for_a_run_that_has_no_event_yet() {
+    let store = MemoryStore::new();
+    let plans = async |_: &mut RunPlan| {
+        sleep(Duration::from_secs(3)).await;
+        Ok::<_, Refusal>(())
+    };
+    let first = Assistant::builder(slow()).store(store.clone()).prepare(plans).build().unwrap();
+    let service = AssistantService::new(first);
+    let _posted = tokio::spawn(async move { service.handle(request(&ask("m1", "Count"))).await });
+    sleep(Duration::from_millis(100)).await;
+    let other = Assistant::builder(ScriptedProvider::new()).store(store.clone()).build().unwrap();
+    let early = get(&other, "/c/stream").await;
+    assert_eq!(early.status(), StatusCode::SERVICE_UNAVAILABLE);
+    assert_eq!(early.headers()["retry-after"], "2");
+    sleep(Duration::from_secs(2)).await;
+    assert_eq!(text_of(&read(get(&other, "/c/stream").await).await), "One two three and four");
 }
 
 #[tokio::test(start_paused = true)]

@@ -33,7 +33,7 @@ impl Assistant {
     ///
     /// # Errors
     ///
-    /// Returns an error if the store is not available, or the journal was swept.
+    /// Returns an error if the store is not available, the journal was swept, or the run goes on and has no event yet.
     pub(crate) async fn view_message(&self, scope: &Scope, run: RunId) -> Result<Option<View>, Error> {
         let Some(stores) = self.stores() else { return Ok(None) };
         let Some((head, leg)) = self.revived(stores, scope, run).await? else { return Ok(None) };
@@ -65,7 +65,8 @@ impl Assistant {
                     None => return Ok(None),
                 }
             }
-            None => return Ok(None),
+            // The run goes on and has no event yet. A client would take an answer without content for its end.
+            None => return Err(Error::store_unavailable(refused::RETRY)),
         };
         Ok(Some(View::new(stores, scope.clone(), run, VecDeque::from(queue), read, tail).ahead(ahead)))
     }
