@@ -36,7 +36,8 @@ impl Assistant {
     ///
     /// A [stored](super::AssistantBuilder::store) run does not end at the deadline. What it has written is made durable, the
     /// responses of its viewers are cut, and the lease of this process ends: another process, or the next start of this
-    /// one, goes on with the run. With [`Recovery::Interrupt`] it ends like others.
+    /// one, goes on with the run. With [`Recovery::Interrupt`] it ends like others. Viewers of the runs of other processes are
+    /// cut too, since they would keep the HTTP server from ending.
     ///
     /// Returns when no run is in progress, no WebSocket is open, no tool is running and the functions of
     /// [`on_finish`](super::AssistantBuilder::on_finish) have completed, the tokens of a

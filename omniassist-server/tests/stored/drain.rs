@@ -11,6 +11,7 @@ use tokio::runtime::Builder;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep, timeout};
 
+use super::elsewhere::get;
 use super::*;
 
 /// Returns a turn that takes ten seconds.
@@ -240,6 +241,25 @@ async fn a_run_ends_with_its_text_where_its_extensions_cannot_be_made() {
     let store = MemoryStore::new();
     let state = recovered(&store, |_| panic!("a bug")).await;
     assert_eq!(state, RunState::Interrupted);
+}
+
+/// The response would keep the server that shuts down from ending.
+#[tokio::test(start_paused = true)]
+async fn a_viewer_of_a_run_of_another_server_is_cut() {
+    let store = MemoryStore::new();
+    let first = server(&store, slow()).build().unwrap();
+    let _body = open(&first, &ask("m1", "Go")).await;
+    sleep(Duration::from_secs(1)).await;
+    let second = server(&store, text("Another answer")).build().unwrap();
+    let viewer = get(&second, "/c/stream").await;
+    assert_eq!(viewer.status(), StatusCode::OK);
+    let viewer = tokio::spawn(ends_well(viewer.into_body()));
+    sleep(Duration::from_secs(1)).await;
+    second.shutdown().await;
+    let viewer = timeout(Duration::from_secs(1), viewer).await.expect("its response ends");
+    assert!(!viewer.unwrap(), "the viewer must come back");
+    assert_eq!(settled(&store).await, RunState::Finished);
+    assert_eq!(messages(&store).await.last().unwrap().text(), "Half and half");
 }
 
 /// The response has no head yet, since the host still plans the run.

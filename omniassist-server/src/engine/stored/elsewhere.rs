@@ -101,7 +101,7 @@ impl Assistant {
 async fn read_followed(stores: Weak<Stores>) {
     loop {
         let Some(stores) = stores.upgrade() else { return };
-        let Some(Round { questions, announced }) = stores.followed.next() else { return };
+        let Some(Round { questions, announced }) = stores.followed.next(stores.is_released()) else { return };
         if !announced.is_empty() {
             tokio::spawn(announce(Arc::clone(&stores), announced));
         }
@@ -120,10 +120,11 @@ async fn read_followed(stores: Weak<Stores>) {
         }
         let has_hints = stores.wake.as_ref().is_some_and(|wake| wake.arrives());
         let look = if has_hints { LOOK.1 } else { LOOK.0 };
-        let grown = Arc::clone(&stores.followed.grown);
+        let (grown, released) = (Arc::clone(&stores.followed.grown), stores.released.clone());
         drop(stores);
         tokio::select! {
             () = grown.notified() => {}
+            () = released.cancelled() => {}
             () = sleep(look) => {}
         }
     }

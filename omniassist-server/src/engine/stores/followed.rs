@@ -117,15 +117,15 @@ impl Followed {
         }
     }
 
-    /// Returns the next read, or `None` if nothing is followed, which ends the task.
-    pub(in crate::engine) fn next(&self) -> Option<Round> {
+    /// Returns the next read, or `None` if nothing is followed, which ends the task. With `ends`, the viewers are disconnected.
+    pub(in crate::engine) fn next(&self, ends: bool) -> Option<Round> {
         let now = Instant::now();
         let mut state = lock(&self.state);
         state.runs.retain(|_, entry| {
             if entry.leg.tail.is_watched() {
                 entry.watched_until = now + KEEP;
             }
-            let is_kept = now < entry.watched_until;
+            let is_kept = !ends && now < entry.watched_until;
             if !is_kept {
                 entry.leg.tail.break_off();
             }
