@@ -13,13 +13,13 @@ export const styles = {
   },
 };
 
-/** The style sheets of the widget, whose window sets the colours of the components. */
+/** The style sheets of the widget, whose window sets the colours, the font and the radius of the components. */
 export const withColours = {
   name: 'colours',
   setup(here) {
     here.onLoad({ filter: /components\W+style\.css$/ }, async ({ path }) => {
       const css = await minified(path);
-      return { contents: css.replace(/var\((--omni-color-[\w-]+),light-dark\([^()]*\)\)/g, 'var($1)'), loader: 'text' };
+      return { contents: css.replace(/--o-[\w-]+: ?var\(--omni-[^;]*;/g, ''), loader: 'text' };
     });
   },
 };
@@ -30,10 +30,9 @@ export const data = {
   setup(here) {
     styles.setup(here);
     here.onLoad({ filter: /schemas\.json$/ }, ({ path }) => {
-      const contents = JSON.stringify(JSON.parse(readFileSync(path, 'utf8')), (key, value) =>
-        key === 'description' && typeof value === 'string' ? undefined : value,
-      );
-      return { contents, loader: 'json' };
+      const schemas = Object.entries(JSON.parse(readFileSync(path, 'utf8')));
+      const members = schemas.map(([name, { schema }]) => `${name}:{schema:${written(schema)}}`);
+      return { contents: `${COMMON}export default {${members}};`, loader: 'js' };
     });
     here.onLoad({ filter: /\bi18n\W\w+\.json$/ }, ({ path }) => {
       const groups = Object.entries(JSON.parse(readFileSync(path, 'utf8')));
@@ -54,6 +53,33 @@ async function minified(path) {
  */
 function withUnit(css) {
   return css.replace(/(?<![\w.-])(-?[\d.]+)rem\b/g, 'calc(var(--o-rem,1rem)*$1)');
+}
+
+/** What the schemas have in common. A member of an object is required unless it can be null. */
+const COMMON = `
+const text = { type: 'string' };
+const either = (type, isNull) => (isNull ? [type, 'null'] : type);
+const array = (items, isNull) => ({ type: either('array', isNull), items });
+const object = (properties, isNull) => ({
+  type: either('object', isNull),
+  properties,
+  required: Object.keys(properties).filter((name) => !properties[name].type.includes('null')),
+});
+`;
+
+/** Returns the code of a schema without descriptions. */
+function written({ description, ...schema }) {
+  const { items, properties, required = [], ...rest } = schema;
+  const [type, isNull] = [rest.type].flat();
+  const end = isNull ? ',true' : '';
+  if (items) return `array(${written(items)}${end})`;
+  if (properties) {
+    const members = Object.entries(properties);
+    const known = members.filter(([, one]) => ![one.type].flat().includes('null')).map(([name]) => name);
+    if (String(required.toSorted()) !== String(known.sort())) throw new Error(`These are required: ${known}`);
+    return `object({${members.map(([name, one]) => `${name}:${written(one)}`)}}${end})`;
+  }
+  return type === 'string' && !isNull && Object.keys(rest).length === 1 ? 'text' : JSON.stringify(rest);
 }
 
 /** Returns texts without their names: lines in the order of the names, as `named` in `src/i18n/named.ts` reads them. */

@@ -11,6 +11,8 @@ import { minify } from 'terser';
 const ENTRY = 'src/widget.ts';
 /** The name of the entry in the folder of the modules at the server. */
 const NAME = 'widget.js';
+/** The names under which a module exports what others share with it. */
+const SHORT = 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ';
 /** The limits of the modules that a page loads at once, and of all others together: bytes after gzip. */
 const LIMITS = { eager: 40 * 1024, lazy: 64 * 1024 };
 
@@ -134,7 +136,7 @@ function linked(text, home, homes, shared) {
     const imports = list.split(',').map((pair) => {
       const [member, name = member] = pair.split(' as ');
       const key = `${member} as $ from ${module}`;
-      if (!shared.has(key)) shared.set(key, { home: other, module, member, name: `$${shared.size}` });
+      if (!shared.has(key)) shared.set(key, { home: other, module, member, name: SHORT[shared.size] ?? `$${shared.size}` });
       return `${shared.get(key).name} as ${name}`;
     });
     return `import{${imports}}from"./${other}";`;
@@ -158,9 +160,26 @@ async function joined(options, outputs, from, name, shared) {
   };
   const plugins = [{ name: 'modules', setup: modules }];
   const { outputFiles } = await build({ ...options, plugins, stdin: { contents, sourcefile: name } });
+  const [{ text }] = outputFiles;
+  // `unsafe` writes `String(value)` as `'' + value`. No value is a symbol, or an object with a number.
+  const compress = { passes: 4, unsafe: true, unsafe_arrows: true };
+  const nameCache = { vars: { props: importedNames(text) } };
   // It finds shorter names than esbuild.
-  const { code } = await minify(outputFiles[0].text, { compress: { passes: 4, unsafe_arrows: true }, ecma: 2022, module: true });
+  const { code } = await minify(text, { compress, ecma: 2022, module: true, nameCache });
   return withOneImport(code);
+}
+
+/** Returns the names of what a module imports, by those that it uses. With the same names, no import needs an `as`. */
+function importedNames(text) {
+  const locals = new Map();
+  for (const [, list] of text.matchAll(/import\{([^}]*)\}from"/g)) {
+    for (const pair of list.split(',')) {
+      const [name, local = name] = pair.split(' as ');
+      // Parts of a joined module may import the same under several names.
+      if (!locals.has(name)) locals.set(name, local);
+    }
+  }
+  return Object.fromEntries([...locals].map(([name, local]) => [`$${local}`, name]));
 }
 
 /** Returns the text of a module that imports from each other module once. */
