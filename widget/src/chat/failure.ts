@@ -5,8 +5,8 @@ import type { ChatError } from './types.js';
 export class ChatFailure extends Error implements ChatError {
   override readonly name = 'ChatError';
   readonly kind: ChatError['kind'];
-  readonly status?: number;
-  readonly reason?: string;
+  readonly status: number | undefined;
+  readonly reason: string | undefined;
   readonly canRetry: boolean;
 
   constructor(
@@ -16,8 +16,8 @@ export class ChatFailure extends Error implements ChatError {
   ) {
     super(message, options);
     this.kind = kind;
-    if (options.status !== undefined) this.status = options.status;
-    if (options.reason !== undefined) this.reason = options.reason;
+    this.status = options.status;
+    this.reason = options.reason;
     this.canRetry = options.canRetry ?? true;
   }
 }

@@ -17,9 +17,9 @@ const has = (text: string | undefined, query: string): boolean =>
 
 const threadOf = (id: string, title: string | undefined, updatedAt: unknown, run?: Thread['run']): Thread => ({
   id,
-  ...(title ? { title } : {}),
-  ...(typeof updatedAt === 'number' ? { updatedAt: new Date(updatedAt).toISOString() } : {}),
-  ...(run ? { run: { state: run.state } } : {}),
+  ...(title && { title }),
+  ...(typeof updatedAt === 'number' && { updatedAt: new Date(updatedAt).toISOString() }),
+  ...(run && { run: { state: run.state } }),
 });
 
 /** Lists the chats that the server stores. A search looks into the titles: the server has no search. */

@@ -5,6 +5,9 @@ import type { Texts } from './texts.js';
 /** The most characters of the content that are shown. */
 const CONTENT = 20_000;
 
+/** Returns the text of what was thrown. */
+export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
 /** Describes what is shown in place of a component: its name, the reason, and its content as text. */
 export function fallback(name: string, message: string | undefined, content: unknown, texts: Texts): Child {
   const text = typeof content === 'string' ? content : (JSON.stringify(content, null, 2) ?? '');

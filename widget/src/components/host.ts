@@ -2,7 +2,7 @@ import { isObject } from '../object.js';
 import { filled } from '../ui/dom.js';
 import { sheet } from './builtin.js';
 import type { Component, ComponentContext, Hooks, Part } from './component.js';
-import { fallback } from './fallback.js';
+import { fallback, messageOf } from './fallback.js';
 import { Growing } from './growing.js';
 import { draw } from './node.js';
 import { components, onComponent } from './registry.js';
@@ -291,8 +291,6 @@ function paintAll(): void {
   waiting.clear();
   for (const one of all) one.paint();
 }
-
-const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error));
 
 function record(state: unknown): Record<string, unknown> {
   return isObject(state) ? { ...state } : {};

@@ -137,8 +137,7 @@ function check(value: unknown, schema: Rules, place: Place): Mismatch[] {
     errors.push(...mismatches(member, rules, { ...place, ...below }));
   }
   const apply = (part: unknown) => mismatches(value, part as Schema, { ...place, from: [...place.from, schema] });
-  const target = reference(schema, root);
-  errors.push(...[...(target === undefined ? [] : [target]), ...list(schema.allOf)].flatMap(apply));
+  errors.push(...[reference(schema, root) ?? true, ...list(schema.allOf)].flatMap(apply));
   for (const keyword of ['anyOf', 'oneOf']) {
     const results = list(schema[keyword]).map(apply);
     if (results.length === 0 || results.some((found) => found.length === 0)) continue;

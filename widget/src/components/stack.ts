@@ -1,6 +1,6 @@
 import { type Builtin, builtin, frame, more, shown } from './builtin.js';
 import type { AnyContext, ComponentContext } from './component.js';
-import { fallback } from './fallback.js';
+import { fallback, messageOf } from './fallback.js';
 import type { Local } from './builtin.js';
 import { type Child, h, isFilled } from './node.js';
 import { repair } from './repair.js';
@@ -54,7 +54,7 @@ export function stackOf(components: readonly Builtin[]): Builtin {
         ? component.paint(inner, local)
         : paint(inner as ComponentContext<Props, unknown>, local as Local & Partial<Nested>, depth + 1);
     } catch (error) {
-      return failed(String(error instanceof Error ? error.message : error));
+      return failed(messageOf(error));
     }
   };
 

@@ -1,6 +1,6 @@
 // The fields of a form for a JSON Schema. Each checks its value; the server checks all of them against the schema again.
 
-import { element, filled } from '../ui/dom.js';
+import { element, filled, setAttribute } from '../ui/dom.js';
 import { counted, type Texts } from '../ui/texts.js';
 import { freshId, titled } from './kinds.js';
 
@@ -152,21 +152,20 @@ function fieldOf(name: string, schema: Schema, isRequired: boolean, saysOptional
     { part: 'label', id: `${id}l`, for: isGroup ? undefined : id },
     isOptional ? filled(texts.optional, { field: title }) : title,
   );
-  if (isGroup) shown.setAttribute('aria-labelledby', label.id);
-  else if (isRequired && kind !== 'check') shown.setAttribute('aria-required', 'true');
-  shown.setAttribute('name', name);
+  if (isGroup) setAttribute(shown, 'aria-labelledby', label.id);
+  else if (isRequired && kind !== 'check') setAttribute(shown, 'aria-required', 'true');
+  setAttribute(shown, 'name', name);
   const order = kind === 'check' ? [shown, label, hint, error] : [label, shown, hint, error];
   const node = element('div', { part: `field ${kind}-field` }, ...order);
   const check = () => {
-    error.textContent = fault(read(), schema, isRequired, title, texts, locale);
-    const described = [hint?.id, error.textContent && error.id].filter(Boolean).join(' ');
-    if (error.textContent) shown.setAttribute('aria-invalid', 'true');
-    else shown.removeAttribute('aria-invalid');
-    if (described) shown.setAttribute('aria-describedby', described);
-    else shown.removeAttribute('aria-describedby');
-    return error.textContent;
+    const message = (error.textContent = fault(read(), schema, isRequired, title, texts, locale));
+    setAttribute(shown, 'aria-invalid', message ? 'true' : undefined);
+    describe(message && error.id);
+    return message;
   };
-  if (hint) shown.setAttribute('aria-describedby', hint.id);
+  const describe = (errorId?: string) =>
+    setAttribute(shown, 'aria-describedby', [hint?.id, errorId].filter(Boolean).join(' ') || undefined);
+  describe();
   node.addEventListener('input', () => error.textContent && check());
   return { name, node, control: focus, read, check };
 }

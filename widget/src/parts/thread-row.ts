@@ -34,25 +34,25 @@ export function threadRow(id: string, { chat, drafts, texts, locale }: ViewConte
   let name = '';
   let state: string | undefined;
 
-  /** Shows other nodes in the row until the user has decided. `back` has the focus then. */
-  function instead(back: HTMLElement, ...nodes: HTMLElement[]): () => void {
-    node.replaceChildren(...nodes);
-    return () => {
+  /** Shows a form in the row until the user has decided, or leaves it by Escape. `back` has the focus then. */
+  function instead(back: HTMLElement, form: HTMLElement): () => void {
+    const close = () => {
       node.replaceChildren(open, rename, remove);
       back.focus();
     };
+    form.addEventListener('keydown', (event) => {
+      if (event.key !== 'Escape' || isComposing(event)) return;
+      // A window that covers a phone would close too.
+      event.preventDefault();
+      event.stopPropagation();
+      close();
+    });
+    node.replaceChildren(form);
+    return close;
   }
 
-  /** Runs a request. If it fails, the row is as before. */
-  async function attempt(request: Promise<void>): Promise<boolean> {
-    try {
-      await request;
-      return true;
-    } catch {
-      done.failed();
-      return false;
-    }
-  }
+  /** Waits for a request. Resolves with `true` if it has failed. */
+  const hasFailed = (request: Promise<void>): Promise<boolean> => request.then(() => false, () => (done.failed(), true));
 
   function askTitle(): void {
     const field = element('input', { part: 'input', 'aria-label': texts.threadTitle, maxlength: '200', dir: 'auto' });
@@ -67,14 +67,7 @@ export function threadRow(id: string, { chat, drafts, texts, locale }: ViewConte
       close();
       if (!next || next === before) return;
       setName(next);
-      if (!(await attempt(chat.renameThread(id, next)))) setName(before);
-    });
-    form.addEventListener('keydown', (event) => {
-      if (event.key !== 'Escape' || isComposing(event)) return;
-      // A window that covers a phone would close too.
-      event.preventDefault();
-      event.stopPropagation();
-      close();
+      if (await hasFailed(chat.renameThread(id, next))) setName(before);
     });
     field.select();
   }
@@ -84,22 +77,14 @@ export function threadRow(id: string, { chat, drafts, texts, locale }: ViewConte
     const yes = button(texts.delete, 'danger', async () => {
       if (yes.disabled) return;
       cancel.disabled = yes.disabled = true;
-      if (await attempt(chat.deleteThread(id))) {
-        drafts.forget(id);
-        done.deleted(id);
-      }
-      else close();
+      if (await hasFailed(chat.deleteThread(id))) return close();
+      drafts.forget(id);
+      done.deleted(id);
     });
     const question = element('p', { part: 'ask' }, filled(texts.threadConfirm, { title: name }));
     const card = element('div', { part: 'thread-form', role: 'group' }, question, cancel, yes);
     card.setAttribute('aria-label', question.textContent);
     const close = instead(remove, card);
-    card.addEventListener('keydown', (event) => {
-      if (event.key !== 'Escape') return;
-      event.preventDefault();
-      event.stopPropagation();
-      close();
-    });
     cancel.focus();
   }
 
