@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, mock, test } from 'node:test';
 
-import { answers, begins, ChatStorage, createChat, FakeStorage, fails, page, says, serve, sse, tab, text, until } from '../testing/chat.mjs';
+import { answers, begins, createChat, FakeStorage, fails, page, says, serve, sse, tab, text, until } from '../testing/chat.mjs';
 
 const ends = [];
 beforeEach(() => {
@@ -61,7 +61,6 @@ test('contract_000_07 the chats of a user of Hsafa are listed, opened, searched 
   const chat = await opened(server, { agent: 'support' });
   assert.equal(chat.chatId, 'c1');
   assert.deepEqual(chat.messages.map(text), ['Where is my lamp?', 'It is in Linz.']);
-  assert.equal(new ChatStorage(localStorage, 'support').isShown, true);
   const titles = async (options) => (await chat.threads(options)).threads.map(({ title }) => title);
   assert.deepEqual(await titles(), ['Refund', 'Where is my lamp?']);
   assert.deepEqual(await titles({ query: 'LINZ' }), ['Where is my lamp?'], 'messages are searched');
@@ -81,12 +80,10 @@ test('contract_000_07 the keys are those of Hsafa, or have the prefix of the pag
   const server = await started(says('Hi'), says('Hi'));
   const chat = await opened(server, { agent: 'a1', chatId: 'x' });
   await chat.sendMessage({ text: 'Hello' });
-  new ChatStorage(localStorage, 'a1').isShown = false;
   assert.deepEqual(localStorage.keys().sort(), [
     'hsafaChat_a1.chat.x',
     'hsafaChat_a1.chats',
     'hsafaChat_a1.currentChatId',
-    'hsafaChat_a1.showChat',
   ]);
   const other = await opened(server, { storagePrefix: 'shop_', persist: 'session' });
   await other.sendMessage({ text: 'Hello' });

@@ -60,16 +60,6 @@ export class ChatStorage {
     this.#write(`${this.#name}.currentChatId`, chat);
   }
 
-  /** `true` if the chat was visible when the page was left. `undefined` if that is not known. */
-  get isShown(): boolean | undefined {
-    const word = this.#area?.getItem(`${this.#name}.showChat`);
-    return word ? word === 'true' : undefined;
-  }
-
-  set isShown(isShown: boolean | undefined) {
-    this.#write(`${this.#name}.showChat`, isShown === undefined ? undefined : String(isShown));
-  }
-
   /**
    * Returns a chat. The text of one that is not of the expected form stays under the key of the chat with `.refused`, and
    * `refused` gets the error.

@@ -36,12 +36,39 @@ export function createHsafaTransport<T>(
   return new Transport({ api, ...options, prepareSendMessagesRequest } as never);
 }
 
+/** The chats of an agent in the browser, and the state of their window. */
+class HsafaStorage extends ChatStorage {
+  readonly #area: Storage | undefined;
+  readonly #key: string;
+
+  constructor(area: Storage | undefined, agent: string, prefix = 'hsafaChat_') {
+    super(area, agent, prefix);
+    this.#area = area;
+    this.#key = `${prefix}${agent}.showChat`;
+  }
+
+  /** `true` if the chat was visible when the page was left. `undefined` if that is not known. */
+  get isShown(): boolean | undefined {
+    const word = this.#area?.getItem(this.#key);
+    return word ? word === 'true' : undefined;
+  }
+
+  set isShown(isShown: boolean | undefined) {
+    try {
+      if (isShown === undefined) this.#area?.removeItem(this.#key);
+      else this.#area?.setItem(this.#key, String(isShown));
+    } catch {
+      // The storage is full.
+    }
+  }
+}
+
 /**
  * Returns the chats of an agent in the browser, under the keys `hsafaChat_AGENT.chats`, `.chat.ID`, `.currentChatId` and
  * `.showChat`. `prefix` replaces `hsafaChat_`.
  */
-export const createChatStorage = (agentId: string, { prefix }: { prefix?: string } = {}): ChatStorage =>
-  new ChatStorage(areaOf('local'), agentId, prefix);
+export const createChatStorage = (agentId: string, { prefix }: { prefix?: string } = {}): HsafaStorage =>
+  new HsafaStorage(areaOf('local'), agentId, prefix);
 
 export interface UserFormOptions {
   /** The question above the fields. */
