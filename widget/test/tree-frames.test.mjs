@@ -70,6 +70,32 @@ test('a question whose answer was lost with the connection can be answered again
   assert.deepEqual(await sent(), [answer, answer]);
 });
 
+test('what the user has entered stays to be copied when a question ends without an answer', async ({ page, say, sent }) => {
+  const waits = state('t', 'r', { status: 'waiting-for-user' });
+  await say(state('r', null), waits, { type: 'user-query', agentId: 't', queryId: 'q1', prompt: 'Which city?' });
+  const schema = { properties: { city: { type: 'string' }, insured: { type: 'boolean' } } };
+  await say(asking('f', 'r', 'Where to?', { schema }), asking('a', 'r', 'Refund it?', { input: { amount: 5 } }));
+  await page.getByLabel('Which city?').fill('Oslo\nor Bergen');
+  await page.getByRole('group', { name: 'Where to?' }).getByLabel('City').fill('Turin');
+  await page.getByLabel('Reason for decision (optional)').fill('It is broken');
+  const ends = ['t', 'f', 'a'].map((id) => state(id, 'r', { status: 'failed', queries: [] }));
+  await say(...ends);
+  assert.deepEqual(await page.locator('[role=treeitem] form, [role=treeitem] [part=approval]').count(), 0);
+  const notes = await page.locator('.remark:visible').allInnerTexts();
+  assert.deepEqual(notes, ['not answered: Oslo\nor Bergen', 'not answered: Turin', 'not answered: It is broken']);
+  assert.deepEqual(await sent(), []);
+});
+
+test('an answer that was sent leaves no note', async ({ page, say, sent }) => {
+  await say(state('r', null, { status: 'waiting-for-user' }), { type: 'user-query', agentId: 'r', queryId: 'q1', prompt: 'Which city?' });
+  const field = page.getByLabel('Which city?');
+  await field.fill('Oslo');
+  await field.press('Enter');
+  await say(state('r', null));
+  assert.equal(await field.count(), 0);
+  assert.deepEqual([(await sent()).length, await page.locator('.remark:visible').count()], [1, 0]);
+});
+
 test('a remark without a connection stays, and the user reads why', async ({ page, say, sent, drop, connect }) => {
   const problem = page.getByText('The assistant cannot be reached. Check your connection, then try again.');
   await say(state('r', null));

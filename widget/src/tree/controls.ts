@@ -1,8 +1,18 @@
 import { button } from '../ui/button.js';
+import { isComposing } from '../ui/composing.js';
 import { element } from '../ui/dom.js';
 import type { Intervention } from './frames.js';
 import type { AgentNode } from './state.js';
 import type { TreeContext } from './texts.js';
+
+/** Lets Enter in a field of several lines submit its form. */
+export function submitByEnter(field: HTMLTextAreaElement, form: HTMLFormElement): void {
+  field.addEventListener('keydown', (event) => {
+    if (event.key !== 'Enter' || event.shiftKey || isComposing(event)) return;
+    event.preventDefault();
+    form.requestSubmit();
+  });
+}
 
 /**
  * Makes the controls of an agent that has not ended: pause, the answer now, cancel, and a remark. `intervene` returns `false`

@@ -5,6 +5,7 @@ import { adopt } from '../ui/adopt.js';
 import { element, filled, setText } from '../ui/dom.js';
 import { early } from '../ui/early.js';
 import { sheet } from '../ui/style/index.js';
+import { submitByEnter } from './controls.js';
 import { type CallAnswer, type Intervention, isEnd, type ServerFrame } from './frames.js';
 import { AgentSocket } from './socket.js';
 import { type AgentNode, AgentTree } from './state.js';
@@ -179,12 +180,7 @@ export class AgentsElement extends HTMLElement {
       event.preventDefault();
       note(!prompt.value.trim() || this.handleMasterSubmit(prompt.value));
     });
-    prompt.addEventListener('keydown', (event) => {
-      // Safari ends a composition before its key event, which has the code 229.
-      if (event.key !== 'Enter' || event.shiftKey || event.isComposing || event.keyCode === 229) return;
-      event.preventDefault();
-      master.requestSubmit();
-    });
+    submitByEnter(prompt, master);
     root.append(master, problem, view.node, status);
     return { texts, offline: context.shared.errorOffline, view, connection, start, problem, status };
   }

@@ -77,5 +77,4 @@ export type ClientFrame =
   | { type: 'get-agent-tree' };
 
 /** Returns `true` for a status in which the agent does nothing any more. */
-export const isEnd = (status: AgentStatus): boolean =>
-  status === 'completed' || status === 'failed' || status === 'cancelled';
+export const isEnd = (status: AgentStatus): boolean => /^(completed|failed|cancelled)$/.test(status);

@@ -100,14 +100,22 @@ export class NodeView {
   #ask(): void {
     const { queries } = this.#agent;
     const open = new Set(queries.map(key));
-    for (const [id, { node }] of this.#questions) {
+    for (const [id, { node, isUnsent }] of this.#questions) {
       if (open.has(id)) continue;
       if (node.matches(':focus-within')) this.item.focus();
+      if (isUnsent) node.before(this.#entries(node));
       node.remove();
       this.#questions.delete(id);
     }
     for (const id of this.#asked) if (!open.has(id)) this.#asked.delete(id);
     for (const query of queries) if (!this.#asked.has(key(query))) this.#open(query);
+  }
+
+  /** Makes a note of what the user has entered in a question that is over. It can be copied. */
+  #entries(node: HTMLElement): HTMLElement {
+    const fields = node.querySelectorAll<HTMLInputElement>('textarea, input:not([type=checkbox])');
+    const texts = Array.from(fields, ({ value }) => value).filter(Boolean);
+    return element('p', { class: 'remark', dir: 'auto' }, `${this.#context.shared.toolUnanswered}: ${texts.join('\n')}`);
   }
 
   /** Adds the form of a question, or a notice if its code cannot be loaded. */
@@ -125,8 +133,10 @@ export class NodeView {
   async #load(query: Query): Promise<void> {
     const question = await questionView(query, this.#context, (reply) => {
       this.item.focus();
+      question.isUnsent = false;
       this.#actions.answer(this.#agent, query, reply);
     });
+    question.node.addEventListener('input', () => (question.isUnsent = true));
     const isOpen = this.#agent.queries.some((one) => key(one) === key(query));
     if (!isOpen || this.#questions.has(key(query))) return;
     this.#questions.set(key(query), question);

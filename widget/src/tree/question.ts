@@ -1,8 +1,8 @@
 import type { Message, ToolPart } from '../chat/types.js';
 import type { QuestionContext } from '../parts/kinds.js';
 import { seen } from '../parts/values.js';
-import { isComposing } from '../ui/composing.js';
 import { element } from '../ui/dom.js';
+import { submitByEnter } from './controls.js';
 import type { CallAnswer, CallQuery, Query } from './frames.js';
 import type { TreeContext } from './texts.js';
 
@@ -11,6 +11,8 @@ export interface QuestionView {
   readonly node: HTMLElement;
   /** Lets the user answer again, after the server has refused the answer. */
   enable(): void;
+  /** `true` if the user has entered something since the last answer. */
+  isUnsent?: boolean;
 }
 
 /**
@@ -38,11 +40,7 @@ function textView(prompt: string, { texts }: TreeContext, answer: (reply: string
     set.disabled = true;
     answer(reply);
   });
-  text.addEventListener('keydown', (event) => {
-    if (event.key !== 'Enter' || event.shiftKey || isComposing(event)) return;
-    event.preventDefault();
-    node.requestSubmit();
-  });
+  submitByEnter(text, node);
   return { node, enable: () => void (set.disabled = false) };
 }
 
