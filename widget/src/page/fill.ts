@@ -2,6 +2,7 @@
 
 import type { ToolRun } from '../chat/types.js';
 import { type UndoableCall, type Undone, undoable } from '../chat/undoable.js';
+import { isComposing } from '../ui/composing.js';
 import { focused } from '../ui/focused.js';
 import {
   type Choice,
@@ -42,11 +43,17 @@ type Marks = (string | null)[];
 
 /** The mark of a filled field. Its value is the number of the call. */
 const MARK = 'data-assistant-filled';
+/** The input of the Backspace key. */
+const DELETE = 'deleteContentBackward';
 /** The most calls that can be undone. */
 const MOST_CALLS = 20;
 /** The time after which an editor has read a new selection, in milliseconds. */
 const SELECTED_MS = 150;
+/** The time for which the user, who composes a character, keeps the focus, in milliseconds. */
+const COMPOSED_MS = 500;
 let count = 0;
+/** `true` while the user composes a character. */
+let isComposed = false;
 
 /** Fills fields. If one of the values is not possible, nothing is filled. `title` is the label of the button that undoes it. */
 export async function fill(
@@ -139,6 +146,12 @@ export function watchEdits(): () => void {
   return listen(['input', 'change', 'reset'], edited);
 }
 
+/** Notes if the user composes a character. Returns a function that ends that. */
+export const watchCompositions = (): (() => void) =>
+  listen(['compositionstart', 'compositionend'], ({ type }) => {
+    isComposed = type === 'compositionstart';
+  });
+
 function find(name: string, form: string | undefined, selector: string): Field {
   const target = isReference(name) ? elementOf(name) : undefined;
   const owner = target && formOf(target, selector);
@@ -193,6 +206,7 @@ function isBlank(control: HTMLElement): boolean {
  * `false` if there is none.
  */
 async function paste(control: HTMLElement, text: string, html = ''): Promise<boolean> {
+  while (isComposed) await pause(COMPOSED_MS);
   const before = focused();
   const hasFocus = (): boolean => {
     control.focus({ preventScroll: true });
@@ -200,25 +214,39 @@ async function paste(control: HTMLElement, text: string, html = ''): Promise<boo
   };
   const cover = hasFocus() ? undefined : uncovered();
   if (cover && !hasFocus()) return cover(), false;
-  const giveKeys = holdKeys();
+  let isInterrupted = false;
+  const giveFocus = (): void => {
+    control.blur();
+    before?.focus({ preventScroll: true });
+    giveKeys();
+  };
+  // A character cannot be held that is composed of several keys. The field of the user gets the first of them.
+  const giveKeys = holdKeys(() => {
+    isInterrupted = true;
+    giveFocus();
+  });
   getSelection()?.selectAllChildren(control);
-  await new Promise((done) => setTimeout(done, SELECTED_MS));
+  await pause(SELECTED_MS);
+  if (isInterrupted) {
+    do await pause(COMPOSED_MS);
+    while (isComposed);
+    if (cover) cover(), giveFocus();
+    return paste(control, text, html);
+  }
   const clipboardData = new DataTransfer();
   clipboardData.setData('text/plain', text);
   if (html) clipboardData.setData('text/html', html);
   const how = { bubbles: true, composed: true, cancelable: true };
   const event = text || html
     ? new ClipboardEvent('paste', how)
-    : new InputEvent('beforeinput', { ...how, inputType: 'deleteContentBackward' });
+    : new InputEvent('beforeinput', { ...how, inputType: DELETE });
   // In Firefox, the data of an event that a page makes is empty.
   Object.defineProperty(event, 'clipboardData', { value: clipboardData });
   const isTaken = !control.dispatchEvent(event);
   // An editor sets its selection, and with it the focus, once it has drawn.
-  await drawn();
-  control.blur();
+  await pause();
   cover?.();
-  before?.focus({ preventScroll: true });
-  giveKeys();
+  giveFocus();
   return isTaken;
 }
 
@@ -240,23 +268,29 @@ function uncovered(): () => void {
   };
 }
 
-/** Keeps the user's keys from an editor that has the focus for a moment. Returns a function that gives them to the field. */
-function holdKeys(): () => void {
-  const keys: KeyboardEvent[] = [];
-  const end = listen(['keydown'], (event) => {
-    const { isTrusted, ctrlKey, altKey, metaKey } = event as KeyboardEvent;
+/**
+ * Keeps the user's keys from an editor that has the focus for a moment, also those of keyboards on a screen, which insert a
+ * text without a key. Returns a function that gives them to the field. `composes` is called when a composition begins.
+ */
+function holdKeys(composes: () => void): () => void {
+  const held: (KeyboardEvent & InputEvent)[] = [];
+  const end = listen(['keydown', 'beforeinput'], (event) => {
+    const { isTrusted, ctrlKey, altKey, metaKey, key, data, inputType } = event as KeyboardEvent & InputEvent;
     // A shortcut of the browser stays one. With AltGr, a character has both keys.
     if (!isTrusted || metaKey || (ctrlKey && !altKey)) return;
+    if (isComposing(event as KeyboardEvent)) return composes();
+    if (!key && !data && inputType !== DELETE) return;
     event.preventDefault();
     event.stopImmediatePropagation();
-    keys.push(event as KeyboardEvent);
+    held.push(event as KeyboardEvent & InputEvent);
   });
   return () => {
     end();
-    for (const event of keys) {
-      if (!focused()?.dispatchEvent(new KeyboardEvent('keydown', event))) continue;
-      if (event.key.length === 1) document.execCommand('insertText', false, event.key);
-      if (event.key === 'Backspace') document.execCommand('delete');
+    for (const event of held.splice(0)) {
+      const { key = '', data = key, inputType } = event;
+      if (key && !focused()?.dispatchEvent(new KeyboardEvent('keydown', event))) continue;
+      if (data && (!key || key.length === 1)) document.execCommand('insertText', false, data);
+      if (key === 'Backspace' || inputType === DELETE) document.execCommand('delete');
     }
   };
 }
@@ -278,8 +312,7 @@ function checkText(control: HTMLInputElement | HTMLTextAreaElement, text: string
 
 function writeText(control: HTMLInputElement | HTMLTextAreaElement, text: string): void {
   // React and others replace the setter of the element. A change by their setter causes no update.
-  const { prototype } = control instanceof HTMLTextAreaElement ? HTMLTextAreaElement : HTMLInputElement;
-  Object.getOwnPropertyDescriptor(prototype, 'value')?.set?.call(control, text);
+  Reflect.set(Object.getPrototypeOf(control) as object, 'value', text, control);
   fire(control, text);
 }
 
@@ -300,7 +333,7 @@ function choiceChange(field: Field, control: Control, value: unknown): Omit<Chan
       else {
         // A click is the one event that all frameworks read for these controls.
         element.click();
-        await drawn();
+        await pause();
       }
     }
     if (select) fire(select);
@@ -387,7 +420,7 @@ async function inTurn(changes: Change[], run: (change: Change) => Promise<void>)
     for (const change of changes) {
       await run(change);
       // Handlers of React and Vue often replace all values by the ones that were drawn last.
-      await drawn();
+      await pause();
     }
   } finally {
     window.removeEventListener('submit', refuse, true);
@@ -398,5 +431,5 @@ async function inTurn(changes: Change[], run: (change: Change) => Promise<void>)
   }
 }
 
-/** Resolves when frameworks have drawn a value. */
-const drawn = (): Promise<void> => new Promise((done) => setTimeout(done));
+/** Waits. Without a time, frameworks have drawn a value by then. */
+const pause = (ms?: number): Promise<void> => new Promise((done) => setTimeout(done, ms));

@@ -6,7 +6,7 @@ import { localeOf, textsFor } from '../i18n/index.js';
 import { capture } from './capture.js';
 import { discover } from './discover.js';
 import { fieldsOf, formName, formSelector, formsOf } from './fields.js';
-import { type FillInput, fill, undo, watchEdits } from './fill.js';
+import { type FillInput, fill, undo, watchCompositions, watchEdits } from './fill.js';
 import { type NavigateTexts, type Route, navigate } from './navigate.js';
 import { type PointInput, point, unpoint } from './point.js';
 import type { Navigate, ReactRouter, Router, VueRouter } from './routers.js';
@@ -108,6 +108,7 @@ async function tools(options: PageToolsOptions): Promise<() => void> {
     );
     ends.push(
       watchEdits(),
+      watchCompositions(),
       registry.registerContext('fillable forms', () => listForms(selector)),
     );
   }

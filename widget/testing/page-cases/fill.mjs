@@ -102,9 +102,9 @@ suite('plain', (test) => {
     assert.equal(await view.page.evaluate(() => window.editor.text), '');
   });
 
-  test('what the user types while an editor has the focus is typed into the field of before', async (view) => {
-    await start(view);
-    await view.page.evaluate(() => {
+  /** Lets an editor that pastes have the focus for a second. */
+  const slow = (view) =>
+    view.page.evaluate(() => {
       const { setTimeout } = window;
       window.setTimeout = (run, ms, ...values) => setTimeout(run, ms === 150 ? 1_000 : ms, ...values);
       const editor = document.querySelector('#remarks');
@@ -113,14 +113,65 @@ suite('plain', (test) => {
         editor.textContent = event.clipboardData.getData('text/plain');
       });
     });
+  const isFocused = (view, id) => view.page.waitForFunction((id) => document.activeElement.id === id, id);
+
+  test('what the user types while an editor has the focus is typed into the field of before', async (view) => {
+    await start(view);
+    await slow(view);
     const subject = view.page.getByLabel('Subject');
     await subject.fill('Worx');
     const answer = view.call('fill_form', { fields: { Remarks: 'New' } });
-    await view.page.waitForFunction(() => document.activeElement.id === 'remarks');
+    await isFocused(view, 'remarks');
     await view.page.keyboard.press('Backspace');
     await view.page.keyboard.type('ds');
     assert.deepEqual((await answer).filled, { remarks: 'New' });
     assert.equal(await subject.inputValue(), 'Words');
+  });
+
+  test('what a keyboard on the screen inserts while an editor has the focus is inserted into the field of before', async (view) => {
+    await start(view);
+    await slow(view);
+    const subject = view.page.getByLabel('Subject');
+    await subject.fill('Wor');
+    const answer = view.call('fill_form', { fields: { Remarks: 'New' } });
+    await isFocused(view, 'remarks');
+    // It has no key.
+    await view.page.keyboard.insertText('ds');
+    assert.deepEqual((await answer).filled, { remarks: 'New' });
+    assert.equal(await subject.inputValue(), 'Words');
+  });
+
+  test('a character that is composed while an editor has the focus is composed in the field of before', async (view) => {
+    await start(view);
+    await slow(view);
+    const session = await view.page.context().newCDPSession(view.page);
+    const compose = (text) => session.send('Input.imeSetComposition', { text, selectionStart: text.length, selectionEnd: text.length });
+    const subject = view.page.getByLabel('Subject');
+    await subject.fill('Wor');
+    const answer = view.call('fill_form', { fields: { Remarks: 'New' } });
+    await isFocused(view, 'remarks');
+    await view.page.keyboard.type('d');
+    await session.send('Input.dispatchKeyEvent', { type: 'rawKeyDown', key: 'Process', code: 'KeyH', windowsVirtualKeyCode: 229 });
+    await compose('h');
+    await compose('日');
+    await view.page.keyboard.insertText('日');
+    assert.deepEqual((await answer).filled, { remarks: 'New' });
+    assert.equal(await subject.inputValue(), 'Word日');
+  });
+
+  test('an editor takes no focus while the user composes a character', async (view) => {
+    await start(view);
+    await slow(view);
+    const session = await view.page.context().newCDPSession(view.page);
+    const subject = view.page.getByLabel('Subject');
+    await subject.fill('');
+    await session.send('Input.imeSetComposition', { text: 'に', selectionStart: 1, selectionEnd: 1 });
+    const answer = view.call('fill_form', { fields: { Remarks: 'New' } });
+    await view.page.evaluate(() => new Promise((next) => requestAnimationFrame(() => requestAnimationFrame(next))));
+    assert.equal(await view.page.evaluate(() => document.activeElement.getAttribute('name')), 'subject');
+    await view.page.keyboard.insertText('日本');
+    assert.deepEqual((await answer).filled, { remarks: 'New' });
+    assert.equal(await subject.inputValue(), '日本');
   });
 
   test('an editor behind a chat that covers a phone takes a text, and the chat covers the page again', async (view) => {
