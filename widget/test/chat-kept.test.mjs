@@ -704,6 +704,20 @@ test('a long chat shows its newest messages first, and then the older ones', asy
   assert.deepEqual(chat.messages.map(text), Array.from({ length: 1_200 }, (_, at) => `${at}`));
 });
 
+test('an answer that a filter or its length ended has the reason', async () => {
+  const finish = (finishReason) => (response) =>
+    response
+      .writeHead(200, { 'content-type': 'text/event-stream' })
+      .end(sse({ type: 'start' }, { type: 'finish', finishReason, messageMetadata: { usage: { outputTokens: 0 } } }));
+  const server = await started(...['content-filter', 'length', 'stop'].map(finish));
+  const chat = await opened(server);
+  for (const reason of ['content-filter', 'length', undefined]) {
+    await chat.sendMessage({ text: 'Go on' });
+    const { parts, metadata } = chat.messages.at(-1);
+    assert.deepEqual([chat.status, parts, metadata.finishReason, metadata.usage], ['ready', [], reason, { outputTokens: 0 }]);
+  }
+});
+
 test('contract_003 each kind of chunk becomes the part that the AI SDK makes of it', async () => {
   const call = (id, ...rest) => [
     { type: 'tool-input-start', toolCallId: id, toolName: 'add', title: 'Add' },

@@ -186,6 +186,24 @@ test('a stopped answer says so, and the last one can be asked for again, in no n
   assert.equal(await again('assistant').count(), 0);
 });
 
+test('an answer without a text says why, and what the user can do', async (view) => {
+  const note = view.root.locator('[data-role=assistant] [part~=incomplete]');
+  const cases = [
+    ['content-filter', {}, 'A filter withheld the answer. Ask in another way.'],
+    ['length', {}, 'The answer was too long. Ask for a shorter one.'],
+    ['length', { locale: 'de' }, 'Die Antwort war zu lang. Bitten Sie um eine kürzere.'],
+  ];
+  for (const [finishReason, options, words] of cases) {
+    const empty = { ...answer({ type: 'step-start' }, text(' ')), metadata: { finishReason } };
+    await view.open({ messages: [said('Hi'), empty], ...options });
+    assert.equal(await note.locator('span').innerText(), words);
+    await note.getByRole('button').click();
+    assert.deepEqual(await view.calls(), [['regenerate']]);
+  }
+  await view.open({ messages: [said('Hi'), { ...answer(text('Half')), metadata: { finishReason: 'length' } }] });
+  assert.equal(await note.isVisible(), false, 'an answer with a text');
+});
+
 test('a question without an answer can be asked again', async (view) => {
   await view.open({ messages: [answer(text('Half')), said('Next')] });
   const note = view.root.locator('[data-role=user] [part~=incomplete]');

@@ -62,7 +62,7 @@ export class Answer {
   }
 
   #other(chunk: Chunk): void {
-    const { type } = chunk;
+    const { type, finishReason } = chunk;
     if (type === 'start') {
       const { last } = this;
       // The replay of a message takes the place of what the page has of it.
@@ -78,8 +78,11 @@ export class Answer {
       this.#open.clear();
       parts.splice(parts.findLastIndex((part) => part.type === 'step-start') + 1);
     } else if (type === 'finish-step') this.#open.clear();
-    else if (type === 'finish' || type === 'abort') this.isFinished = true;
-    else if (type === 'error') throw new ChatFailure('failed', chunk.errorText, {});
+    else if (type === 'finish' || type === 'abort') {
+      this.isFinished = true;
+      // An answer without a text is explained by them.
+      if (/^(content-filter|length)$/.test(finishReason)) chunk.messageMetadata = { ...chunk.messageMetadata, finishReason };
+    } else if (type === 'error') throw new ChatFailure('failed', chunk.errorText, {});
     else if (type.startsWith('source-') || type === 'file') this.#message.parts.push(chunk as unknown as Part);
     // A newer server may send chunks that this client does not know.
     if (chunk.messageMetadata) {

@@ -1,4 +1,5 @@
 import { isAnswering, isTool } from '../chat/part.js';
+import { withheld } from '../parts/incomplete.js';
 import { answerText } from './answer-text.js';
 import { element } from './dom.js';
 import type { Chat } from '../chat/types.js';
@@ -43,7 +44,7 @@ export class Announcer {
     const waiting = last.parts.find((part) => isTool(part) && this.#chat.isOpen(part));
     const question =
       waiting && isTool(waiting) ? (waiting.approval?.requestReason ?? this.#texts.decisionNeeded) : '';
-    const text = [answerText(last), question].filter(Boolean).join(' ');
+    const text = [answerText(last) || withheld(last, this.#texts), question].filter(Boolean).join(' ');
     this.say(text.length > LONGEST ? `${text.slice(0, LONGEST).replace(/\s+\S*$/u, '')}…` : text);
   }
 }

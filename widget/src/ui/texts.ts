@@ -9,8 +9,10 @@ import type { Named } from '../i18n/named.js';
 export const ENGLISH = {
   actions: 'Actions',
   answerFailed: 'The answer was not sent. Try again.',
+  answerFiltered: 'A filter withheld the answer. Ask in another way.',
   answering: 'Answering…',
   answerStopped: 'The answer was stopped.',
+  answerTooLong: 'The answer was too long. Ask for a shorter one.',
   appLink: 'The app of “{server}” wants to open {url}',
   appMessage: 'The app of “{server}” wants to send this message: {text}',
   appTool: 'The app of “{server}” wants to run “{title}”.',
