@@ -235,6 +235,31 @@ test('an edit of the first shown message says so if the messages before it canno
   assert.deepEqual([chat.status, chat.error.status, server.posts.length, chat.messages.length], ['error', 403, 0, 100]);
 });
 
+test('older messages are loaded page by page if the page asks for them', async (t) => {
+  const { server, store, open } = await served(t, says('New'));
+  const all = Array.from({ length: 300 }, (_, at) => (at % 2 ? answer(`m${at}`, textPart(`${at}`)) : question(`m${at}`, `${at}`)));
+  Object.assign(store, { messages: all.slice(200), more: true });
+  const asked = [];
+  for (const at of [200, 100]) {
+    server.files[`/assistant/threads/c1/messages?limit=100&before=m${at}`] = (response) => {
+      asked.push(at);
+      const page = { messages: all.slice(at - 100, at), more: at > 100 };
+      response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(page));
+    };
+  }
+  const chat = await open({ older: 'asked' });
+  await quiet();
+  assert.deepEqual([asked, chat.messages.length], [[], 100]);
+  await Promise.all([chat.loadOlder(), chat.loadOlder()]);
+  assert.deepEqual([asked, chat.messages.length], [[200], 200]);
+  // The branch of the first shown message needs the one before it.
+  await chat.edit('m100', 'Edited');
+  assert.deepEqual([asked, texts(chat).slice(-3)], [[200, 100], ['99', 'Edited', 'New']]);
+  assert.deepEqual(server.posts[0].messages.map(text), ['98', '99', 'Edited']);
+  await chat.loadOlder();
+  assert.deepEqual([asked.length, chat.messages.length], [2, 102]);
+});
+
 const CART = { type: 'data-ui-state', id: 'cart', data: { component: 'cart', rev: 1, state: { count: 1, note: '' }, seal: 's1' } };
 const SHOWN = [FIRST[0], answer('a1', CART)];
 

@@ -78,6 +78,47 @@ test('Home goes to the first message of a long conversation', PANEL, async (view
   assert.equal((await place(view)).top, 0);
 });
 
+/** Lets the server have older messages: `older` pages of 100. */
+const serveOlder = (view, older) =>
+  view.page.evaluate((older) => {
+    const { chat } = window;
+    window.pages = 0;
+    chat.loadOlder = async () => {
+      if (window.pages === older || window.isLoading) return;
+      window.isLoading = true;
+      await new Promise((next) => setTimeout(next));
+      window.isLoading = false;
+      window.pages += 1;
+      const first = (older - window.pages) * 100;
+      chat.messages.unshift(...Array.from({ length: 100 }, (_, at) => ({ ...window.say(at % 2 ? 'assistant' : 'user', `Older ${first + at}.`), id: `o${first + at}` })));
+      chat.change({});
+    };
+  }, older);
+
+test('older messages are loaded once the user comes near the first one', PANEL, async (view) => {
+  await talk(view, 100);
+  await serveOlder(view, 4);
+  await view.change({});
+  await view.frame();
+  assert.equal(await view.page.evaluate(() => window.pages), 0);
+  const seen = await view.part('log').evaluate((log) => ((log.scrollTop = 300), log.scrollTop));
+  await view.page.waitForFunction(() => window.pages === 1);
+  await view.frame();
+  assert.ok((await place(view)).top > seen, 'what is seen stays in place');
+  assert.equal(await view.part('to-end').getAttribute('aria-label'), 'Go to the end', 'its answers are not new');
+  assert.equal(await view.page.evaluate(() => window.pages), 1);
+});
+
+test('Home goes to the first message of the server, with all that are loaded on the way', PANEL, async (view) => {
+  await talk(view, 100);
+  await serveOlder(view, 4);
+  await view.part('log').focus();
+  await view.page.keyboard.press('Home');
+  await view.part('log').getByText('Older 0.').waitFor();
+  await view.frame();
+  assert.deepEqual([(await place(view)).top, await view.page.evaluate(() => window.pages)], [0, 4]);
+});
+
 test('a wide table scrolls, and its words stay whole', { ...PANEL, width: 400 }, async (view) => {
   const words = ['Feature', 'Availability', 'Description', 'Notifications', 'Configuration', 'Documentation'];
   const row = (cells) => `| ${cells.join(' | ')} |\n`;

@@ -42,6 +42,7 @@ export function createChat(options, registry) {
       chat.calls.push(['stop']);
       chat.change({ status: 'ready' });
     },
+    async loadOlder() {},
     async setChatId(chatId) {
       chat.calls.push(['setChatId', chatId]);
       chat.change({ chatId, messages: [], status: 'ready' });

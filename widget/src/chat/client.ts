@@ -13,7 +13,7 @@ import { Server } from './server.js';
 import { chunks } from './sse.js';
 import { InstanceStates, type StateHooks } from './states.js';
 import { areaOf, ChatStorage } from './storage.js';
-import { type MessagePage, StoredChats } from './stored.js';
+import { StoredChats } from './stored.js';
 import { type TabMessage, Tabs } from './tabs.js';
 import { listKept, listStored } from './threads.js';
 import type * as types from './types.js';
@@ -54,6 +54,8 @@ export class Client {
   #hasOffer = false;
   /** The request that stops the last run. */
   #stopping: Promise<unknown> | undefined;
+  /** The id of the first message, if the server has messages before it. */
+  #oldest: string | undefined;
   /** Resolves when the messages before the shown ones are there, or with the reason why they are not. */
   #older: Promise<ChatFailure | void> | undefined;
   /** The context that no server has received. */
@@ -75,8 +77,9 @@ export class Client {
         this.#context = [];
       },
       deleted: () => this.#forget(this.chatId),
-      loadBefore: (oldest) => {
-        this.#older = this.#loadBefore(oldest).catch(failureOf);
+      hasBefore: (oldest) => {
+        this.#oldest = oldest;
+        if (this.#loadsAll) void this.loadOlder();
       },
       changed: () => {
         this.#mirror.progress();
@@ -258,6 +261,12 @@ export class Client {
     this.#forget(chatId);
   }
 
+  /** Resolves with the reason if the messages cannot be loaded. */
+  async loadOlder(): Promise<ChatFailure | void> {
+    if (this.#oldest) this.#older = this.#loadBefore(this.#oldest).catch(failureOf);
+    return this.#older;
+  }
+
   isOpen(part: ToolPart): boolean {
     return this.#conversation.isOpen(part);
   }
@@ -359,7 +368,7 @@ export class Client {
   async #begun(branch?: string): Promise<boolean> {
     await this.ready;
     await this.#detect();
-    const failure = branch && this.messages[0]?.id === branch && (await this.#older);
+    const failure = branch && this.messages[0]?.id === branch && (await this.loadOlder());
     if (failure) this.#runner.fail(failure);
     return !failure;
   }
@@ -406,7 +415,7 @@ export class Client {
   #leave(): void {
     if (!this.isStored && !this.#runner.isMirror) this.stop();
     this.#save();
-    this.#older = undefined;
+    this.#older = this.#oldest = undefined;
     this.#mirror.close();
     this.#runner.leave();
     for (const { parts } of this.messages) {
@@ -424,8 +433,8 @@ export class Client {
     this.#context = [...this.#context.filter((old) => !isTaken(old)), ...taken].slice(-MOST_CONTEXT);
     return {
       ...this.#options.body,
-      ...(tools.size ? { tools: [...tools.values()].slice(-MOST_TOOLS).map(({ tool }) => declared(tool)) } : {}),
-      ...(this.#context.length ? { context: this.#context } : {}),
+      ...(tools.size && { tools: [...tools.values()].slice(-MOST_TOOLS).map(({ tool }) => declared(tool)) }),
+      ...(this.#context.length && { context: this.#context }),
     };
   }
 
@@ -437,15 +446,20 @@ export class Client {
     }
   }
 
-  async #loadBefore(oldest: string | undefined): Promise<void> {
+  get #loadsAll(): boolean {
+    return this.#options.older !== 'asked';
+  }
+
+  async #loadBefore(before: string): Promise<void> {
     const { id, messages } = this.#conversation;
-    for (let before = oldest; before; ) {
-      const earlier: MessagePage | undefined = await this.#stored?.before(id, before);
-      if (!earlier?.messages.length || messages[0]?.id !== before) return;
-      messages.splice(0, 0, ...earlier.messages);
-      before = earlier.more ? messages[0]?.id : undefined;
-      this.#changed();
-    }
+    this.#oldest = undefined;
+    const earlier = await this.#stored?.before(id, before, this.#loadsAll ? 1_000 : 100);
+    if (!earlier?.messages.length || messages[0]?.id !== before) return;
+    messages.splice(0, 0, ...earlier.messages);
+    const oldest = earlier.more ? messages[0]?.id : undefined;
+    this.#changed();
+    if (oldest && this.#loadsAll) return this.#loadBefore(oldest);
+    this.#oldest = oldest;
   }
 
   #changed(): void {

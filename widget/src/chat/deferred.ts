@@ -89,6 +89,7 @@ export function createChat(options: ChatOptions = {}, registry = new Registry())
     deleteThread: async (id) => (await load()).deleteThread(id),
     dispatch: async (...words) => (await load()).dispatch(...words),
     fetch: async (...words) => (await load()).fetch(...words),
+    loadOlder: async () => void (await client?.loadOlder()),
     stop: () => client?.stop(),
     newChat: () => (client ? client.newChat() : void later('newChat')()),
     branches: (id) => client?.branches(id) ?? { count: 1, current: 0 },

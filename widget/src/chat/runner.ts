@@ -29,8 +29,8 @@ export interface RunHost {
   received(): void;
   /** The open chat was deleted elsewhere. */
   deleted(): void;
-  /** Loads the messages before this one in the background. */
-  loadBefore(oldest: string | undefined): void;
+  /** The server has messages before the first one. */
+  hasBefore(oldest: string | undefined): void;
   changed(): void;
   statusChanged(): void;
 }
@@ -200,7 +200,7 @@ export class Runner {
       const isUnknown = (asks || isUnsent) && mine?.role === 'user' && !messages.some(({ id }) => id === mine.id);
       if (thread) conversation.take(isUnknown ? [...messages, mine] : messages);
       const oldest = messages[0]?.id;
-      if (page?.more && conversation.messages[0]?.id === oldest) this.#host.loadBefore(oldest);
+      if (page?.more && conversation.messages[0]?.id === oldest) this.#host.hasBefore(oldest);
       this.#set('submitted');
       const stream = thread?.run && (await once(() => this.#server.stream(conversation.id, signal)));
       if (stream && stream.status !== 204) {

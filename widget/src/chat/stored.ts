@@ -4,7 +4,7 @@ import type { Server } from './server.js';
 import type { Message, Thread } from './types.js';
 
 /** A page of messages of a stored chat. */
-export interface MessagePage {
+interface MessagePage {
   messages: Message[];
   /** `true` if there are older messages. */
   more: boolean;
@@ -52,8 +52,8 @@ export class StoredChats {
   }
 
   /** Returns the messages before one. */
-  async before(chat: string, message: string): Promise<MessagePage> {
-    const response = await this.request(`${pathOf(chat)}/messages?limit=1000&before=${encodeURIComponent(message)}`);
+  async before(chat: string, message: string, limit: number): Promise<MessagePage> {
+    const response = await this.request(`${pathOf(chat)}/messages?limit=${limit}&before=${encodeURIComponent(message)}`);
     return response.json() as Promise<MessagePage>;
   }
 

@@ -185,6 +185,8 @@ export interface ChatOptions {
   persist?: 'local' | 'session' | 'none';
   /** The beginning of the keys in the storage of the browser. Default: `hsafaChat_`. The agent follows it, or `assistant`. */
   storagePrefix?: string;
+  /** The older messages of a stored chat that are loaded: all, or those of {@link Chat.loadOlder}. Default: `all`. */
+  older?: 'all' | 'asked';
   /** Headers of each request, or a function that returns them at each request. Default: none. */
   headers?: Record<string, string> | (() => Record<string, string> | Promise<Record<string, string>>);
   /** Cookies for another origin, or a function that returns the mode at each request. Default: `same-origin`. */
@@ -231,6 +233,8 @@ export interface Chat {
   /** Returns `true` if the message is incomplete, because the user stopped it or the server failed. */
   isIncomplete(messageId: string): boolean;
 
+  /** Loads the messages before the first one, if the server has any. Resolves when they are there, or cannot be loaded. */
+  loadOlder(): Promise<void>;
   /** Opens a chat. */
   setChatId(chatId: string): Promise<void>;
   /** Begins a new chat. */

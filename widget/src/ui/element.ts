@@ -191,6 +191,7 @@ export class OmniAssistChat extends HTMLElement {
     const chat = createChat(
       {
         ...given,
+        older: 'asked',
         headers: () => valueOf(this.headers) ?? {},
         credentials: () => valueOf(this.credentials),
       },

@@ -92,8 +92,10 @@ export class Log implements View {
   }
 
   #window(messages: readonly Message[]): ReadonlySet<Message> {
-    const first = this.scroll.isFollowing ? messages.length - 1 : this.#firstVisible(messages);
+    const { isAtStart, isFollowing } = this.scroll;
+    const first = isFollowing ? messages.length - 1 : isAtStart ? 0 : this.#firstVisible(messages);
     const page = Math.max(0, Math.floor(first / PAGE) - 1);
+    if (page === 0) void this.#context.chat.loadOlder();
     return this.#show(messages, page * PAGE);
   }
 

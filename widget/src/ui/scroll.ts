@@ -12,6 +12,7 @@ export class Scroll {
   readonly #changed: () => void;
   readonly #resized: ResizeObserver;
   #isFollowing = true;
+  #isAtStart = false;
   #last = 0;
   #touch = 0;
 
@@ -34,7 +35,7 @@ export class Scroll {
       if (altKey || ctrlKey || metaKey || (target as Element).matches('input, textarea, select')) return;
       if (UPWARD_KEYS.has(key) || (key === ' ' && shiftKey)) this.#release();
       // Older messages are added on the way, and the end may have moved on when the browser gets there.
-      if (key === 'Home') this.moveTo(0);
+      if (key === 'Home') this.#toStart();
       else if (key === 'End') this.toEnd();
       else return;
       event.preventDefault();
@@ -47,6 +48,11 @@ export class Scroll {
 
   get isFollowing(): boolean {
     return this.#isFollowing;
+  }
+
+  /** `true` after the Home key, until the user goes elsewhere. The first message is shown, also after older ones are loaded. */
+  get isAtStart(): boolean {
+    return this.#isAtStart;
   }
 
   get isAtEnd(): boolean {
@@ -62,19 +68,20 @@ export class Scroll {
   /** Goes to the end, and follows it. */
   toEnd(): void {
     this.#isFollowing = true;
+    this.#isAtStart = false;
     this.settle();
     this.#changed();
   }
 
   /** Goes to a position, and follows nothing. */
   moveTo(top: number): void {
-    this.#isFollowing = false;
+    this.#isFollowing = this.#isAtStart = false;
     this.keepAt(top);
   }
 
   /** Corrects the position after a change of what is above it. */
   keepAt(top: number): void {
-    this.#node.scrollTop = top;
+    this.#node.scrollTop = this.#isAtStart ? 0 : top;
     this.#last = this.#node.scrollTop;
   }
 
@@ -88,6 +95,12 @@ export class Scroll {
     this.#resized.disconnect();
   }
 
+  #toStart(): void {
+    this.moveTo(0);
+    this.#isAtStart = true;
+    this.#changed();
+  }
+
   #release(): void {
     if (this.#node.scrollHeight <= this.#node.clientHeight) return;
     this.#isFollowing = false;
@@ -97,6 +110,7 @@ export class Scroll {
   #scrolled(): void {
     const wasFollowing = this.#isFollowing;
     const top = this.#node.scrollTop;
+    if (top) this.#isAtStart = false;
     // A position that falls at the end is that of content that has become shorter.
     if (top < this.#last && !this.isAtEnd) this.#isFollowing = false;
     else if (top > this.#last && this.isAtEnd) this.#isFollowing = true;

@@ -17,7 +17,7 @@ import type { Texts } from './texts.js';
 import { ThreadsPane } from './threads-pane.js';
 import type { View, ViewContext } from './view.js';
 import type { ChatWindow } from './window.js';
-import type { Chat } from '../chat/types.js';
+import type { Chat, Message } from '../chat/types.js';
 
 interface Host {
   chat: Chat;
@@ -50,6 +50,7 @@ export class Shell {
   /** The answers that the user has not seen, because the window is closed or shows an earlier place. */
   #answers: number;
   #news = 0;
+  #first: Message | undefined;
   /** `true` once the chat of the browser or the server is loaded. Its answers are not new. */
   #isReady = false;
 
@@ -168,9 +169,12 @@ export class Shell {
       this.#announcer.update();
     }
     const sees = isOpen && this.#log.scroll.isAtEnd;
+    const [first] = this.#chat.messages;
     if (sees || !this.#isReady || answers < this.#answers) this.#news = 0;
-    else this.#news += answers - this.#answers;
+    // The answers of older messages that were loaded are not new.
+    else if (!this.#first || first === this.#first) this.#news += answers - this.#answers;
     this.#answers = answers;
+    this.#first = first;
     this.#window.count(isOpen ? 0 : this.#news + Number(this.#questions.isOpen));
     if (isOpen) this.#showEnd(!sees);
   }
