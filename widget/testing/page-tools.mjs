@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
+import { styles } from '../build-data.mjs';
 import { openBrowser } from './page.mjs';
 import { documentOf, HTML, POLICY, SCRIPT, serve } from './serving.mjs';
 
@@ -25,6 +26,7 @@ async function bundle(app) {
     entryPoints: [`${app}.ts`],
     format: 'esm',
     logLevel: 'warning',
+    plugins: [styles],
     target: 'es2022',
     write: false,
   });
