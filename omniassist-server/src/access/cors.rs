@@ -134,7 +134,8 @@ impl Cors {
         let mut rules = Rules { max_age: self.max_age.as_secs(), is_stored, ..Rules::default() };
         for written in &self.origins {
             rules.origins.push(serialised(written).ok_or_else(|| {
-                let form = "a scheme, a host and at most a port, as in `https://app.example.com:8443`, or `null`";
+                let form =
+                    "a scheme, a host and at most a port, as in `https://app.example.com:8443`, or `null`";
                 Error::configuration(format!("allowed origin `{written}`: it must be {form}"))
             })?);
         }
