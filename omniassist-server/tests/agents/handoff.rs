@@ -98,8 +98,7 @@ async fn an_agent_with_a_component_gets_the_instructions_about_components() {
     let shop = Agent::new("shop", "Sells things.")
         .system_prompt("You sell.")
         .tool(crate::components::cart().into_tool());
-    let builder =
-        Assistant::builder(model.clone()).system_prompt("You help.").agent(shop).hands_off(["shop"]);
+    let builder = Assistant::builder(model.clone()).system_prompt("You help.").agent(shop).handoffs(["shop"]);
     let assistant = builder.ui_instructions("Show it.").seal_keys(crate::components::keys()).build().unwrap();
     post(&assistant, "c", asked("What do you sell?")).await;
     assert_eq!(prompts(&model), ["You help.", "You sell.\n\nShow it."]);
