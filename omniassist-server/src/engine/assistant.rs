@@ -21,7 +21,6 @@ use super::preparation::{Prepare, Unprepared, prepare, prepare_invalid, prepare_
 use super::run::Run;
 use super::script::Script;
 use super::setup::Setup;
-use super::suspended::with_removed;
 use super::tree::{Branch, Seed};
 use crate::afs::ChatHistory;
 use crate::http_options::HttpOptions;
@@ -349,7 +348,7 @@ impl Assistant {
         // Their ends are shown, even if the agent asks none any more.
         let had_agents = agents.as_ref().is_some_and(|agents| !agents.states().is_empty());
         let suspended = self.take_suspended(&mut request, &tools, &run, agents.as_deref());
-        let tools = with_removed(tools, &request);
+        let tools = Self::with_removed(tools, &request);
         let before = self.before(&request.messages);
         let handoffs = if branch.is_none() { self.handoffs(&mut request, before.left()) } else { None };
         // A call that hands off would have no effect.

@@ -15,6 +15,17 @@ use crate::seal::open_state;
 use crate::tool::ToolSnapshot;
 
 impl Assistant {
+    /// Returns the tools of a run with the names of those that were removed since they asked for an approval. The calls that
+    /// the user has answered are then settled like those of hidden tools.
+    pub(super) fn with_removed(tools: ToolSnapshot, request: &RunRequest) -> ToolSnapshot {
+        let is_removed = |call: &&ToolPart| {
+            matches!(call.state, ToolState::ApprovalResponded { .. }) && tools.side(&call.name).is_none()
+        };
+        let calls = request.messages.last().into_iter().flat_map(Message::tools);
+        let removed: Vec<_> = calls.filter(is_removed).map(|call| call.name.clone()).collect();
+        if removed.is_empty() { tools } else { tools.reserving(removed) }
+    }
+
     /// Removes the calls of asked agents from a verified conversation, and marks the calls that run again. Returns the agents
     /// that go on, by the calls that asked them, with the answers of the user.
     pub(super) fn take_suspended(
@@ -139,17 +150,6 @@ impl Resumed {
         let is_once = approved || matches!(tools.gate(tool, arguments), Gate::Approval { .. });
         Some(is_once.then(|| proof.clone()))
     }
-}
-
-/// Returns the tools of a run with the names of those that were removed since they asked for an approval. The calls that the
-/// user has answered are then settled like those of hidden tools.
-pub(super) fn with_removed(tools: ToolSnapshot, request: &RunRequest) -> ToolSnapshot {
-    let is_removed = |call: &&ToolPart| {
-        matches!(call.state, ToolState::ApprovalResponded { .. }) && tools.side(&call.name).is_none()
-    };
-    let calls = request.messages.last().into_iter().flat_map(Message::tools);
-    let removed: Vec<_> = calls.filter(is_removed).map(|call| call.name.clone()).collect();
-    if removed.is_empty() { tools } else { tools.reserving(removed) }
 }
 
 /// Removes the calls of asked agents from a message, with the steps that have no other part. Returns these calls.
