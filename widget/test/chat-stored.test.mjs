@@ -240,8 +240,10 @@ test('older messages are loaded page by page if the page asks for them', async (
   const all = Array.from({ length: 300 }, (_, at) => (at % 2 ? answer(`m${at}`, textPart(`${at}`)) : question(`m${at}`, `${at}`)));
   Object.assign(store, { messages: all.slice(200), more: true });
   const asked = [];
+  let isRefused = true;
   for (const at of [200, 100]) {
     server.files[`/assistant/threads/c1/messages?limit=100&before=m${at}`] = (response) => {
+      if (isRefused) return response.writeHead(403).end();
       asked.push(at);
       const page = { messages: all.slice(at - 100, at), more: at > 100 };
       response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(page));
@@ -249,7 +251,9 @@ test('older messages are loaded page by page if the page asks for them', async (
   }
   const chat = await open({ older: 'asked' });
   await quiet();
+  await chat.loadOlder();
   assert.deepEqual([asked, chat.messages.length], [[], 100]);
+  isRefused = false;
   await Promise.all([chat.loadOlder(), chat.loadOlder()]);
   assert.deepEqual([asked, chat.messages.length], [[200], 200]);
   // The branch of the first shown message needs the one before it.

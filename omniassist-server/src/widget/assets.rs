@@ -3,15 +3,15 @@
 use super::asset::Asset;
 
 /// The name of the folder of the modules, which changes with each of them.
-pub(super) const FOLDER: &str = "914e63a654a0";
+pub(super) const FOLDER: &str = "ba71dc63fd67";
 
 /// The module that a page loads at once.
 pub(super) static ENTRY: Asset = Asset {
     name: "widget.js",
-    integrity: "sha384-/LZ3VeRuMjI6O3eOx2w7rDs1LAAYeJCc3H3LBXiQkt1R8xMwqdKapenqZHWm9nxI",
-    identity: include_bytes!("../../assets/widget/widget-914e63a654a0.js"),
-    gzip: include_bytes!("../../assets/widget/widget-914e63a654a0.js.gz"),
-    brotli: include_bytes!("../../assets/widget/widget-914e63a654a0.js.br"),
+    integrity: "sha384-8uU7rUv+6AuPyL8gx6+/21fZ9tka6AfkBrcrZ378owayha6MGwqglB+voLKv3kG+",
+    identity: include_bytes!("../../assets/widget/widget-ba71dc63fd67.js"),
+    gzip: include_bytes!("../../assets/widget/widget-ba71dc63fd67.js.gz"),
+    brotli: include_bytes!("../../assets/widget/widget-ba71dc63fd67.js.br"),
 };
 
 /// The modules that it loads when they are needed.
@@ -25,11 +25,11 @@ Asset {
     brotli: include_bytes!("../../assets/widget/ar-UJLXIL5H.js.br"),
 },
 Asset {
-    name: "client-NC7H7THZ.js",
-    integrity: "sha384-nbhznherwldK1wnVPgYgaiKKCUMPC/I3bLTVafcAImbq2UcbCwH/oJ+6dO/ojwsM",
-    identity: include_bytes!("../../assets/widget/client-NC7H7THZ.js"),
-    gzip: include_bytes!("../../assets/widget/client-NC7H7THZ.js.gz"),
-    brotli: include_bytes!("../../assets/widget/client-NC7H7THZ.js.br"),
+    name: "client-BVTECNUQ.js",
+    integrity: "sha384-QbHtBDeKj0/P21KDQHd7CUpyWBSYrjU7AgXifgaQXWgmsqxe9oM/MH/7KH5PyEgD",
+    identity: include_bytes!("../../assets/widget/client-BVTECNUQ.js"),
+    gzip: include_bytes!("../../assets/widget/client-BVTECNUQ.js.gz"),
+    brotli: include_bytes!("../../assets/widget/client-BVTECNUQ.js.br"),
 },
 Asset {
     name: "component-6IKQX6HP.js",
@@ -61,7 +61,7 @@ Asset {
 },
 Asset {
     name: "page-73TUF5DC.js",
-    integrity: "sha384-58gqGNRDuFB4wdI6s4VNRMO9HGG3SHVWuR4msFjRpraAnrp7QHsNOMxI07HM6yU/",
+    integrity: "sha384-F6XEMG75fYuRfsyRigKChRB0GorOakX25JZNjUUv5vAnRn2QQFwdMyWKr0VWwKoY",
     identity: include_bytes!("../../assets/widget/page-73TUF5DC.js"),
     gzip: include_bytes!("../../assets/widget/page-73TUF5DC.js.gz"),
     brotli: include_bytes!("../../assets/widget/page-73TUF5DC.js.br"),

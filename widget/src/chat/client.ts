@@ -263,7 +263,15 @@ export class Client {
 
   /** Resolves with the reason if the messages cannot be loaded. */
   async loadOlder(): Promise<ChatFailure | void> {
-    if (this.#oldest) this.#older = this.#loadBefore(this.#oldest).catch(failureOf);
+    const { id } = this.#conversation;
+    const before = this.#oldest;
+    if (before) {
+      this.#older = this.#loadBefore(before).catch((error) => {
+        // The next call tries again.
+        if (id === this.chatId) this.#oldest = before;
+        return failureOf(error);
+      });
+    }
     return this.#older;
   }
 
