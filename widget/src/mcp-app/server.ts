@@ -32,7 +32,7 @@ export function documentUrl({ base, server, resourceUri }: AppSource): string | 
 }
 
 /** Returns the functions that send the requests of an app. */
-export function appServer({ base, server }: AppSource, chatId: string, send: (url: string, init: RequestInit) => Promise<Response>, signal: AbortSignal) {
+export function appServer({ base, server }: AppSource, chatId: string | undefined, send: (url: string, init: RequestInit) => Promise<Response>, signal: AbortSignal) {
   async function post(path: string, body: unknown) {
     const response = await send(`${base}/apps/${encodeURIComponent(server)}/${path}`, {
       method: 'POST',

@@ -1,7 +1,5 @@
 import type { DataPart, ToolPart } from '../chat/types.js';
 import { McpApp, type Question } from '../mcp-app/index.js';
-import { failedResult, resultOf } from '../mcp-app/result.js';
-import { isObject } from '../object.js';
 import { button } from '../ui/button.js';
 import { element, filled } from '../ui/dom.js';
 import type { ViewContext } from '../ui/view.js';
@@ -67,10 +65,10 @@ export function appView(first: DataPart, context: ViewContext): PartView<DataPar
 
   function open(call: ToolPart, title: string): void {
     const tool = { name: toolName(call), callId: call.toolCallId };
-    const shown = watchTheme(frame, (now) => app?.setTheme(now), end.signal);
+    const shown = watchTheme(frame, ({ theme, styles }) => app?.setTheme(theme, styles), end.signal);
     const from = { base: chat.api, server, resourceUri, chatId: chat.chatId };
     app = new McpApp(frame, { ...from, ...shown, title, locale, tool, hooks });
-    app.notify('tool-input', { arguments: isObject(call.input) ? call.input : {} });
+    app.toolInput(call.input);
   }
 
   /** Sends the end of the call to the app. After a lost connection, a result may follow. */
@@ -78,9 +76,9 @@ export function appView(first: DataPart, context: ViewContext): PartView<DataPar
     const state = result === undefined ? shownState(call, busy, chat.isOpen(call)) : 'output-available';
     if (state === sent) return;
     sent = state;
-    if (state === 'output-available') app?.notify('tool-result', resultOf(result ?? call.output));
-    if (state === 'output-error') app?.notify('tool-result', failedResult(call.errorText ?? ''));
-    if (state === 'stopped' || state === 'output-denied') app?.notify('tool-cancelled', { reason: texts.answerStopped });
+    if (state === 'output-available') app?.toolResult(result ?? call.output);
+    if (state === 'output-error') app?.toolError(call.errorText ?? '');
+    if (state === 'stopped' || state === 'output-denied') app?.toolCancelled(texts.answerStopped);
   }
 
   return {
