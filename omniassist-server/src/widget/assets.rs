@@ -3,15 +3,15 @@
 use super::asset::Asset;
 
 /// The name of the folder of the modules, which changes with each of them.
-pub(super) const FOLDER: &str = "ba71dc63fd67";
+pub(super) const FOLDER: &str = "fff0358c924d";
 
 /// The module that a page loads at once.
 pub(super) static ENTRY: Asset = Asset {
     name: "widget.js",
-    integrity: "sha384-8uU7rUv+6AuPyL8gx6+/21fZ9tka6AfkBrcrZ378owayha6MGwqglB+voLKv3kG+",
-    identity: include_bytes!("../../assets/widget/widget-ba71dc63fd67.js"),
-    gzip: include_bytes!("../../assets/widget/widget-ba71dc63fd67.js.gz"),
-    brotli: include_bytes!("../../assets/widget/widget-ba71dc63fd67.js.br"),
+    integrity: "sha384-ZdOy8glegUW3hVomylUiQl2qW1YEJHclfhpTJpSOjOdoey6bgPGFMbRlFGcx+3Vj",
+    identity: include_bytes!("../../assets/widget/widget-fff0358c924d.js"),
+    gzip: include_bytes!("../../assets/widget/widget-fff0358c924d.js.gz"),
+    brotli: include_bytes!("../../assets/widget/widget-fff0358c924d.js.br"),
 };
 
 /// The modules that it loads when they are needed.
@@ -67,17 +67,17 @@ Asset {
     brotli: include_bytes!("../../assets/widget/page-73TUF5DC.js.br"),
 },
 Asset {
-    name: "rare-Y2Y6PCPZ.js",
-    integrity: "sha384-uIWxcoVYdbChNf04pgM30qKZ5zqCGlvSYJ/uENuqWdazQQuioyI14AUTt+OPSRcu",
-    identity: include_bytes!("../../assets/widget/rare-Y2Y6PCPZ.js"),
-    gzip: include_bytes!("../../assets/widget/rare-Y2Y6PCPZ.js.gz"),
-    brotli: include_bytes!("../../assets/widget/rare-Y2Y6PCPZ.js.br"),
+    name: "rare-ETT4XHAD.js",
+    integrity: "sha384-lp3gjuP/vgkPMqGg24yD9nb6zGxeW7GepAXBUliTZcpWVlz8n5qn2dcu3gk5+Chb",
+    identity: include_bytes!("../../assets/widget/rare-ETT4XHAD.js"),
+    gzip: include_bytes!("../../assets/widget/rare-ETT4XHAD.js.gz"),
+    brotli: include_bytes!("../../assets/widget/rare-ETT4XHAD.js.br"),
 },
 Asset {
-    name: "tree-VN76GMDH.js",
-    integrity: "sha384-sEmWMXeiNXgqwP5VInyqK4VFYGbDFv0+YkDEUpum+BWmrIwPlzxjO8Bmj4zyd3CK",
-    identity: include_bytes!("../../assets/widget/tree-VN76GMDH.js"),
-    gzip: include_bytes!("../../assets/widget/tree-VN76GMDH.js.gz"),
-    brotli: include_bytes!("../../assets/widget/tree-VN76GMDH.js.br"),
+    name: "tree-WD7DF6XY.js",
+    integrity: "sha384-MfkcyLg+G2awRN3kfKjlJf1PNv9m7sQKNlg7SIFHKsdNeJFfn6OZ3mNhqy5gX7FW",
+    identity: include_bytes!("../../assets/widget/tree-WD7DF6XY.js"),
+    gzip: include_bytes!("../../assets/widget/tree-WD7DF6XY.js.gz"),
+    brotli: include_bytes!("../../assets/widget/tree-WD7DF6XY.js.br"),
 },
 ];
