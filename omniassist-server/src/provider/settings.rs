@@ -88,8 +88,7 @@ impl Settings {
 
     /// Checks the settings and binds them to one path below the base URL.
     pub(super) fn bind(&self, path: &str) -> Result<Endpoint> {
-        let base_url = self.base_url.trim().trim_end_matches('/');
-        let uri = check_base_url(base_url)?;
+        let uri = self.check_base_url()?;
         let mut headers = HeaderMap::new();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         let has_credential = !self.headers.is_empty();
@@ -124,16 +123,46 @@ impl Settings {
             headers.insert(header, secret_value("header", value.expose_secret())?);
         }
         Ok(Endpoint {
-            url: parse_url(&format!("{base_url}{path}"))?,
+            url: parse_url(&format!("{}{path}", self.trimmed_base_url()))?,
             headers: Arc::new(headers),
             transport: Transport::new(self.limits.clone(), &uri, &self.root_certificates)?,
             answers_json: false,
         })
     }
 
+    fn trimmed_base_url(&self) -> &str {
+        self.base_url.trim().trim_end_matches('/')
+    }
+
+    /// Checks the base URL. An error names the method that sets it and its environment variable.
+    fn check_base_url(&self) -> Result<Uri> {
+        let (url, variable) = (self.trimmed_base_url(), self.location.base_url_variable);
+        let wrong = |why| Error::configuration(format!("`base_url` ({variable}) {why}"));
+        // `Uri` drops a fragment without an error.
+        if url.contains('#') {
+            return Err(wrong("must not have a fragment"));
+        }
+        let uri: Uri = url
+            .parse()
+            .map_err(|source| wrong("is not a URL").with_source(Box::<http::uri::InvalidUri>::new(source)))?;
+        if !matches!(uri.scheme_str(), Some("http" | "https")) {
+            return Err(wrong("must begin with http:// or https://"));
+        }
+        if uri.query().is_some() {
+            return Err(wrong("must not have a query"));
+        }
+        // A credential in a URL appears in logs.
+        if uri.authority().is_some_and(|authority| authority.as_str().contains('@')) {
+            return Err(wrong("must not hold a user name or password"));
+        }
+        if uri.host().is_none_or(str::is_empty) {
+            return Err(wrong("has no host"));
+        }
+        Ok(uri)
+    }
+
     pub(super) fn host(&self) -> Option<String> {
-        let uri = check_base_url(self.base_url.trim().trim_end_matches('/')).ok()?;
-        uri.host().map(str::to_ascii_lowercase)
+        self.check_base_url().ok()?.host().map(str::to_ascii_lowercase)
     }
 }
 
@@ -217,31 +246,6 @@ impl fmt::Debug for Endpoint {
 
 fn parse_url(url: &str) -> Result<Url> {
     Url::parse(url).map_err(|source| Error::configuration("`base_url` is not a URL").with_source(source))
-}
-
-fn check_base_url(url: &str) -> Result<Uri> {
-    let wrong = |why: &'static str| Error::configuration(why);
-    // `Uri` drops a fragment without an error.
-    if url.contains('#') {
-        return Err(wrong("`base_url` must not have a fragment"));
-    }
-    let uri: Uri = url.parse().map_err(|source| {
-        wrong("`base_url` is not a URL").with_source(Box::<http::uri::InvalidUri>::new(source))
-    })?;
-    if !matches!(uri.scheme_str(), Some("http" | "https")) {
-        return Err(wrong("`base_url` must begin with http:// or https://"));
-    }
-    if uri.query().is_some() {
-        return Err(wrong("`base_url` must not have a query"));
-    }
-    // A credential in a URL appears in logs.
-    if uri.authority().is_some_and(|authority| authority.as_str().contains('@')) {
-        return Err(wrong("`base_url` must not hold a user name or password"));
-    }
-    if uri.host().is_none_or(str::is_empty) {
-        return Err(wrong("`base_url` has no host"));
-    }
-    Ok(uri)
 }
 
 fn secret_value(what: &'static str, value: &str) -> Result<HeaderValue> {

@@ -29,7 +29,9 @@ fn base_urls_are_checked() {
         "https://x/v1#f",
         "https:///v1",
     ] {
-        assert!(with(bad, "k").unwrap_err().is_configuration(), "{bad}");
+        let error = with(bad, "k").unwrap_err();
+        assert!(error.is_configuration(), "{bad}");
+        assert!(error.to_string().contains("`base_url` (OPENAI_BASE_URL)"), "{bad}: {error}");
     }
 }
 
