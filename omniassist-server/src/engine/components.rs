@@ -8,8 +8,7 @@ use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
 use super::assistant::Assistant;
-use super::run::Run;
-use super::script::Script;
+use super::run::{Run, Script};
 use super::stored::store_failed;
 use crate::Principal;
 use crate::afs::{ChatHistory, UpdateError};

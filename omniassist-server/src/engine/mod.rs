@@ -1,86 +1,47 @@
 //! The assistant and its runs.
+//!
+//! From the lowest layer to the highest; a module names none that comes after it:
+//!
+//! - [`history`], [`meter`] and [`end`], then [`plan`] and [`tree`], then [`guards`] and [`stores`]
+//! - [`settings`]: what the host has set
+//! - [`run`]: one run
+//! - [`assistant`]: the runs of an assistant
+//! - [`agents`]: the assistant as one of its agents
+//! - [`stored`]: runs with a store
+//! - [`builder`], [`components`], [`explore`] and [`files`]: what is made of all of these
 
-mod admission;
-mod agent;
-mod agent_lookup;
-mod agent_records;
-mod agents_of_user;
+mod agents;
 mod assistant;
 mod builder;
-mod client_queue;
-mod client_run;
 mod components;
-mod config;
-mod configured_agents;
-mod delegation;
-mod drain;
-mod driver;
 mod end;
 mod explore;
-mod explore_settings;
-mod fetched;
 mod files;
-mod gate;
-#[cfg(feature = "files")]
-mod generated;
 mod guards;
-mod handoff;
-mod handoff_lookup;
 mod history;
-mod history_loader;
-mod hook;
-mod inner_call;
-mod json_type;
-mod live;
-mod llm_summariser;
-mod load_history;
 mod meter;
-mod object;
-mod on_disconnect;
-mod origin;
 mod plan;
-mod preparation;
-mod prompt;
-mod recording;
-mod recovery;
 mod run;
-mod run_metadata;
-mod script;
-mod seals;
-mod setup;
-mod shown_components;
+mod settings;
 mod stored;
 mod stores;
-mod summary;
-mod suspended;
-mod tool_call;
 mod tree;
-mod ui_agent;
-mod verification;
-mod when_busy;
 
-pub use agent::Agent;
-pub use assistant::Assistant;
-pub use builder::AssistantBuilder;
-pub(crate) use client_run::ClientRun;
+pub(crate) use assistant::NotLoaded;
+pub use assistant::{Assistant, Drained, ObjectFailure};
+pub use builder::{AssistantBuilder, DEFAULT_UI_INSTRUCTIONS, UiAgent, UiAgentOptions};
 pub(crate) use components::{PostedAction, PostedState};
-pub use drain::Drained;
 pub use explore::{AgentSession, AgentStream, InterventionError, QueryUser, UserQuery};
-pub use explore_settings::Explore;
-pub use history::History;
-pub use history_loader::HistoryLoader;
-pub use llm_summariser::LlmSummariser;
-pub(crate) use load_history::NotLoaded;
-pub use object::ObjectFailure;
-pub use on_disconnect::OnDisconnect;
+pub use history::{History, LlmSummariser};
 pub(crate) use plan::Admission;
 pub use plan::{PlanHandler, PlanParameters, Refusal, RunPlan, StepPlan};
-pub use prompt::{IntoSystemPrompt, PromptText, prompt_kind};
-pub use recovery::Recovery;
+pub(crate) use run::ClientRun;
 pub use run::{Run, RunFailure, RunHandle, RunOutcome};
+pub(crate) use settings::AskedWhenBusy;
+pub use settings::{
+    Agent, Explore, HistoryLoader, IntoSystemPrompt, OnDisconnect, PromptText, Recovery, WhenBusy,
+    prompt_kind,
+};
 pub(crate) use stored::{Answered, Connection, LegEvents, Opened, View, store_failed};
 pub use stored::{Conversations, Export, LoadedConversation, LoadedMessage, StoredUsage};
 pub(crate) use stores::answers::Answer;
-pub use ui_agent::{DEFAULT_UI_INSTRUCTIONS, UiAgent, UiAgentOptions};
-pub(crate) use when_busy::AskedWhenBusy;
-pub use when_busy::WhenBusy;

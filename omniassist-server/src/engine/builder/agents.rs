@@ -5,11 +5,11 @@ use omniassist_core::tree::TreeLimits;
 
 use super::AssistantBuilder;
 use crate::agent_config::AgentCatalog;
-use crate::engine::agent::{self, Agent, NamedAgents};
-use crate::engine::config::Config;
-use crate::engine::configured_agents::{AgentTools, ConfiguredAgents};
-use crate::engine::explore_settings::Explore;
-use crate::engine::{delegation, handoff, tree};
+use crate::engine::agents::delegation;
+use crate::engine::run::handoff;
+use crate::engine::settings::agent;
+use crate::engine::settings::{Agent, AgentTools, Config, ConfiguredAgents, Explore, NamedAgents};
+use crate::engine::tree;
 use crate::tool::Tools;
 use crate::{Error, Result};
 

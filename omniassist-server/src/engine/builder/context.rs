@@ -5,7 +5,7 @@ use std::future::Future;
 use omniassist_core::ContextMessage;
 
 use super::AssistantBuilder;
-use crate::engine::hook::RunHook;
+use crate::engine::settings::RunHook;
 use crate::{BoxError, RunContext};
 
 impl AssistantBuilder {

@@ -1,6 +1,6 @@
 use super::AssistantBuilder;
-use crate::engine::history_loader::{HistoryLoader, LoaderHook};
 use crate::engine::plan::PlanParameters;
+use crate::engine::settings::{HistoryLoader, LoaderHook};
 
 impl AssistantBuilder {
     /// Sets the function that loads a stored conversation for clients that post its last message only. Default: none, and

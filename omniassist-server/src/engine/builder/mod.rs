@@ -11,6 +11,7 @@ mod prices;
 mod store;
 mod throttle;
 mod tools;
+mod ui_agent;
 
 use std::fmt;
 use std::future::Future;
@@ -20,14 +21,9 @@ use omniassist_core::context::{ContextCompressor, ContextSummariser};
 use omniassist_core::{ContextMessage, Limits, ModelOptions, Text, TrustHistory, Verifier};
 use serde_json::Value;
 
-use super::agent::Agent;
 use super::assistant::Assistant;
-use super::config::Config;
-use super::prompt::IntoSystemPrompt;
-use super::seals::Seals;
-use super::setup::Setup;
+use super::settings::{Agent, Config, IntoSystemPrompt, Seals, Setup, WhenBusy};
 use super::stored::GivenStores;
-use super::when_busy::WhenBusy;
 use crate::access::{Authenticate, Cors};
 use crate::afs::Afs;
 use crate::agent_config::AgentCatalog;
@@ -40,6 +36,8 @@ use crate::seal::{InMemoryReplayGuard, ReplayGuard, SealKeys, SealVerifier};
 use crate::tool::source::AttachedSource;
 use crate::tool::{StateMap, Tool, Tools};
 use crate::{BoxError, Error, PageManifest, Result, RunContext, clock};
+
+pub use ui_agent::{DEFAULT_UI_INSTRUCTIONS, UiAgent, UiAgentOptions};
 
 /// Builds an [`Assistant`]. Every setting has a default; only the provider is required.
 #[must_use = "a builder does nothing until built"]

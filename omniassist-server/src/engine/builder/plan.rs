@@ -1,9 +1,9 @@
 use std::sync::Arc;
 
 use super::AssistantBuilder;
-use crate::engine::config::Config;
 use crate::engine::history::History;
 use crate::engine::plan::{PlanHandler, PlanHook, PlanParameters, RunPlan, StepPlan, unmet_need};
+use crate::engine::settings::Config;
 use crate::tool::StateMap;
 use crate::{Error, Result};
 

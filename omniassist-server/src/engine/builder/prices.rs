@@ -3,8 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::AssistantBuilder;
-use crate::engine::agent::NamedAgent;
-use crate::engine::setup::Setup;
+use crate::engine::settings::{NamedAgent, Setup};
 use crate::{Error, Result};
 
 impl AssistantBuilder {

@@ -6,7 +6,7 @@ use http::Extensions;
 
 use super::AssistantBuilder;
 use crate::afs::Afs;
-use crate::engine::hook::RunHook;
+use crate::engine::settings::RunHook;
 use crate::engine::stores::Stores;
 use crate::engine::{OnDisconnect, Recovery, WhenBusy};
 use crate::store::{ConversationStore, Retention, RunStore};

@@ -16,7 +16,7 @@ use super::tree::{Chat, Tree};
 use crate::Principal;
 use crate::clock::now_ms;
 use crate::engine::Assistant;
-use crate::engine::explore_settings::Explore;
+use crate::engine::settings::Explore;
 use crate::store::{RunHead, Scope, Which};
 use crate::sync::lock;
 

@@ -17,8 +17,8 @@ use super::unwritten::Unwritten;
 use crate::CancellationToken;
 use crate::clock::now_ms;
 use crate::engine::Assistant;
-use crate::engine::explore_settings::Explore;
 use crate::engine::meter::Meter;
+use crate::engine::settings::Explore;
 use crate::store::{ModelUsage, RunId, Scope};
 use crate::sync::lock;
 

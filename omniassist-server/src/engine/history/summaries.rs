@@ -6,9 +6,9 @@ use omniassist_core::history::{View, describe, statements};
 use omniassist_core::{Message, Text};
 use sha2::{Digest as _, Sha256};
 
+use super::llm_summariser::LlmSummariser;
+use super::summary_calls::{self, MAX_TIME, Used};
 use super::window_summary::{Viewed, WindowSummary};
-use crate::engine::llm_summariser::LlmSummariser;
-use crate::engine::summary::{self, MAX_TIME, Used};
 use crate::provider::LlmProvider;
 use crate::sync::lock;
 use crate::{one_line, panics};
@@ -103,7 +103,7 @@ impl Summaries {
             };
             let text = prefix(summary.text().trim(), self.max_bytes);
             if let Some(used) = summary.used() {
-                summary::add(Used::of(used, lines.len(), text.len()));
+                summary_calls::add(Used::of(used, lines.len(), text.len()));
             }
             if text.is_empty() {
                 tracing::warn!("the summary of a conversation failed: the model wrote nothing");

@@ -12,11 +12,11 @@ use super::input::Input;
 use super::message::message_id;
 use super::post;
 use super::stored_post::StoredPost;
-use crate::engine::admission::Admission;
-use crate::engine::handoff_lookup::PossibleTools;
+use crate::engine::agents::PossibleTools;
+use crate::engine::assistant::Admission;
+use crate::engine::settings::AskedWhenBusy;
 use crate::engine::stores::answers::{self, answered_before};
 use crate::engine::stores::refused;
-use crate::engine::when_busy::AskedWhenBusy;
 use crate::engine::{Assistant, WhenBusy};
 use crate::store::{Branch, Post, RunHead, RunState, Signal, SignalKind, Which};
 

@@ -19,14 +19,15 @@ use super::stop::head_of;
 use super::stored_post::StoredPost;
 use super::view::View;
 use crate::agent_config::RETRY;
-use crate::engine::admission::Admission;
-use crate::engine::handoff_lookup::Verified;
-use crate::engine::recovery::Recovery;
+use crate::engine::Assistant;
+use crate::engine::agents::Verified;
+use crate::engine::assistant::Admission;
+use crate::engine::run::verification;
+use crate::engine::settings::Recovery;
 use crate::engine::stores::Stores;
 use crate::engine::stores::answers::PostedAnswers;
 use crate::engine::stores::journal::Position;
 use crate::engine::stores::refused;
-use crate::engine::{Assistant, verification};
 use crate::store::{
     Branch, Claim, Claimed, Conversation, Ending, RunHead, RunId, RunState, Signalled, StoreError, Which,
     Window,

@@ -12,10 +12,10 @@ use super::input::Input;
 use super::message::usage_of;
 use super::usage_sum::UsageSum;
 use crate::Cost;
-use crate::engine::agent_records::{AgentRecords, WaitingAgents};
-use crate::engine::gate::UsedBefore;
+use crate::engine::run::UsedBefore;
 use crate::engine::stores::answers::{Answer, answers_of, apply_answers};
 use crate::engine::stores::journal::{self, Position};
+use crate::engine::tree::{AgentRecords, WaitingAgents};
 use crate::store::{Claimed, RunStore, StoreError};
 
 /// The last leg of a run: the part of its journal after the last time that it waited.

@@ -12,8 +12,8 @@ use tokio::time::{MissedTickBehavior, interval};
 
 use crate::engine::Assistant;
 use crate::engine::end::{RETRY_ELSEWHERE, STOPPED};
-use crate::engine::live::LiveRuns;
-use crate::engine::setup::Setup;
+use crate::engine::run::LiveRuns;
+use crate::engine::settings::Setup;
 use crate::engine::stores::Stores;
 use crate::engine::stores::refused;
 use crate::failpoint;

@@ -13,12 +13,12 @@ use super::input::{Input, OF_TREE};
 use super::last_leg::LastLeg;
 use super::message::{message, stored_message, stored_usage};
 use crate::engine::Assistant;
-use crate::engine::agent_records::AgentRecords;
 use crate::engine::end::SUPERSEDED;
 use crate::engine::stores::Stores;
 use crate::engine::stores::journal;
 use crate::engine::stores::left_open::settle_open;
 use crate::engine::stores::refused;
+use crate::engine::tree::AgentRecords;
 use crate::one_line;
 use crate::store::{
     Branch, Change, Claim, Claimed, Ending, Hint, RunHead, RunId, RunState, Scope, Segment, SegmentKind,

@@ -5,7 +5,7 @@ use omniassist_core::{JsonText, Limits, RunEvent, Text};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use crate::engine::agent_records::WaitingAgent;
+use super::agent_records::WaitingAgent;
 use crate::seal::Sealer;
 use crate::tool::{AskingCall, InnerEnd};
 

@@ -9,6 +9,7 @@ use omniassist_core::tree::{AgentBudget, Ledger, Limit, NodeId, TreeLimits};
 use omniassist_core::{LlmEvent, LlmPayload, RunEvent, Text, ToolChoice};
 use uuid::Uuid;
 
+use super::agent_records::AgentRecords;
 use super::asking::Suspended;
 use super::child::{Child, Ended, Work};
 use super::ready::{Ready, bit};
@@ -16,7 +17,6 @@ use super::shown::keep_latest;
 use super::spending::Spending;
 use crate::RunContext;
 use crate::cost::{Price, Prices};
-use crate::engine::agent_records::AgentRecords;
 use crate::engine::meter::{Meter, estimate};
 use crate::seal::Sealer;
 use crate::sync::lock;

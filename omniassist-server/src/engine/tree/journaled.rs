@@ -8,10 +8,10 @@ use omniassist_core::journal::{Content, Record};
 use omniassist_core::tree::{AgentBudget, Ledger, NodeId};
 use omniassist_core::{RunEvent, Text, Usage};
 
+use super::agent_records::{AgentRecords, interrupted};
 use super::branch::{Begin, Branch};
 use super::ready::bit;
 use crate::cost::Price;
-use crate::engine::agent_records::{AgentRecords, interrupted};
 use crate::store::ModelUsage;
 use crate::sync::lock;
 use crate::throttle::Spent;

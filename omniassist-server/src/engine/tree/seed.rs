@@ -5,9 +5,9 @@ use omniassist_core::run::ClientAbilities;
 use omniassist_core::tree::TreeLimits;
 use omniassist_core::{JsonText, Text};
 
+use super::agent_records::AgentRecords;
 use super::asking::Suspended;
 use super::branch::{Begin, Branch};
-use crate::engine::agent_records::AgentRecords;
 
 /// The root of a tree that has not begun: most runs have tools, and few of these make calls of their own.
 pub(in crate::engine) struct Seed {
