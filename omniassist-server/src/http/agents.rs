@@ -4,7 +4,8 @@ use http::{Extensions, Response, StatusCode};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::{AssistantBody, Rejection, reply};
+use super::AssistantBody;
+use super::response::{Rejection, reply};
 use crate::Assistant;
 use crate::agent_config::AgentSummary;
 

@@ -13,10 +13,10 @@ use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::json;
 use tokio::sync::oneshot;
 
-use super::file_body::FileBody;
-use super::protocol::{decoded, query_value};
-use super::receive::{Paced, RETRY_ANY, RETRY_OWN, require_no_coding};
-use super::{AssistantBody, MountPath, Rejection, multipart, reply};
+use super::request::receive::{Paced, RETRY_ANY, RETRY_OWN, require_no_coding};
+use super::request::{decoded, multipart, query_value};
+use super::response::{FileBody, Rejection, reply};
+use super::{AssistantBody, MountPath};
 use crate::files::{
     CHUNK_BYTES, FileError, FileId, FileInfo, FileKey, Kind, Library, StoredFile, Upload, essence, served,
 };

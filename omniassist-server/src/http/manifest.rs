@@ -3,8 +3,10 @@ use omniassist_core::{ToolApp, ToolSide};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use super::route::{CopilotKitRoute, Route};
-use super::{AssistantBody, agents, copilotkit, reply};
+use super::dialects::copilotkit;
+use super::response::reply;
+use super::routing::{CopilotKitRoute, Route};
+use super::{AssistantBody, agents};
 use crate::Assistant;
 use crate::tool::RegisteredTool;
 

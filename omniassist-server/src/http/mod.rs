@@ -284,73 +284,32 @@
 //! # }
 //! ```
 
-mod ag_ui;
 mod agents;
-mod app_headers;
-mod apps;
-mod background;
-mod batch;
-mod body;
-mod bridge;
-mod chat_agents;
-#[cfg(feature = "widget")]
-mod coding;
-mod completion;
-mod connect;
-mod copilotkit;
-mod copilotkit_threads;
-mod drain_body;
-mod event_source;
+#[cfg(any(feature = "components", feature = "widget"))]
+mod assets;
+mod chats;
+mod dialects;
 mod event_stream;
 #[cfg(feature = "files")]
-mod file_body;
-mod file_check;
-#[cfg(feature = "files")]
 mod files;
-mod first_event;
-mod instance;
 mod manifest;
-mod mcp;
-mod mount;
-#[cfg(feature = "files")]
-mod multipart;
-mod object;
-mod openai;
 mod options;
-#[cfg(feature = "playground")]
-mod playground;
-mod position;
-mod post_headers;
-mod posted;
-mod protocol;
-mod question;
-mod receive;
-mod rejection;
-mod reply;
-mod resume;
-mod route;
-mod run_headers;
-mod run_route;
-#[cfg(any(feature = "components", feature = "widget"))]
-mod script;
+mod request;
+mod response;
+mod routing;
 mod service;
 #[cfg(feature = "ws")]
 mod socket;
-mod stored_run;
-mod suggestions;
-mod threads;
 mod types;
-#[cfg(feature = "widget")]
-mod widget;
+mod ui;
 
 #[cfg(doc)]
 use omniassist_core::Limits;
 
 pub use crate::mount_path::MountPath;
-pub use body::{AssistantBody, CutAnswer};
-pub use mount::strip_prefix;
-pub use posted::PostedRun;
-use rejection::{ErrorFormat, Rejection};
+pub use chats::PostedRun;
+pub use response::{AssistantBody, CutAnswer};
+pub use routing::strip_prefix;
 pub use service::{AssistantService, ServiceFuture};
 #[cfg(feature = "ws")]
 pub use socket::SocketUpgrade;

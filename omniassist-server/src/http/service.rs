@@ -12,22 +12,23 @@ use http_body::Body;
 use omniassist_core::Error;
 use tower_service::Service;
 
-use super::drain_body::DrainBody;
+#[cfg(feature = "playground")]
+use super::assets::playground;
+#[cfg(feature = "components")]
+use super::assets::script;
+#[cfg(feature = "widget")]
+use super::assets::widget;
+use super::chats::{chat_agents, resume, stored_run, threads};
+use super::dialects::{ag_ui, completion, connect, copilotkit, mcp, object, openai};
 #[cfg(feature = "files")]
 use super::files;
-#[cfg(feature = "playground")]
-use super::playground;
-use super::route::Route;
-#[cfg(feature = "components")]
-use super::script;
+use super::request::DrainBody;
+use super::response::{Rejection, reply};
+use super::routing::Route;
 #[cfg(feature = "ws")]
 use super::socket;
-#[cfg(feature = "widget")]
-use super::widget;
-use super::{
-    AssistantBody, PostedRun, Rejection, ag_ui, agents, apps, chat_agents, completion, connect, copilotkit,
-    instance, manifest, mcp, object, openai, reply, resume, stored_run, threads, types,
-};
+use super::ui::{apps, instance};
+use super::{AssistantBody, PostedRun, agents, manifest, types};
 use crate::access::{PeerAddr, Visitor};
 use crate::{Assistant, panics};
 

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use http::{Extensions, Response, StatusCode};
 use omniassist_core::typescript;
 
-use super::{AssistantBody, reply};
+use super::AssistantBody;
+use super::response::reply;
 use crate::Assistant;
 
 /// Returns the declarations of the tools and components that the sender of a request sees.

@@ -41,7 +41,7 @@
 //! | each question is answered once | neither `open_once` nor `begin` looks for the run of the same post |
 //! | answers in the order of questions | queued runs are free and can be claimed at any time, and the index `run_live` is not unique |
 //! | an answer over a port is cut by a death only | `Task::settle` does not show what it held |
-//! | clients end with the log | no `withdraw_step` in `http/resume.rs` |
+//! | clients end with the log | no `withdraw_step` in `http/chats/resume.rs` |
 //! | each client reaches the end | what is swept depends on the clock of a process: an hour of difference on SQLite |
 //! | time of hand-overs | `beat` in `engine/stored/lease.rs` does not look again after as many runs as it has room for |
 //! | listeners of the servers | `listen` in `hints` of `omniassist-postgres` keeps a second connection |

@@ -5,14 +5,15 @@ use omniassist_core::run::ClientAbilities;
 use omniassist_core::{Error, Limits};
 use tokio_tungstenite::tungstenite::handshake::derive_accept_key;
 
-use super::super::protocol::query_value;
-use super::super::receive::{RETRY_ANY, RETRY_OWN};
-use super::super::threads::parameter;
-use super::super::{AssistantBody, Rejection, agents};
+use super::super::{AssistantBody, agents};
 use super::bearer::choose;
 use super::connection;
 use super::upgrade::Upgrade;
 use crate::agents::AgentSession;
+use crate::http::chats::threads::parameter;
+use crate::http::request::query_value;
+use crate::http::request::receive::{RETRY_ANY, RETRY_OWN};
+use crate::http::response::Rejection;
 use crate::quota::{QuotaFull, Share};
 use crate::{Assistant, Principal};
 
