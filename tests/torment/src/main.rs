@@ -43,7 +43,7 @@
 //! | an answer over a port is cut by a death only | `Task::settle` does not show what it held |
 //! | clients end with the log | no `withdraw_step` in `http/chats/resume.rs` |
 //! | each client reaches the end | what is swept depends on the clock of a process: an hour of difference on SQLite |
-//! | time of hand-overs | `beat` in `engine/stored/lease.rs` does not look again after as many runs as it has room for |
+//! | time of hand-overs | `beat` in `engine/stored/instance/lease.rs` does not look again after as many runs as it has room for |
 //! | listeners of the servers | `listen` in `hints` of `omniassist-postgres` keeps a second connection |
 //! | keys of Redis | `KEEP` of 60 s in `writer.rs` of `omniassist-redis` |
 //! | one effect of an agent's call | `Recorded::take` leaves out the start of tools |

@@ -11,13 +11,10 @@ use omniassist_core::message::{Message, Role};
 use omniassist_core::{Error, RunEvent, Text};
 use tokio::time::{Instant, timeout};
 
-use super::busy::busy;
-use super::input::OF_TREE;
-use super::lease::LEASE;
-use super::message::message_id;
-use super::notices::Notices;
-use super::recorder::Recorder;
-use super::task::{Lost, append, settle};
+use super::chat::message_id;
+use super::execution::{Lost, Notices, Recorder, append, settle};
+use super::instance::LEASE;
+use super::posts::{OF_TREE, busy};
 use crate::CancellationToken;
 use crate::engine::end::STOPPED;
 use crate::engine::stores::answers::Answer;
