@@ -77,66 +77,33 @@
 //! - The model writes the arguments, and every text that the model reads can influence them. Check that the
 //!   [`Principal`](crate::Principal) is allowed to do the work.
 
-mod agent_ask;
-mod agents;
-mod approval;
-mod browser;
-mod component;
+mod call;
 mod context;
 mod definition;
-mod description;
 mod error;
 mod extract;
-mod form;
-mod from_run;
-mod handler;
-mod hooks;
-mod idempotency_key;
-mod inner_call;
 mod json;
-mod label;
-mod loaded_tools;
 mod output;
-mod registered;
 mod registry;
-mod run;
 pub(crate) mod schema;
 mod search;
 pub mod source;
-mod state;
 pub(crate) mod typed;
-mod unanswered;
-mod update;
-mod user_form;
 
-pub use agent_ask::{AgentAsk, AgentReport};
-pub(crate) use agent_ask::{Answered, AskingCall, InnerCall, InnerEnd, InnerTool};
-pub use agents::{Agents, IntoTask};
-pub use approval::{Approval, ApprovalDecision};
-pub use browser::BrowserTools;
-pub(crate) use component::{ComponentParts, WriteText};
-pub use component::{Environment, TextArea};
-pub use context::ToolContext;
-pub use definition::Tool;
-pub use description::ToolDescription;
-pub use error::ToolError;
-pub use extract::{Args, CallId, ChatId, Extension, FromToolCall, State, ToolArguments};
-pub use from_run::FromRun;
-pub(crate) use handler::up_to_8_types;
-pub use handler::{
-    AsyncResult, IntoToolError, IntoToolOutput, ToolFuture, ToolHandler, ToolOutput, ToolParameters,
+pub(crate) use call::ToolHooks;
+pub use call::{RegisteredTool, RunningTool, ToolDecision, ToolInvocation, UserAnswer, UserForm};
+pub use context::{
+    AgentAsk, AgentReport, FromRun, StateMap, ToolContext, ToolDescription, ToolOutcome, ToolUpdate,
 };
-pub use hooks::ToolDecision;
-pub(crate) use hooks::ToolHooks;
+pub(crate) use context::{Answered, AskingCall, InnerCall, InnerEnd, InnerTool, Unanswered, Update, Updates};
+pub use definition::{
+    Approval, ApprovalDecision, AsyncResult, BrowserTools, Environment, IntoToolError, IntoToolOutput,
+    TextArea, Tool, ToolFuture, ToolHandler, ToolOutput, ToolParameters,
+};
+pub(crate) use definition::{ComponentParts, WriteText, up_to_8_types};
+pub use error::ToolError;
+pub use extract::{Agents, Args, CallId, ChatId, Extension, FromToolCall, IntoTask, State, ToolArguments};
 pub use json::Json;
-pub(crate) use loaded_tools::LoadedTools;
 pub(crate) use output::cap_text;
-pub use registered::RegisteredTool;
 pub use registry::{ToolSnapshot, Tools};
-pub use run::{RunningTool, ToolInvocation};
-pub(crate) use search::{DeferAbove, TOOL_SEARCH};
-pub use state::StateMap;
-pub(crate) use unanswered::Unanswered;
-pub use update::{ToolOutcome, ToolUpdate};
-pub(crate) use update::{Update, Updates};
-pub use user_form::{UserAnswer, UserForm};
+pub(crate) use search::{DeferAbove, LoadedTools, TOOL_SEARCH};

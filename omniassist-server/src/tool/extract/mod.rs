@@ -1,10 +1,12 @@
 //! The parameters of a tool function.
 
+mod agents;
 mod args;
 mod request;
 mod run;
 mod state;
 
+pub use agents::{Agents, IntoTask};
 pub use args::{Args, ToolArguments};
 pub use request::{CallId, ChatId, Extension};
 pub use state::State;

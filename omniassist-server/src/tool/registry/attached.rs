@@ -8,7 +8,7 @@ use omniassist_core::Text;
 use super::indexed::ToolMap;
 use super::{Inner, Tools};
 use crate::tool::Tool;
-use crate::tool::registered::RegisteredTool;
+use crate::tool::call::RegisteredTool;
 use crate::tool::source::{
     AttachedSource, Attachment, Filter, OfferedTools, SourceSlot, SourceState, SourceStatus, ToolSource,
     WithheldTool, check_source_name, source_tool_name,

@@ -6,10 +6,9 @@ use omniassist_core::{Limits, Message, Text, ToolChoice, ToolSide, ToolSpec};
 
 use super::{Snapshot, ToolSnapshot, Tools};
 use crate::Result;
-use crate::tool::loaded_tools::LoadedTools;
-use crate::tool::registered::RegisteredTool;
-use crate::tool::search::{DeferAbove, Found, MAX_FOUND, Search, TOOL_SEARCH};
-use crate::tool::state::StateMap;
+use crate::tool::call::RegisteredTool;
+use crate::tool::context::StateMap;
+use crate::tool::search::{DeferAbove, Found, LoadedTools, MAX_FOUND, Search, TOOL_SEARCH};
 
 impl Tools {
     /// Creates an empty registry that defers tools above a number of tools.

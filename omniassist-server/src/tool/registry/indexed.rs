@@ -4,7 +4,7 @@ use std::sync::{Arc, OnceLock};
 use omniassist_core::Text;
 use omniassist_core::tool_search::{SearchIndex, SearchText};
 
-use crate::tool::registered::RegisteredTool;
+use crate::tool::call::RegisteredTool;
 
 /// Tools by their names.
 pub(super) type ToolMap = BTreeMap<Text, Arc<RegisteredTool>>;

@@ -15,11 +15,11 @@ use tokio_util::task::TaskTracker;
 
 use self::indexed::{IndexedTools, ToolMap};
 use super::Tool;
-use super::registered::{RegisteredTool, check_name};
-use super::run::{self, RunningTool, ToolInvocation};
+use super::call::run;
+use super::call::{RegisteredTool, RunningTool, ToolInvocation, check_name};
+use super::context::StateMap;
 use super::search::{Search, TOOL_SEARCH};
 use super::source::Attachments;
-use super::state::StateMap;
 use crate::{Error, Principal, Result, RunContext};
 
 /// The characters of the called name in the answer to a call of an unknown tool.

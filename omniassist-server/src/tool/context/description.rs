@@ -3,15 +3,15 @@ use std::any::type_name;
 use schemars::JsonSchema;
 use serde_json::Value;
 
-use super::schema;
 use super::state::{StateMap, StateNeed};
+use crate::tool::schema;
 
 /// A description of the needs of a tool function's parameters.
 #[derive(Debug, Default)]
 pub struct ToolDescription {
-    pub(super) schema: Option<Value>,
-    pub(super) arguments: Vec<&'static str>,
-    pub(super) state: Vec<StateNeed>,
+    pub(in crate::tool) schema: Option<Value>,
+    pub(in crate::tool) arguments: Vec<&'static str>,
+    pub(in crate::tool) state: Vec<StateNeed>,
 }
 
 impl ToolDescription {

@@ -11,17 +11,15 @@ use omniassist_core::{
 };
 use serde_json::Value;
 
-use super::component::{CheckedSchema, RegisteredComponent};
-use super::definition::ToolSettings;
-use super::label;
-use super::output::OutputLimits;
-use super::schema::{self, ArgumentCheck, SchemaLimits};
-use super::state::StateMap;
-use super::{Tool, ToolContext, ToolError, ToolFuture, form};
 use crate::throttle::{self, Attempt};
+use crate::tool::context::StateMap;
+use crate::tool::definition::{CheckedSchema, RegisteredComponent, ToolSettings, form, label};
+use crate::tool::output::OutputLimits;
+use crate::tool::schema::{self, ArgumentCheck, SchemaLimits};
+use crate::tool::{Tool, ToolContext, ToolError, ToolFuture};
 use crate::{Error, Principal, RunContext};
 
-/// A tool in a [`ToolSnapshot`](super::ToolSnapshot). It has passed the checks of registration.
+/// A tool in a [`ToolSnapshot`](crate::tool::ToolSnapshot). It has passed the checks of registration.
 pub struct RegisteredTool {
     spec: Arc<ToolSpec>,
     settings: ToolSettings,
@@ -38,7 +36,7 @@ pub struct RegisteredTool {
     state: Option<Arc<StateMap>>,
 }
 
-pub(super) fn check_name(name: &str) -> Result<(), String> {
+pub(in crate::tool) fn check_name(name: &str) -> Result<(), String> {
     check_tool_name(name).map_err(|error| error.to_string())?;
     if name.starts_with(|first: char| !first.is_ascii_alphabetic() && first != '_') {
         return Err("it must begin with a letter or '_', or Gemini refuses it".to_owned());
@@ -50,7 +48,7 @@ pub(super) fn check_name(name: &str) -> Result<(), String> {
 }
 
 impl RegisteredTool {
-    pub(super) fn check(tool: Tool, state: &Arc<StateMap>, limits: &Limits) -> Result<Self, Error> {
+    pub(in crate::tool) fn check(tool: Tool, state: &Arc<StateMap>, limits: &Limits) -> Result<Self, Error> {
         let Tool {
             mut spec,
             settings,
@@ -124,7 +122,7 @@ impl RegisteredTool {
     }
 
     /// Checks a front-end tool that a client declares.
-    pub(super) fn declared(spec: &Arc<ToolSpec>, limits: &Limits) -> Result<Self, String> {
+    pub(in crate::tool) fn declared(spec: &Arc<ToolSpec>, limits: &Limits) -> Result<Self, String> {
         let mut schema = spec.input_schema.clone();
         schema::normalise(&mut schema);
         let schema_limits = SchemaLimits::from(limits);
@@ -157,7 +155,7 @@ impl RegisteredTool {
     }
 
     /// Returns the values of its registry, or these for a tool of none.
-    pub(super) fn state_or(&self, other: &Arc<StateMap>) -> Arc<StateMap> {
+    pub(in crate::tool) fn state_or(&self, other: &Arc<StateMap>) -> Arc<StateMap> {
         Arc::clone(self.state.as_ref().unwrap_or(other))
     }
 
@@ -193,12 +191,12 @@ impl RegisteredTool {
     }
 
     /// Sets the source.
-    pub(super) fn of_source(mut self, source: Text) -> Self {
+    pub(in crate::tool) fn of_source(mut self, source: Text) -> Self {
         self.source = Some(source);
         self
     }
 
-    /// Returns the name of the [source](super::source) that offers the tool. `None` for a tool of the application.
+    /// Returns the name of the [source](crate::tool::source) that offers the tool. `None` for a tool of the application.
     #[must_use]
     pub fn source(&self) -> Option<&Text> {
         self.source.as_ref()
@@ -217,12 +215,12 @@ impl RegisteredTool {
     }
 
     /// Returns `true` if models are sent the tool without a search, however many there are.
-    pub(super) fn is_eager(&self) -> bool {
+    pub(in crate::tool) fn is_eager(&self) -> bool {
         self.settings.is_always_loaded || self.spec.side == ToolSide::FrontEnd
     }
 
     /// Returns the words by which a search finds the tool.
-    pub(super) fn search_text(&self) -> SearchText {
+    pub(in crate::tool) fn search_text(&self) -> SearchText {
         let spec = &self.spec;
         let text = SearchText::new(&spec.name, &spec.description);
         let text = spec.title.iter().chain(&self.settings.tags).fold(text, |text, label| text.label(label));
@@ -230,15 +228,15 @@ impl RegisteredTool {
     }
 
     /// Returns `true` if only some callers see the tool.
-    pub(super) fn is_conditional(&self) -> bool {
+    pub(in crate::tool) fn is_conditional(&self) -> bool {
         self.settings.visibility.is_some()
     }
 
-    pub(super) fn is_visible_to(&self, caller: &RunContext) -> bool {
+    pub(in crate::tool) fn is_visible_to(&self, caller: &RunContext) -> bool {
         self.settings.visibility.as_ref().is_none_or(|visibility| visibility.holds(&self.spec.name, caller))
     }
 
-    pub(super) fn output_limits(&self) -> OutputLimits {
+    pub(in crate::tool) fn output_limits(&self) -> OutputLimits {
         self.output
     }
 
@@ -263,7 +261,7 @@ impl RegisteredTool {
         Some(self.component()?.declaration(&self.spec.name).actions(actions))
     }
 
-    pub(super) fn check_arguments(&self, arguments: &JsonText) -> Result<(), Text> {
+    pub(in crate::tool) fn check_arguments(&self, arguments: &JsonText) -> Result<(), Text> {
         if self.component.is_some() {
             return self.check_props(&arguments.to_value()).map_err(Text::from);
         }
@@ -271,7 +269,7 @@ impl RegisteredTool {
         if self.is_form() { form::check_arguments(arguments, self.schema_limits) } else { Ok(()) }
     }
 
-    pub(super) fn check_output(&self, arguments: &JsonText, output: &JsonText) -> Result<(), Text> {
+    pub(in crate::tool) fn check_output(&self, arguments: &JsonText, output: &JsonText) -> Result<(), Text> {
         if let Some(expected) = self.answer() {
             let faults = expected.faults(&output.to_value());
             return faults
@@ -306,7 +304,7 @@ impl RegisteredTool {
         faults.map_or(Ok(()), |faults| Err(format!("Component props validation failed: {faults}")))
     }
 
-    pub(super) fn gate(&self, arguments: &JsonText, principal: &Principal) -> Gate {
+    pub(in crate::tool) fn gate(&self, arguments: &JsonText, principal: &Principal) -> Gate {
         match &self.settings.approval {
             Some(approval) => {
                 let gate = approval.gate(&self.spec.name, arguments, principal);
@@ -321,7 +319,7 @@ impl RegisteredTool {
     }
 
     /// Returns the title, and the summary of these arguments.
-    pub(super) fn label(&self, arguments: Option<&JsonText>) -> CallLabel {
+    pub(in crate::tool) fn label(&self, arguments: Option<&JsonText>) -> CallLabel {
         let summary = self.settings.summary.as_ref().zip(arguments);
         CallLabel {
             title: self.spec.title.clone(),
@@ -336,7 +334,7 @@ impl RegisteredTool {
 
     /// Calls the function, if the limits of the tool allow it. Without limits, the part of the function before its first
     /// await runs at once.
-    pub(super) fn call(&self, context: ToolContext) -> ToolFuture {
+    pub(in crate::tool) fn call(&self, context: ToolContext) -> ToolFuture {
         let Some(call) = &self.settings.call else {
             return Box::pin(std::future::ready(Err(ToolError::internal(
                 "a front-end tool has no function",

@@ -2,14 +2,14 @@ use omniassist_core::Text;
 use serde::Serialize;
 use tokio::sync::oneshot;
 
-use super::agent_ask::{AgentAsk, AgentReport, Answered};
-use super::{FromToolCall, Json, ToolContext, ToolError};
+use crate::tool::context::{AgentAsk, AgentReport, Answered};
+use crate::tool::{FromToolCall, Json, ToolContext, ToolError};
 
 /// The agents of the assistant, for a tool that asks some of them. It is an extractor.
 ///
 /// An agent works within the call: it ends when the call does, has the same principal, and spends from the
 /// [limits](crate::AssistantBuilder::tree) of the run. The time of the tool goes on, so give the tool a
-/// [timeout](super::Tool::timeout) that suits its agents.
+/// [timeout](crate::Tool::timeout) that suits its agents.
 ///
 /// ```
 /// use futures_util::join;

@@ -1,12 +1,12 @@
 use omniassist_core::Text;
 use serde_json::Value;
 
-/// A form that a tool shows the user; see [`ToolContext::ask_user`](super::ToolContext::ask_user).
+/// A form that a tool shows the user; see [`ToolContext::ask_user`](crate::ToolContext::ask_user).
 #[derive(Debug, Clone, PartialEq)]
 #[must_use = "a form does nothing until a tool shows it"]
 pub struct UserForm {
-    pub(super) message: Text,
-    pub(super) schema: Value,
+    pub(in crate::tool) message: Text,
+    pub(in crate::tool) schema: Value,
 }
 
 impl UserForm {

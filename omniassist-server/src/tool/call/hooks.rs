@@ -9,9 +9,10 @@ use omniassist_core::run::Gate;
 use omniassist_core::{JsonText, Text};
 
 use super::registered::RegisteredTool;
-use super::{IntoToolError, ToolContext, ToolError, label, output};
 use crate::audit::CallAudit;
 use crate::panics;
+use crate::tool::definition::label;
+use crate::tool::{IntoToolError, ToolContext, ToolError, output};
 
 /// The error of a call whose hook failed.
 const NOT_CHECKED: &str = "This call could not be checked; it was not run.";
@@ -33,7 +34,7 @@ pub enum ToolDecision {
     ///
     /// Only the tool and later hooks see them: the client and the model keep the arguments that the model wrote. The
     /// arguments of a call that a user approved cannot be changed, nor can they be changed into arguments that the tool's
-    /// [`Approval`](super::Approval) asks about. Such a call does not run.
+    /// [`Approval`](crate::Approval) asks about. Such a call does not run.
     Change(JsonText),
     /// The tool does not run, and this is its output.
     Answer(JsonText),
@@ -42,7 +43,7 @@ pub enum ToolDecision {
     /// The call needs an approval. The user reads this question, or the tool's title and summary. The approved call
     /// passes all hooks again; this decision then has no effect.
     ///
-    /// The approval is proved and used up like that of [`Approval`](super::Approval). If the client cannot ask, the call
+    /// The approval is proved and used up like that of [`Approval`](crate::Approval). If the client cannot ask, the call
     /// does not run.
     RequireApproval(Option<Text>),
 }
@@ -96,14 +97,14 @@ impl fmt::Debug for ToolHooks {
 /// The hooks of one call.
 #[derive(Debug, Clone)]
 pub(super) struct CallHooks {
-    pub(super) hooks: Arc<ToolHooks>,
+    pub(in crate::tool) hooks: Arc<ToolHooks>,
     /// `true` if a user approved the call.
     pub(super) is_approved: bool,
 }
 
 impl CallHooks {
     /// Calls the tool between the hooks. The audit log gets the record of its start after the hooks before it.
-    pub(super) async fn call(
+    pub(in crate::tool) async fn call(
         self,
         tool: &RegisteredTool,
         call: ToolContext,

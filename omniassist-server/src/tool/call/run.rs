@@ -12,14 +12,12 @@ use tokio::task::{JoinError, JoinHandle};
 use tokio_util::task::TaskTracker;
 use tracing::Instrument;
 
-use super::context::CallContext;
 use super::hooks::{CallHooks, ToolHooks};
 use super::registered::RegisteredTool;
-use super::state::StateMap;
-use super::update::{ToolOutcome, ToolUpdate, Update, Updates};
-use super::{ToolContext, ToolError};
 use crate::audit::CallAudit;
 use crate::telemetry::ToolTrace;
+use crate::tool::context::{CallContext, StateMap, ToolOutcome, ToolUpdate, Update, Updates};
+use crate::tool::{ToolContext, ToolError};
 use crate::{CancellationToken, RunContext};
 
 /// A tool call to start. A test gets the run from [`RunContext::for_request`].
@@ -196,7 +194,7 @@ impl fmt::Debug for RunningTool {
     }
 }
 
-pub(super) fn start(
+pub(in crate::tool) fn start(
     tool: &Arc<RegisteredTool>,
     invocation: ToolInvocation,
     state: Arc<StateMap>,

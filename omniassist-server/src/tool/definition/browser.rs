@@ -2,7 +2,7 @@
 
 use schemars::JsonSchema;
 
-use super::Tool;
+use super::tool::Tool;
 
 /// Declarations of tools that a page runs: they find, show and operate what the user sees.
 ///

@@ -5,7 +5,8 @@ use std::task::{Context, Poll, Waker};
 
 use omniassist_core::{JsonText, RunEvent, Text};
 
-use super::{AgentAsk, ToolError};
+use super::agent_ask::AgentAsk;
+use crate::tool::ToolError;
 
 /// The maximum number of progress values that wait for a slow reader. A further value replaces the oldest.
 const MAX_WAITING: usize = 16;
@@ -13,7 +14,7 @@ const MAX_WAITING: usize = 16;
 /// The maximum number of events that wait for a slow reader. Later events are left out.
 const MAX_EVENTS: usize = 1_024;
 
-/// An update of a [`RunningTool`](super::RunningTool).
+/// An update of a [`RunningTool`](crate::tool::RunningTool).
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum ToolUpdate {

@@ -8,21 +8,21 @@ use omniassist_core::run::{CallLabel, Gate};
 use omniassist_core::{JsonText, Text};
 use serde::de::DeserializeOwned;
 
-use super::output::cut_off;
-use super::typed;
 use crate::one_line::is_unseen;
+use crate::tool::output::cut_off;
+use crate::tool::typed;
 
 /// The maximum number of bytes of a summary.
 const MAX_SUMMARY_BYTES: usize = 300;
 
 /// A function that summarises the arguments of a call.
 #[derive(Clone)]
-pub(super) struct Summary(Arc<Summarise>);
+pub(in crate::tool) struct Summary(Arc<Summarise>);
 
 type Summarise = dyn Fn(&JsonText) -> Option<String> + Send + Sync;
 
 impl Summary {
-    pub(super) fn new<T, S>(summary: impl Fn(&T) -> S + Send + Sync + 'static) -> Self
+    pub(in crate::tool) fn new<T, S>(summary: impl Fn(&T) -> S + Send + Sync + 'static) -> Self
     where
         T: DeserializeOwned,
         S: Into<String>,
@@ -31,7 +31,7 @@ impl Summary {
     }
 
     /// Returns the summary of these arguments as one line, or `None` if it is empty or cannot be made.
-    pub(super) fn of(&self, tool: &str, arguments: &JsonText) -> Option<Text> {
+    pub(in crate::tool) fn of(&self, tool: &str, arguments: &JsonText) -> Option<Text> {
         let summary = catch_unwind(AssertUnwindSafe(|| (self.0)(arguments))).unwrap_or_else(|_| {
             tracing::error!(tool, "the summary of the arguments panicked; the call has none");
             None
@@ -47,7 +47,7 @@ impl fmt::Debug for Summary {
 }
 
 /// Completes the question of an approval with the summary of the call.
-pub(super) fn complete(gate: Gate, tool: &str, label: CallLabel) -> Gate {
+pub(in crate::tool) fn complete(gate: Gate, tool: &str, label: CallLabel) -> Gate {
     let Gate::Approval { message, editable } = gate else { return gate };
     let message = match (message, label.summary) {
         (message, None) => message,

@@ -7,8 +7,8 @@ use omniassist_core::typescript::ComponentDeclaration;
 use omniassist_core::{JsonText, Limits, Text};
 use serde_json::Value;
 
-use super::schema::{self, ArgumentCheck, SchemaLimits};
 use crate::Error;
+use crate::tool::schema::{self, ArgumentCheck, SchemaLimits};
 
 /// The environment for which a component is made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -122,7 +122,7 @@ impl CheckedSchema {
 
 impl RegisteredComponent {
     /// Returns the declaration for TypeScript, without actions.
-    pub(super) fn declaration<'a>(&'a self, tool: &'a str) -> ComponentDeclaration<'a> {
+    pub(in crate::tool) fn declaration<'a>(&'a self, tool: &'a str) -> ComponentDeclaration<'a> {
         let schema = |checked: &'a Option<CheckedSchema>| checked.as_ref().map(|checked| &checked.schema);
         ComponentDeclaration::new(&self.name, tool, &self.props)
             .state(schema(&self.state))
@@ -130,7 +130,7 @@ impl RegisteredComponent {
             .output(schema(&self.output))
     }
 
-    pub(super) fn check(parts: ComponentParts, limits: &Limits) -> Result<Self, Error> {
+    pub(in crate::tool) fn check(parts: ComponentParts, limits: &Limits) -> Result<Self, Error> {
         let ComponentParts { name, environment, mut props, state, mut server_state, text, output } = parts;
         schema::normalise(&mut props);
         server_state.iter_mut().for_each(schema::normalise);

@@ -3,7 +3,7 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 
-/// The host's values for [`State<T>`](super::State), one per type.
+/// The host's values for [`State<T>`](crate::State), one per type.
 ///
 /// ```
 /// use omniassist_server::tool::StateMap;

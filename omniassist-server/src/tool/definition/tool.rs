@@ -9,17 +9,15 @@ use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
+use super::approval::Approval;
 use super::component::ComponentParts;
 use super::form;
+use super::handler::{AsyncResult, IntoToolOutput, ToolFuture, ToolHandler, ToolParameters};
 use super::label::Summary;
-use super::schema;
-use super::state::StateNeed;
-use super::{
-    Approval, AsyncResult, IntoToolOutput, ToolContext, ToolDescription, ToolError, ToolFuture, ToolHandler,
-    ToolParameters,
-};
 use crate::RunContext;
 use crate::throttle::RateLimit;
+use crate::tool::context::StateNeed;
+use crate::tool::{ToolContext, ToolDescription, ToolError, schema};
 use crate::visibility::Visibility;
 
 /// A tool that a model can call: a function of the host, or of the client's page.
@@ -38,32 +36,32 @@ use crate::visibility::Visibility;
 #[derive(Clone)]
 #[must_use = "a tool does nothing until it is registered"]
 pub struct Tool {
-    pub(super) spec: ToolSpec,
-    pub(super) settings: ToolSettings,
-    pub(super) timeout: Option<Duration>,
-    pub(super) max_output_bytes: Option<usize>,
-    pub(super) state: Vec<StateNeed>,
-    pub(super) arguments: Vec<&'static str>,
+    pub(in crate::tool) spec: ToolSpec,
+    pub(in crate::tool) settings: ToolSettings,
+    pub(in crate::tool) timeout: Option<Duration>,
+    pub(in crate::tool) max_output_bytes: Option<usize>,
+    pub(in crate::tool) state: Vec<StateNeed>,
+    pub(in crate::tool) arguments: Vec<&'static str>,
     /// Boxed, because few tools are components.
-    pub(super) component: Option<Box<ComponentParts>>,
+    pub(in crate::tool) component: Option<Box<ComponentParts>>,
     /// The tools that the actions of a component call, by the name of the action.
-    pub(super) actions: Vec<(Text, Tool)>,
+    pub(in crate::tool) actions: Vec<(Text, Tool)>,
 }
 
 /// The settings of a tool that a registration takes as they are.
 #[derive(Clone, Default)]
-pub(super) struct ToolSettings {
+pub(in crate::tool) struct ToolSettings {
     /// The function. `None` if the client runs the tool.
-    pub(super) call: Option<Call>,
-    pub(super) approval: Option<Approval>,
-    pub(super) summary: Option<Summary>,
-    pub(super) tags: Vec<Text>,
-    pub(super) visibility: Option<Visibility>,
-    pub(super) rate_limits: Vec<Arc<dyn RateLimit>>,
-    pub(super) is_always_loaded: bool,
-    pub(super) is_form: bool,
-    pub(super) may_run_again: bool,
-    pub(super) is_read_only: bool,
+    pub(in crate::tool) call: Option<Call>,
+    pub(in crate::tool) approval: Option<Approval>,
+    pub(in crate::tool) summary: Option<Summary>,
+    pub(in crate::tool) tags: Vec<Text>,
+    pub(in crate::tool) visibility: Option<Visibility>,
+    pub(in crate::tool) rate_limits: Vec<Arc<dyn RateLimit>>,
+    pub(in crate::tool) is_always_loaded: bool,
+    pub(in crate::tool) is_form: bool,
+    pub(in crate::tool) may_run_again: bool,
+    pub(in crate::tool) is_read_only: bool,
 }
 
 pub(crate) type Call = Arc<dyn Fn(ToolContext) -> ToolFuture + Send + Sync>;
@@ -83,7 +81,7 @@ impl Tool {
     }
 
     /// Creates a tool from an async function whose parameters are extractors. Its schema is that of its
-    /// [`Args`](super::Args) parameter; without one it takes no arguments.
+    /// [`Args`](crate::Args) parameter; without one it takes no arguments.
     ///
     /// A closure is accepted too. Its parameters need types. A closure that captures a value is best written
     /// `move |parameter: Type| { … async move { … } }`: an `async move |parameter| { … }` that captures is not a [`Fn`],
@@ -238,7 +236,7 @@ impl Tool {
     /// approval's question ends with it, and clients get it with each call, as
     /// `metadata.omniassist.tools[toolCallId].summary` of the message in the AI SDK. The model does not see it.
     ///
-    /// `T` is usually the type of the tool's [`Args`](super::Args). Arguments that are not a `T` have no summary. Line
+    /// `T` is usually the type of the tool's [`Args`](crate::Args). Arguments that are not a `T` have no summary. Line
     /// breaks and invisible characters are replaced, and a text of more than 300 bytes is cut off. Default: none.
     ///
     /// ```

@@ -5,8 +5,7 @@ use std::task::{Context, Poll};
 use omniassist_core::JsonText;
 use serde::Serialize;
 
-use super::output;
-use super::{FromToolCall, ToolContext, ToolDescription, ToolError};
+use crate::tool::{FromToolCall, ToolContext, ToolDescription, ToolError, output};
 
 /// The future of a tool call. Dropping it stops the call where it awaits.
 pub type ToolFuture = Pin<Box<dyn Future<Output = Result<JsonText, ToolError>> + Send>>;
@@ -16,7 +15,7 @@ pub type ToolFuture = Pin<Box<dyn Future<Output = Result<JsonText, ToolError>> +
 /// such functions; there is nothing to implement.
 ///
 /// `P` is the tuple of the parameters' types, and is always inferred. The bounds of parameters and future are on
-/// [`Tool::new`](super::Tool::new), so that the compiler names the one that does not fit.
+/// [`Tool::new`](crate::Tool::new), so that the compiler names the one that does not fit.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a tool function",
     label = "not a tool function",

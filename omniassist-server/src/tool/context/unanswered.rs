@@ -1,4 +1,4 @@
-use super::ToolContext;
+use super::tool_context::ToolContext;
 use crate::CancellationToken;
 
 /// The token of a run that waits for its user in this process, among its extensions.

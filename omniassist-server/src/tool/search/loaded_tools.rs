@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use omniassist_core::message::{Message, Part, ToolState};
 use omniassist_core::{JsonText, Text, TranscriptItem};
 
-use super::search::{Found, TOOL_SEARCH};
+use super::tool_search::{Found, TOOL_SEARCH};
 
 /// The minimum number of tools that can be loaded at a time.
 const MIN_LOADED: usize = 20;
@@ -32,7 +32,7 @@ struct Use {
 
 impl LoadedTools {
     /// Reads the posted messages of a run.
-    pub(super) fn by(messages: &[Message], max: usize) -> Self {
+    pub(in crate::tool) fn by(messages: &[Message], max: usize) -> Self {
         let (read, tools) = (HashSet::new(), Vec::new());
         let mut loaded = Self { max: max.max(MIN_LOADED), tools, read, uses: 0 };
         for part in messages.iter().flat_map(|message| &message.parts) {
@@ -62,7 +62,7 @@ impl LoadedTools {
     }
 
     /// Returns the names in the order in which they were loaded.
-    pub(super) fn names(&self) -> impl Iterator<Item = &Text> {
+    pub(in crate::tool) fn names(&self) -> impl Iterator<Item = &Text> {
         self.tools.iter().map(|tool| &tool.name)
     }
 

@@ -7,11 +7,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use super::output::cut_off;
-use super::registered::RegisteredTool;
-use super::state::StateMap;
-use super::{Args, Json, Tool, ToolError};
 use crate::Result;
+use crate::tool::call::RegisteredTool;
+use crate::tool::context::StateMap;
+use crate::tool::output::cut_off;
+use crate::tool::{Args, Json, Tool, ToolError};
 
 /// The name of the tool.
 pub(crate) const TOOL_SEARCH: &str = "tool_search";
@@ -21,7 +21,7 @@ const DESCRIPTION: &str = "Finds tools. You have many more tools than are listed
     that are found can be called in your next step.";
 
 /// The maximum number of tools that one search finds.
-pub(super) const MAX_FOUND: usize = 5;
+pub(in crate::tool) const MAX_FOUND: usize = 5;
 
 /// The maximum number of bytes of a description in the output of a search. The definitions follow with the next model
 /// call.
@@ -38,19 +38,19 @@ impl Default for DeferAbove {
 }
 
 /// The search of a registry.
-pub(super) struct Search {
+pub(in crate::tool) struct Search {
     /// The tool as models and clients see it. It finds nothing before it is [bound](Self::bind).
-    pub(super) tool: Arc<RegisteredTool>,
-    pub(super) above: usize,
+    pub(in crate::tool) tool: Arc<RegisteredTool>,
+    pub(in crate::tool) above: usize,
 }
 
 impl Search {
-    pub(super) fn new(above: usize, limits: &Limits) -> Result<Self> {
+    pub(in crate::tool) fn new(above: usize, limits: &Limits) -> Result<Self> {
         Ok(Self { tool: registered(|_| Found::default(), limits)?, above })
     }
 
     /// Returns the tool that searches with this function.
-    pub(super) fn bind(
+    pub(in crate::tool) fn bind(
         &self,
         find: impl Fn(&str) -> Found + Send + Sync + 'static,
         limits: &Limits,
@@ -67,7 +67,7 @@ struct Query {
 
 /// The output of a search.
 #[derive(Default, Serialize, Deserialize)]
-pub(super) struct Found {
+pub(in crate::tool) struct Found {
     tools: Vec<FoundTool>,
     #[serde(skip_serializing_if = "Option::is_none")]
     note: Option<Text>,
@@ -80,7 +80,7 @@ struct FoundTool {
 }
 
 impl Found {
-    pub(super) fn of<'a>(tools: impl Iterator<Item = &'a RegisteredTool>) -> Self {
+    pub(in crate::tool) fn of<'a>(tools: impl Iterator<Item = &'a RegisteredTool>) -> Self {
         let found = |tool: &RegisteredTool| FoundTool {
             name: tool.spec().name.clone(),
             description: cut_off(tool.spec().description.to_string(), MAX_DESCRIPTION_BYTES).into(),
@@ -93,7 +93,7 @@ impl Found {
     }
 
     /// Returns the output of a search without results.
-    pub(super) fn nothing(names: &str) -> Self {
+    pub(in crate::tool) fn nothing(names: &str) -> Self {
         let note = format!("Nothing was found. Try other words, or call one of these by its name: {names}");
         Self { tools: Vec::new(), note: Some(note.into()) }
     }

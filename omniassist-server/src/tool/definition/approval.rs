@@ -6,8 +6,8 @@ use omniassist_core::run::Gate;
 use omniassist_core::{JsonText, Text};
 use serde::de::DeserializeOwned;
 
-use super::typed;
 use crate::Principal;
+use crate::tool::typed;
 
 /// A policy that decides which calls of a tool need an approval, with the question for the user.
 ///
@@ -97,7 +97,7 @@ impl Approval {
         })
     }
 
-    /// Sets the question for the user. The tool's [`summary`](super::Tool::summary) follows it. AG-UI and CopilotKit
+    /// Sets the question for the user. The tool's [`summary`](crate::Tool::summary) follows it. AG-UI and CopilotKit
     /// show the question. Pages of the AI SDK read it from the message's
     /// `metadata.omniassist.approvals[toolCallId].message`. Default: the tool's title and summary. Without a summary
     /// there is no question, and clients show the tool and its arguments.
@@ -115,7 +115,7 @@ impl Approval {
         self
     }
 
-    pub(super) fn gate(&self, tool: &str, arguments: &JsonText, principal: &Principal) -> Gate {
+    pub(in crate::tool) fn gate(&self, tool: &str, arguments: &JsonText, principal: &Principal) -> Gate {
         let decision = catch_unwind(AssertUnwindSafe(|| (self.decide)(arguments, principal)));
         match decision {
             Ok(ApprovalDecision::Allow) => Gate::Open,

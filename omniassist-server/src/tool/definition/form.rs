@@ -5,12 +5,12 @@ use omniassist_core::{JsonText, Text};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::schema::{self, ArgumentCheck, SchemaLimits};
+use crate::tool::schema::{self, ArgumentCheck, SchemaLimits};
 
 /// The default name of the tool.
 pub(crate) const REQUEST_INPUT: &str = "request_input";
 
-pub(super) const DESCRIPTION: &str = "Asks the user to fill in a form, and gives what was entered. Use it when \
+pub(in crate::tool) const DESCRIPTION: &str = "Asks the user to fill in a form, and gives what was entered. Use it when \
     several details are missing, or when one must be exact. The answer comes later, as this call's output.";
 
 #[derive(Deserialize)]
@@ -41,7 +41,7 @@ pub(super) fn arguments_schema() -> Value {
 }
 
 /// Returns the form of a call. Arguments that are not a form have none, as with every other front-end tool.
-pub(super) fn gate(arguments: &JsonText) -> Gate {
+pub(in crate::tool) fn gate(arguments: &JsonText) -> Gate {
     match arguments.to::<Form>() {
         Ok(form) => Gate::Form { message: Some(form.message), schema: JsonText::from_value(&form.schema) },
         Err(_) => Gate::Open,
@@ -49,7 +49,7 @@ pub(super) fn gate(arguments: &JsonText) -> Gate {
 }
 
 /// Checks that the model wrote a form that can be shown and checked.
-pub(super) fn check_arguments(arguments: &JsonText, limits: SchemaLimits) -> Result<(), Text> {
+pub(in crate::tool) fn check_arguments(arguments: &JsonText, limits: SchemaLimits) -> Result<(), Text> {
     let form: Form =
         arguments.to().map_err(|error| Text::from(format!("These arguments are not a form: {error}.")))?;
     schema::lint(&form.schema, limits)
@@ -58,7 +58,7 @@ pub(super) fn check_arguments(arguments: &JsonText, limits: SchemaLimits) -> Res
 }
 
 /// Checks that the answer of the user fits the form.
-pub(super) fn check_output(
+pub(in crate::tool) fn check_output(
     arguments: &JsonText,
     output: &JsonText,
     limits: SchemaLimits,

@@ -1,4 +1,6 @@
-use super::{StateMap, ToolDescription, ToolError};
+use super::description::ToolDescription;
+use super::state::StateMap;
+use crate::tool::ToolError;
 use crate::{Principal, RunContext};
 
 /// A parameter of a function that [prepares](crate::AssistantBuilder::prepare) a run, made from the run.

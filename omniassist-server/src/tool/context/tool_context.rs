@@ -9,10 +9,13 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::output::{self, OutputLimits};
+use super::agent_ask::AgentAsk;
+use super::from_run::FromRun;
+use super::idempotency_key;
 use super::state::StateMap;
 use super::update::{OpenInnerCall, Updates};
-use super::{AgentAsk, FromRun, ToolError, idempotency_key, typed};
+use crate::tool::output::{self, OutputLimits};
+use crate::tool::{ToolError, typed};
 use crate::{CancellationToken, RunContext, one_line::OneLine};
 
 /// Bytes of the id of data and of an activity, as in [`Limits::max_id_bytes`](omniassist_core::Limits::max_id_bytes).
@@ -55,7 +58,7 @@ pub(crate) struct CallContext {
     pub(crate) limits: OutputLimits,
     /// The state of a call that waited for the user.
     pub(crate) resumed: Option<JsonText>,
-    /// The settings that calls of the tool inherit. Only [`run`](super::run) knows their type.
+    /// The settings that calls of the tool inherit. Only [`run`](crate::tool::call::run) knows their type.
     pub(crate) inherited: Option<Arc<dyn Any + Send + Sync>>,
     /// A value of the layer that made the tool.
     pub(crate) attached: Option<Arc<dyn Any + Send + Sync>>,
@@ -80,7 +83,7 @@ impl ToolContext {
     /// Returns a key that no other call has: the id of the run and the id of the call. It has at most 255 characters, all
     /// of them letters, digits or one of `-_.:/`.
     ///
-    /// A call that runs again after the server stopped ([`Tool::idempotent`](super::Tool::idempotent)) has the same key. So
+    /// A call that runs again after the server stopped ([`Tool::idempotent`](crate::Tool::idempotent)) has the same key. So
     /// has a call that waited for an approval in a stored run. A repeated question is another run, so its calls have other
     /// keys.
     ///
@@ -120,7 +123,7 @@ impl ToolContext {
     }
 
     /// Returns the arguments as a type. Use it in functions such as [`before_tool`](crate::AssistantBuilder::before_tool);
-    /// a tool has the extractor [`Args`](super::Args).
+    /// a tool has the extractor [`Args`](crate::Args).
     ///
     /// ```
     /// use omniassist_server::tool::{ToolContext, ToolDecision, ToolError};
@@ -170,24 +173,24 @@ impl ToolContext {
     }
 
     /// Counts a call that the tool makes in the name of its own. Returns `true` if another one is open.
-    pub(super) fn open_inner_call(&self) -> (OpenInnerCall<'_>, bool) {
+    pub(in crate::tool) fn open_inner_call(&self) -> (OpenInnerCall<'_>, bool) {
         self.inner.updates.open_call()
     }
 
-    /// Asks an agent; see [`Agents`](super::Agents).
-    pub(super) fn ask_agent(&self, ask: AgentAsk) {
+    /// Asks an agent; see [`Agents`](crate::Agents).
+    pub(in crate::tool) fn ask_agent(&self, ask: AgentAsk) {
         self.inner.updates.asked(ask);
     }
 
     /// Returns an error of an answer. One that makes the call wait is its end, also if the tool returns something else.
-    pub(super) fn noted(&self, error: ToolError) -> ToolError {
+    pub(in crate::tool) fn noted(&self, error: ToolError) -> ToolError {
         if error.is_waiting() {
             self.inner.updates.wait();
         }
         error
     }
 
-    pub(super) fn resumed(&self) -> Option<&JsonText> {
+    pub(in crate::tool) fn resumed(&self) -> Option<&JsonText> {
         self.inner.resumed.as_ref()
     }
 
@@ -326,7 +329,7 @@ impl ToolContext {
     }
 
     /// Returns the same call with other arguments.
-    pub(super) fn with_arguments(&self, arguments: JsonText) -> Self {
+    pub(in crate::tool) fn with_arguments(&self, arguments: JsonText) -> Self {
         self.with(arguments, self.inner.attached.clone())
     }
 
@@ -371,7 +374,7 @@ impl ToolContext {
     }
 
     /// Returns the settings that calls of the tool inherit, if they are of this type.
-    pub(super) fn inherited<T: 'static>(&self) -> Option<&T> {
+    pub(in crate::tool) fn inherited<T: 'static>(&self) -> Option<&T> {
         self.inner.inherited.as_ref()?.downcast_ref()
     }
 

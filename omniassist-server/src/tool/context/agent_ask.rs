@@ -10,7 +10,7 @@ use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
 use tokio::sync::oneshot;
 
-use super::ToolError;
+use crate::tool::ToolError;
 
 /// A question of a tool to an agent, or a call that it makes in the name of its own. Dropping it answers with an error.
 #[derive(Debug)]

@@ -8,8 +8,10 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
 
-use super::agent_ask::{AgentAsk, Answered, InnerCall, InnerEnd, InnerTool};
-use super::{RegisteredTool, Tool, ToolContext, ToolError, UserAnswer, UserForm};
+use super::registered::RegisteredTool;
+use super::user_form::{UserAnswer, UserForm};
+use crate::tool::context::{AgentAsk, Answered, InnerCall, InnerEnd, InnerTool};
+use crate::tool::{Tool, ToolContext, ToolError};
 
 /// The most bytes of the state of a call that waits, as JSON.
 const MAX_STATE_BYTES: usize = 32 * 1024;
