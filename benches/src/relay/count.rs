@@ -18,6 +18,12 @@ use crate::stages::{conversation, seals};
 /// The number of conversations that are posted in sequence. The first ones also fill pools and buffers.
 const POSTS: usize = 2;
 
+/// The loads by their name: the microseconds between two deltas of a stream, the deltas, and the streams.
+///
+/// Callgrind makes a server many times slower. The paced deltas are so few that each arrives alone nevertheless: a server
+/// that falls behind reads several at a time, which costs less.
+const LOADS: [(&str, u64, usize, usize); 2] = [("full", 0, 2000, 8), ("paced", 20_000, 400, 10)];
+
 /// Counts the named loads, or all if none is named: `full` speed, `paced`, and a long `conversation`.
 pub(super) fn print(wanted: &[&str]) -> Result<(), Box<dyn Error>> {
     let folder = env::temp_dir().join(format!("omniassist-count-{}", process::id()));
@@ -29,7 +35,7 @@ pub(super) fn print(wanted: &[&str]) -> Result<(), Box<dyn Error>> {
 
 fn tables(wanted: &[&str], folder: &Path) -> Result<(), Box<dyn Error>> {
     let is_wanted = |name| wanted.is_empty() || wanted.contains(&name);
-    for (speed, every_us, deltas, connections) in [("full", 0, 2000, 8), ("paced", 20_000, 100, 40)] {
+    for (speed, every_us, deltas, connections) in LOADS {
         if !is_wanted(speed) {
             continue;
         }
