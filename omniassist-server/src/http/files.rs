@@ -167,7 +167,12 @@ async fn serve(
     owner: Principal,
 ) -> Result<Response<AssistantBody>, Rejection> {
     let (library, key, info) = find(assistant, id, owner).await?;
-    let content = library.read(&key).await?;
+    let content = match library.read(&key).await {
+        Ok(content) => content,
+        // It may have been deleted since it was found.
+        Err(_) if library.find(&key).await?.is_none() => return Err(Rejection::not_found()),
+        Err(error) => return Err(error.into()),
+    };
     let mut response = Response::new(AssistantBody::file(FileBody::new(content, info.size)));
     let headers = response.headers_mut();
     headers.extend(HEADERS.map(|(name, value)| (name, HeaderValue::from_static(value))));

@@ -135,6 +135,15 @@ async fn the_download_of_a_file_that_is_too_short_fails() {
 }
 
 #[tokio::test]
+async fn a_file_that_is_deleted_while_it_is_looked_up_is_answered_like_an_unknown_one() {
+    let store = Memory::default();
+    let service = serve(builder(store.clone()).1);
+    let url = upload(&service, "/files", "image/png", PNG).await.file()["url"].as_str().unwrap().to_owned();
+    store.0.lock().unwrap().is_emptied = true;
+    assert_eq!(get(&service, "ann", &url).await.error(), (404, "not_found".to_owned()));
+}
+
+#[tokio::test]
 async fn a_store_may_yield_empty_chunks() {
     let store = Memory::default();
     let service = serve(builder(store.clone()).1);

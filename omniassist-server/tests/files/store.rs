@@ -31,6 +31,8 @@ pub(super) struct Inner {
     pub(super) fails: bool,
     /// The time that the next write takes.
     pub(super) sleeps: Option<Duration>,
+    /// Deletes each file when it is read.
+    pub(super) is_emptied: bool,
     /// The number of files beyond which the completion of a file waits.
     pub(super) waits_beyond: Option<usize>,
 }
@@ -88,7 +90,11 @@ impl FileStore for Memory {
 
     fn read<'a>(&'a self, key: &'a FileKey) -> FileFuture<'a, FileContent> {
         Box::pin(async move {
-            let chunks = self.0.lock().unwrap().files.get(key).map(|file| file.1.clone());
+            let mut inner = self.0.lock().unwrap();
+            if inner.is_emptied {
+                inner.files.clear();
+            }
+            let chunks = inner.files.get(key).map(|file| file.1.clone());
             let chunks = chunks.ok_or("no such file")?;
             Ok(Box::pin(stream::iter(chunks.into_iter().map(Ok))) as FileContent)
         })
