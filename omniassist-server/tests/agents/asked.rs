@@ -20,6 +20,8 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::*;
+use crate::request_cpu_time::cost;
+use crate::stored::restart::runtime;
 
 pub(super) fn ask(agent: &str, task: &str) -> Turn {
     call(agent, json!({ "task": task }))
@@ -291,6 +293,29 @@ async fn questions_beyond_the_limit_of_children_do_not_wait() {
     let parent = ScriptedProvider::new().turn(call("flood", json!({}))).turn(text("Done."));
     let assistant = Assistant::builder(parent).tool(flood).agent(worker).build().unwrap();
     assert_eq!(output(&events(&assistant).await), "refused");
+}
+
+/// Returns the CPU time of a run whose tool asks so many agents at once, which work one after the other.
+fn cost_of_questions(number: u32) -> Duration {
+    let flood = Tool::new("flood", "Asks many agents.", move |agents: Agents| async move {
+        let asks = (0..number).map(|n| agents.ask("worker", format!("Task {n}")));
+        let mut asks: FuturesUnordered<_> = asks.collect();
+        asks.next().await.map(|report| report.map(|report| report.result)).transpose()
+    });
+    let slow = ScriptedProvider::new().otherwise(|_| Turn::delay(Duration::from_secs(1)).then(text("part")));
+    let parent = ScriptedProvider::new().turn(call("flood", json!({}))).turn(text("Done."));
+    let limits = TreeLimits::new().parallel(1).children(number).agents(number + 1);
+    let builder = Assistant::builder(parent).tool(flood).tree(limits);
+    let assistant = builder.agent(Agent::new("worker", "Works.").provider(slow)).build().unwrap();
+    let (cost, output) = cost(|| runtime().block_on(async { output(&events(&assistant).await) }));
+    assert_eq!(output, "part");
+    cost
+}
+
+#[test]
+fn the_cost_of_a_question_does_not_grow_with_those_that_wait() {
+    let (few, many) = (cost_of_questions(4_000), cost_of_questions(16_000));
+    assert!(many < few * 9, "{few:?} for 4,000 questions, {many:?} for 16,000");
 }
 
 #[tokio::test]

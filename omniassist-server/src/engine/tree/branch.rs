@@ -1,4 +1,4 @@
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll};
 
@@ -15,6 +15,7 @@ use super::child::{Child, Ended, Work};
 use super::ready::{Ready, bit};
 use super::shown::keep_latest;
 use super::spending::Spending;
+use super::waiting::Waiting;
 use crate::RunContext;
 use crate::cost::{Price, Prices};
 use crate::engine::meter::{Meter, estimate};
@@ -116,7 +117,7 @@ pub(in crate::engine) struct Branch {
     pub(super) meter: Option<Meter>,
     limit: Option<Limit>,
     pub(super) asked: Vec<(Text, Text)>,
-    waiting: VecDeque<AgentAsk>,
+    waiting: Waiting,
     pub(super) children: Vec<Option<Child>>,
     pub(super) ready: Arc<Ready>,
     /// The children that were woken and not polled since, and the slot after the last one that was polled.
@@ -179,7 +180,7 @@ impl Branch {
             meter: None,
             limit: None,
             asked: Vec::new(),
-            waiting: VecDeque::new(),
+            waiting: Waiting::new(),
             children: Vec::new(),
             ready: Arc::default(),
             woken: 0,
@@ -321,12 +322,18 @@ impl Branch {
         if self.has_room() {
             return self.start(ask, run, trace, sealer);
         }
-        self.waiting.retain(|ask| !ask.reply.is_closed());
-        let agents = self.waiting.iter().filter(|ask| ask.inner.is_none()).count();
-        let checked =
-            if ask.inner.is_some() { Ok(()) } else { lock(&self.tree.ledger).check(self.node, agents) };
+        let is_agent = ask.inner.is_none();
+        let check = |waiting: &Waiting| match is_agent {
+            true => lock(&self.tree.ledger).check(self.node, waiting.agents()),
+            false => Ok(()),
+        };
+        let mut checked = check(&self.waiting);
+        if checked.is_err() {
+            self.waiting.remove_closed();
+            checked = check(&self.waiting);
+        }
         match checked {
-            Ok(()) => self.waiting.push_back(ask),
+            Ok(()) => self.waiting.push(ask),
             // A question that no limit would allow later must not hold memory meanwhile.
             Err(limit) => drop(ask.reply.send(Err(refused(limit)))),
         }
@@ -390,7 +397,7 @@ impl Branch {
                 return Poll::Pending;
             }
             // One that is not needed any more, or refused, makes way for the next.
-            if let Some(ask) = self.waiting.pop_front()
+            if let Some(ask) = self.waiting.pop()
                 && let Some(began) = self.start(ask, run, trace, sealer)
             {
                 return Poll::Ready(began);

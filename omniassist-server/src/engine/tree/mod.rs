@@ -15,6 +15,7 @@ mod recorded;
 mod seed;
 mod shown;
 mod spending;
+mod waiting;
 
 pub(super) use agent_records::{AgentRecords, WaitingAgent, WaitingAgents};
 pub(super) use asking::{KeptCall, Suspended};
