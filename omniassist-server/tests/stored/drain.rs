@@ -1,6 +1,7 @@
 //! Stored runs of a server that shuts down, or has stopped: they go on elsewhere, or end with what they wrote.
 
 use std::future::ready;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use http::Extensions;
@@ -12,6 +13,8 @@ use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep, timeout};
 
 use super::elsewhere::get;
+use super::outage::Unsteady;
+use super::own_store::Own;
 use super::*;
 
 /// Returns a turn that takes ten seconds.
@@ -57,6 +60,36 @@ async fn a_drained_run_goes_on_at_the_next_server_at_once() {
     assert_eq!(settled(&store).await, RunState::Finished);
     assert!(at.elapsed() < Duration::from_millis(500), "{:?}", at.elapsed());
     assert_eq!(messages(&store).await.last().unwrap().text(), "The whole answer");
+}
+
+/// The second server has claimed the run, and cannot load its conversation.
+#[tokio::test(start_paused = true)]
+async fn a_beat_that_arrives_late_does_not_keep_the_runs_of_a_drained_server() {
+    let (store, own) = (Unsteady::default(), Own::default());
+    let server = |turn| {
+        let builder = Assistant::builder(ScriptedProvider::new().turn(turn)).store(store.clone());
+        builder.conversations(own.clone()).build().unwrap()
+    };
+    let (first, second) = (server(slow()), server(slow()));
+    let _body = open(&first, &ask("m1", "Go")).await;
+    look(&second).await;
+    own.is_down.store(true, Ordering::SeqCst);
+    first.drain(Duration::ZERO).await;
+    sleep(Duration::from_millis(3_900)).await;
+    let head = store.store.find(&scope(), Which::Chat("c")).await.unwrap().unwrap();
+    assert_eq!((head.epoch, head.state), (2, RunState::Running));
+
+    store.beat_ms.store(500, Ordering::SeqCst);
+    sleep(Duration::from_millis(200)).await;
+    assert_eq!(store.beat_ms.load(Ordering::SeqCst), 0, "a beat is under way");
+    second.drain(Duration::ZERO).await;
+    sleep(Duration::from_secs(2)).await;
+    own.is_down.store(false, Ordering::SeqCst);
+    let at = Instant::now();
+    let third = server(text("The whole answer"));
+    look(&third).await;
+    assert_eq!(settled(&store.store).await, RunState::Finished);
+    assert!(at.elapsed() < Duration::from_millis(500), "{:?}", at.elapsed());
 }
 
 /// The server that ends a run calls the function, also for the part before it. Observers see each part.

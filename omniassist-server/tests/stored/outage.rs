@@ -54,6 +54,8 @@ pub(crate) struct Unsteady {
     pub(super) wake: Option<Arc<dyn Wake>>,
     /// The number of beats.
     pub(super) beats: Arc<AtomicUsize>,
+    /// The milliseconds after which the next beat arrives.
+    pub(super) beat_ms: Arc<AtomicU64>,
 }
 
 impl Unsteady {
@@ -157,7 +159,10 @@ impl RunStore for Unsteady {
 
     fn beat(&self, me: InstanceId, lease: Duration, room: usize) -> StoreFuture<'_, Beat> {
         self.beats.fetch_add(1, Ordering::SeqCst);
-        self.write(self.store.beat(me, lease, room))
+        Box::pin(async move {
+            sleep(Duration::from_millis(self.beat_ms.swap(0, Ordering::SeqCst))).await;
+            self.write(self.store.beat(me, lease, room)).await
+        })
     }
 
     fn claim(&self, run: RunId, me: InstanceId, condition: Claim) -> StoreFuture<'_, Option<Claimed>> {

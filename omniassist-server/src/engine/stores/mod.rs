@@ -18,7 +18,7 @@ use std::time::Duration;
 
 use omniassist_core::{Error, Text};
 use tokio::runtime::Handle;
-use tokio::sync::{Notify, OnceCell, Semaphore};
+use tokio::sync::{Mutex as AsyncMutex, Notify, OnceCell, Semaphore};
 use tokio::time::Instant;
 use tokio_util::task::AbortOnDropHandle;
 
@@ -61,6 +61,8 @@ pub(crate) struct Stores {
     pub(super) runtime: OnceLock<Handle>,
     /// Set when the lease of this instance has begun.
     pub(super) lease: OnceCell<()>,
+    /// Held while the lease is extended or ended.
+    pub(super) beating: AsyncMutex<()>,
     /// Completed when the sweeps have begun.
     pub(super) sweeps: Once,
     /// Completed when the log says that chats of anonymous users are not stored.
@@ -174,6 +176,7 @@ impl Stores {
             instance: InstanceId::random(),
             runtime: OnceLock::new(),
             lease: OnceCell::new(),
+            beating: AsyncMutex::default(),
             sweeps: Once::new(),
             anonymous: Once::new(),
             released: CancellationToken::new(),

@@ -72,7 +72,13 @@ impl Assistant {
     async fn beat(&self, stores: &Arc<Stores>) {
         let room = if self.is_draining() { 0 } else { stores.takeovers.available_permits() };
         let asked = room.saturating_add(stores.refused());
-        let beat = match stores.runs.beat(stores.instance, LEASE, asked).await {
+        let beating = stores.beating.lock().await;
+        if stores.is_released() {
+            return;
+        }
+        let beat = stores.runs.beat(stores.instance, LEASE, asked).await;
+        drop(beating);
+        let beat = match beat {
             Ok(beat) => beat,
             Err(error) => {
                 tracing::warn!(error = %crate::one_line::chain(&error), "the lease of this process was not extended");

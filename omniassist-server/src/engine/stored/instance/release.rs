@@ -21,6 +21,8 @@ impl Stores {
         while let Some(leg) = self.any_live() {
             leg.over.cancelled().await;
         }
+        // A beat that arrives later would extend the lease again.
+        let _beat = self.beating.lock().await;
         if self.lease.get().is_some()
             && let Err(error) = self.runs.beat(self.instance, Duration::ZERO, 0).await
         {
