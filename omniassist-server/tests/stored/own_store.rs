@@ -351,6 +351,35 @@ async fn a_leg_that_a_stop_overtakes_is_finished_once() {
     }
 }
 
+/// The conversation is loaded slowly, so that the next message takes the place of the leg of the answer before it begins.
+#[tokio::test(start_paused = true)]
+async fn a_leg_that_a_message_overtakes_does_not_end_the_run_of_that_message() {
+    let world = World::default();
+    let slow = Turn::text("Not").then(Turn::delay(Duration::from_secs(5))).then(text(" refunded."));
+    let model = ScriptedProvider::new().turn(call("refund", json!({}))).turn(slow);
+    let assistant = world.server(&model).build().unwrap();
+    post(&assistant, &ask("m1", "Refund it")).await;
+    assert_eq!(settled(&world.runs).await, RunState::Waiting);
+
+    let approval = approval(messages(&world.own.store).await.last().unwrap());
+    world.own.load_ms.store(2_000, Ordering::SeqCst);
+    let answering = assistant.clone();
+    let answer = tokio::spawn(async move {
+        AssistantService::new(answering).handle(request(&approval)).await.into_body().collect().await
+    });
+    while state(&world.runs).await == RunState::Waiting {
+        sleep(Duration::from_millis(10)).await;
+    }
+    world.own.load_ms.store(0, Ordering::SeqCst);
+    let answered = post(&assistant, &ask("m2", "No, wait")).await;
+    assert!(answered.contains(" refunded.") && !answered.contains("\"abort\""), "{answered}");
+    assert_eq!(settled(&world.runs).await, RunState::Finished);
+    assert_eq!(messages(&world.own.store).await.last().unwrap().text(), "Not refunded.");
+    let answer = String::from_utf8(answer.await.unwrap().unwrap().to_bytes().into()).unwrap();
+    assert!(answer.contains("not_waiting"), "{answer}");
+    assert_eq!(world.refunds.load(Ordering::SeqCst), 0);
+}
+
 #[test]
 fn the_message_of_a_waiting_run_is_not_for_the_host_to_edit() {
     let world = World::default();

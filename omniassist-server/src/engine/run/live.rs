@@ -115,10 +115,7 @@ impl LiveRun {
         if let Some(end) = request.end.take() {
             return Some(end);
         }
-        match &mut request.waker {
-            Some(waker) => waker.clone_from(cx.waker()),
-            none @ None => *none = Some(cx.waker().clone()),
-        }
+        request.waker.get_or_insert_with(|| cx.waker().clone()).clone_from(cx.waker());
         None
     }
 
@@ -298,6 +295,12 @@ impl LiveRuns {
         Ok(())
     }
 
+    /// Returns `true` if an admitted run would supersede another one.
+    pub(super) fn would_supersede(&self, admitted: &Admitted) -> bool {
+        let is_busy = |post: &Post| lock(&self.table).of_chat(&post.chat).is_some();
+        admitted.wanted.post.as_ref().is_some_and(is_busy)
+    }
+
     /// Adds a client's run, which supersedes the run in progress of its chat.
     ///
     /// # Errors
@@ -321,9 +324,7 @@ impl LiveRuns {
         let chat = wanted.post.as_ref().map(|post| post.chat.clone());
         let run = Arc::new(LiveRun::new(driver, wanted.post, Some(slot)));
         let key = self.put(&mut table, &run, limits);
-        if let Some(chat) = chat {
-            table.chats.insert(chat, key);
-        }
+        table.chats.extend(chat.map(|chat| (chat, key)));
         drop(table);
         if let Some(before) = before {
             before.end(End::Abort(Text::from_static(SUPERSEDED)));
@@ -372,7 +373,6 @@ impl LiveRuns {
             table.chats.remove(&post.chat);
         }
         drop(table);
-        drop(run);
     }
 
     /// Returns `true` if the client of a chat's run has another id for it.
@@ -384,9 +384,7 @@ impl LiveRuns {
     /// Stops the run of a chat. Returns `true` if there was one.
     pub(in crate::engine) fn stop(&self, chat: &ChatKey, reason: Text) -> bool {
         let run = lock(&self.table).of_chat(chat);
-        let Some(run) = run else { return false };
-        run.end(End::Abort(reason));
-        true
+        run.inspect(|run| run.end(End::Abort(reason))).is_some()
     }
 
     /// Stops an agent that works for the run of a chat. `None` if there is no such run.

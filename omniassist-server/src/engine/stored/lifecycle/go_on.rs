@@ -27,8 +27,8 @@ use crate::engine::stores::answers::PostedAnswers;
 use crate::engine::stores::journal::Position;
 use crate::engine::stores::refused;
 use crate::store::{
-    Branch, Claim, Claimed, Conversation, Ending, RunHead, RunId, RunState, Signalled, StoreError, Which,
-    Window,
+    Branch, Claim, Claimed, Conversation, Ending, RunHead, RunId, RunState, Scope, Signalled, StoreError,
+    Which, Window, Writer,
 };
 use crate::{Principal, RunContext, failpoint, panics};
 
@@ -226,6 +226,7 @@ impl Assistant {
                 self.give_up(stores, &claimed, Ending::Interrupted).await.ok();
                 Err(answer)
             }
+            Failed::Overtaken => Err(Error::not_waiting()),
             // The next beat tries again.
             Failed::Refused(error) => {
                 stores.remember_left(run);
@@ -256,7 +257,7 @@ impl Assistant {
                 sleep(RETRY).await;
                 let _place = stores.takeovers.acquire().await;
                 let again = async {
-                    if !is_held(&stores, &claimed).await? {
+                    if !is_held(&stores, claimed.writer, &claimed.head.scope).await? {
                         return Ok(None);
                     }
                     let again = assistant.continue_leg(&stores, claimed.clone(), extensions.clone(), None);
@@ -320,6 +321,12 @@ impl Assistant {
         let Verified { agent, tools, posted } = verified;
         let start = Start { request, extensions, tools, carried, posted, admission, waiting, before };
         failpoint::hit("go_on.verified");
+        if let Some(Admission { run, .. }) = &start.admission
+            && self.live.would_supersede(run)
+            && !is_held(stores, writer, &scope).await?
+        {
+            return Err(Failed::Overtaken);
+        }
         let records = (!records.is_empty()).then_some(records);
         let built = agent.build_leg(writer.run, start, records, true)?;
         failpoint::hit("go_on.built");
@@ -435,9 +442,8 @@ fn ended(stores: &Arc<Stores>, claimed: Claimed) -> View {
 }
 
 /// Returns `true` if a claimed run still belongs to its writer: it was not stopped, deleted or claimed again meanwhile.
-async fn is_held(stores: &Stores, claimed: &Claimed) -> Result<bool, StoreError> {
-    let Claimed { writer, head, .. } = claimed;
-    let head = head_of(stores, &head.scope, writer.run).await?;
+async fn is_held(stores: &Stores, writer: Writer, scope: &Scope) -> Result<bool, StoreError> {
+    let head = head_of(stores, scope, writer.run).await?;
     Ok(head.is_some_and(|head| head.state == RunState::Running && head.epoch == writer.epoch))
 }
 
@@ -445,6 +451,8 @@ async fn is_held(stores: &Stores, claimed: &Claimed) -> Result<bool, StoreError>
 enum Failed {
     /// The assistant ends runs whose server stopped.
     NotResumed,
+    /// A newer run of the chat has taken the place of the run.
+    Overtaken,
     Refused(Error),
     /// The post of a queued run cannot be answered.
     Unfit(Error),
@@ -468,7 +476,7 @@ impl Failed {
                 error.code(),
                 ErrorCode::StoreUnavailable | ErrorCode::AgentsUnavailable | ErrorCode::AgentInvalid
             ),
-            Self::NotResumed | Self::Unfit(_) => false,
+            Self::NotResumed | Self::Overtaken | Self::Unfit(_) => false,
         }
     }
 }
