@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use http::{Method, StatusCode};
+use omniassist_server::core::FinishReason;
 use omniassist_server::store::{ConversationStore, RunState, RunStore, Scope, Which, Window};
 use omniassist_server::testing::{ScriptedProvider, Turn, text};
 use serde_json::{Value, json};
@@ -66,6 +67,25 @@ async fn a_page_lists_the_chats_and_loads_one() {
     assert_eq!(said(&before), all[..2]);
     let branch = site.get("/threads/c1/messages?branch=%6D1").await.json();
     assert_eq!(said(&branch), all[..1]);
+}
+
+/// The widget explains an answer without text by it, also after the page was loaded again.
+#[tokio::test(start_paused = true)]
+async fn a_loaded_answer_has_the_reason_for_its_missing_text() {
+    let ends = [
+        (Turn::finish(FinishReason::ContentFilter), json!("content-filter")),
+        (Turn::finish(FinishReason::Refusal), json!("content-filter")),
+        (Turn::finish(FinishReason::Length), json!("length")),
+        (Turn::text("Half").then(Turn::finish(FinishReason::Length)), json!("length")),
+        (text("In Kiel."), Value::Null),
+    ];
+    for (turn, reason) in ends {
+        let site = Site::with(ScriptedProvider::new().turn(turn), |builder| builder);
+        site.ask("c1", "m1", "Where is order 17?").await;
+        let loaded = site.get("/threads/c1/messages").await.json();
+        assert_eq!(loaded["messages"][1]["role"], "assistant", "{loaded}");
+        assert_eq!(loaded["messages"][1]["metadata"]["finishReason"], reason, "{loaded}");
+    }
 }
 
 #[tokio::test(start_paused = true)]

@@ -218,7 +218,7 @@ impl AssistantBuilder {
     /// message and keeps it, also if the run fails. Default: none.
     ///
     /// The function is called once for each run, after its prompt and context are ready. Keys of the SDK (`context`,
-    /// `cost`, `error`, `model`, `omniassist`, `timing`, `usage`) are dropped, with a warning in the log.
+    /// `cost`, `error`, `finishReason`, `model`, `omniassist`, `timing`, `usage`) are dropped, with a warning in the log.
     ///
     /// ```
     /// use omniassist_server::{Assistant, RunContext};

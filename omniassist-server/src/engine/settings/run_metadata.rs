@@ -15,7 +15,8 @@ pub(in crate::engine) struct Reports {
 }
 
 /// The keys of a message's metadata that belong to the SDK.
-const RESERVED: [&str; 7] = ["context", "cost", "error", "model", "omniassist", "timing", "usage"];
+const RESERVED: [&str; 8] =
+    ["context", "cost", "error", "finishReason", "model", "omniassist", "timing", "usage"];
 
 /// Returns the host's metadata of a message without the keys of the SDK.
 pub(in crate::engine) fn of_host(metadata: Value) -> Map<String, Value> {

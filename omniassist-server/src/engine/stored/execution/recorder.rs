@@ -1,10 +1,11 @@
 //! The journal of a run in memory: what is not written yet, and what is not shown yet.
 
 use bytes::Bytes;
-use omniassist_core::event::Usage;
+use omniassist_core::event::{FinishReason, Usage};
 use omniassist_core::journal::{Content, Record, SegmentWriter, of_run};
 use omniassist_core::message::{Message, MessageCollector};
 use omniassist_core::{RunEvent, Text};
+use serde_json::Map;
 
 use super::usage_sum::UsageSum;
 use crate::engine::stores::journal::Position;
@@ -114,12 +115,19 @@ impl Recorder {
         self.usage.usage()
     }
 
-    /// Returns the message. If the run was stopped or has failed, no call in it waits for its result.
+    /// Returns the message, with the reason for an answer that is cut. If the run was stopped or has failed, no call in it waits
+    /// for its result.
     pub(in crate::engine::stored) fn message(&self) -> Message {
-        let mut message = self.message.clone().into_message();
-        if !matches!(self.terminal, Some(RunEvent::Finish { .. })) {
-            settle_stopped(&mut message, &self.begun);
+        let mut message = self.message.clone();
+        if let Some(RunEvent::Finish { reason, .. }) = &self.terminal {
+            if let Some(reason) = cut_by(reason) {
+                let reason = Map::from_iter([("finishReason".to_owned(), reason.into())]);
+                message.apply(&RunEvent::Metadata(reason));
+            }
+            return message.into_message();
         }
+        let mut message = message.into_message();
+        settle_stopped(&mut message, &self.begun);
         message
     }
 
@@ -140,5 +148,14 @@ impl Recorder {
     /// Shows the held events, whose commit is complete.
     pub(in crate::engine::stored) fn release(&mut self) {
         self.shown.append(&mut self.held);
+    }
+}
+
+/// Returns the reason for an answer without text, or without the rest of it, as the AI SDK calls it.
+fn cut_by(reason: &FinishReason) -> Option<&'static str> {
+    match reason {
+        FinishReason::Length => Some("length"),
+        FinishReason::ContentFilter | FinishReason::Refusal => Some("content-filter"),
+        _ => None,
     }
 }
