@@ -2,9 +2,11 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 
+use futures_util::future::Shared;
 use omniassist_core::Text;
 use omniassist_core::message::{ChatMessage, Message};
 use tokio::runtime::Handle;
+use tokio::sync::oneshot;
 use tokio_util::task::TaskTracker;
 
 use super::RunReport;
@@ -68,6 +70,9 @@ impl FinishedRun {
     }
 }
 
+/// Completes when the end of a stored run is durable, and with an error if this server has not ended the run.
+pub(crate) type Settled = Shared<oneshot::Receiver<()>>;
+
 type HookFuture = Pin<Box<dyn Future<Output = Result<(), BoxError>> + Send>>;
 type Hook = Arc<dyn Fn(FinishedRun) -> HookFuture + Send + Sync>;
 
@@ -109,15 +114,15 @@ impl FinishHooks {
         }
     }
 
-    /// Calls each hook in a task of this runtime.
-    pub(crate) fn call(&self, run: &FinishedRun, runtime: Option<&Handle>) {
+    /// Calls each hook in a task of this runtime, once a stored run is settled.
+    pub(crate) fn call(&self, run: &FinishedRun, runtime: Option<&Handle>, settled: Option<&Settled>) {
         for hook in &self.hooks {
             let pending = self.chats.as_ref().zip(run.context.chat_id());
             let pending = pending.map(|(chats, chat_id)| chats.begin(run.context.principal(), chat_id));
             let run_id = run.report.run.run_id.clone();
             let call = Call { hook: Arc::clone(hook), run_id, is_over: false, _pending: pending };
             if let Some(runtime) = runtime {
-                runtime.spawn(self.tasks.track_future(call.run(run.clone())));
+                runtime.spawn(self.tasks.track_future(call.run(run.clone(), settled.cloned())));
             }
         }
     }
@@ -138,7 +143,13 @@ struct Call {
 }
 
 impl Call {
-    async fn run(mut self, run: FinishedRun) {
+    async fn run(mut self, run: FinishedRun, settled: Option<Settled>) {
+        if let Some(settled) = settled
+            && settled.await.is_err()
+        {
+            self.is_over = true;
+            return;
+        }
         let called =
             panics::catch_async("the function of `on_finish`", async { (self.hook)(run).await }).await;
         self.is_over = true;

@@ -47,8 +47,8 @@ mod pending;
 mod report;
 mod watch;
 
-pub(crate) use finished::FinishHooks;
 pub use finished::FinishedRun;
+pub(crate) use finished::{FinishHooks, Settled};
 pub use observer::Observe;
 pub(crate) use observer::{AtEnd, Observers};
 pub use report::{RunEnd, RunInfo, RunReport};

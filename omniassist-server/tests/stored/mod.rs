@@ -7,6 +7,7 @@ mod connect;
 mod deleted;
 mod drain;
 mod elsewhere;
+mod finished;
 mod given_up;
 mod left;
 pub(super) mod outage;

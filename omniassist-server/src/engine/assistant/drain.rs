@@ -80,7 +80,7 @@ impl Assistant {
         let resumes = self.setup.config.recovery == Recovery::Resume;
         let mut drained = Drained { finished: live.len() - left.len(), ..Drained::default() };
         for run in &left {
-            if resumes && run.is_stored() {
+            if resumes && run.is_stored() && !run.must_end() {
                 drained.released += 1;
                 run.mark_released();
             } else {

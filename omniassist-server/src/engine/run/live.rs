@@ -80,6 +80,7 @@ pub(in crate::engine) struct LiveRun {
 #[derive(Default)]
 struct EndRequest {
     end: Option<End>,
+    is_made: bool,
     waker: Option<Waker>,
 }
 
@@ -120,7 +121,10 @@ impl LiveRun {
     }
 
     pub(in crate::engine) fn end(&self, end: End) {
-        lock(&self.end_request).end.get_or_insert(end);
+        let mut request = lock(&self.end_request);
+        request.is_made = true;
+        request.end.get_or_insert(end);
+        drop(request);
         self.wake();
     }
 
@@ -146,9 +150,9 @@ impl LiveRun {
         is_stopped
     }
 
-    /// Returns `true` if the run ends with the next poll.
-    pub(super) fn must_end(&self) -> bool {
-        lock(&self.end_request).end.is_some()
+    /// Returns `true` if the run was ended from outside. Its last events may not have been read.
+    pub(in crate::engine) fn must_end(&self) -> bool {
+        lock(&self.end_request).is_made
     }
 
     pub(super) fn end_when_unread(&self) {
@@ -296,7 +300,7 @@ impl LiveRuns {
     }
 
     /// Returns `true` if an admitted run would supersede another one.
-    pub(super) fn would_supersede(&self, admitted: &Admitted) -> bool {
+    pub(in crate::engine) fn would_supersede(&self, admitted: &Admitted) -> bool {
         let is_busy = |post: &Post| lock(&self.table).of_chat(&post.chat).is_some();
         admitted.wanted.post.as_ref().is_some_and(is_busy)
     }

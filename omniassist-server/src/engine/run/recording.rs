@@ -8,7 +8,7 @@ use tokio::runtime::Handle;
 use crate::RunContext;
 use crate::audit::{CallAudit, RunAudit, Ticket};
 use crate::engine::settings::Setup;
-use crate::observe::{FinishedRun, RunReport};
+use crate::observe::{FinishedRun, RunReport, Settled};
 use crate::tool::ToolSnapshot;
 
 /// Collects the message of one run for the functions of `on_finish`, and writes its audit records.
@@ -21,6 +21,8 @@ pub(super) struct Recording {
     audit: Option<RunAudit>,
     /// The runtime that the run began on. A body can be dropped outside of it.
     runtime: Option<Handle>,
+    /// Set for a stored run, whose end counts when it is durable.
+    settled: Option<Settled>,
 }
 
 impl Recording {
@@ -46,15 +48,22 @@ impl Recording {
             .then(|| MessageCollector::continuing(continued.cloned().unwrap_or_else(new)));
         let runtime = Handle::try_current().ok();
         let posted = posted.map(Arc::from);
-        let recording = Self { setup: Arc::clone(setup), run: run.clone(), message, posted, audit, runtime };
+        let (setup, run) = (Arc::clone(setup), run.clone());
+        let recording = Self { setup, run, message, posted, audit, runtime, settled: None };
         Some((Box::new(recording), ticket))
     }
 
     /// Begins the audit records of a call that a tool makes in the name of another one. It is no run of its own.
     pub(super) fn of_inner(setup: &Arc<Setup>, run: &RunContext) -> Option<Box<Self>> {
         let audit = Some(RunAudit::within_call(setup.config.audit.clone()?, run));
-        let (message, posted, runtime) = (None, None, None);
-        Some(Box::new(Self { setup: Arc::clone(setup), run: run.clone(), message, posted, audit, runtime }))
+        let (setup, run) = (Arc::clone(setup), run.clone());
+        let (message, posted, runtime, settled) = (None, None, None, None);
+        Some(Box::new(Self { setup, run, message, posted, audit, runtime, settled }))
+    }
+
+    /// Makes the call of `on_finish` wait until the end of the run is durable.
+    pub(super) fn finish_after(&mut self, settled: Settled) {
+        self.settled = Some(settled);
     }
 
     /// Leaves out the call of `on_finish`.
@@ -84,6 +93,6 @@ impl Recording {
         let Some(message) = self.message else { return };
         let run = FinishedRun::new(report, message.into_message(), self.posted, self.run);
         let runtime = self.runtime.or_else(|| Handle::try_current().ok());
-        self.setup.config.on_finish.call(&run, runtime.as_ref());
+        self.setup.config.on_finish.call(&run, runtime.as_ref(), self.settled.as_ref());
     }
 }

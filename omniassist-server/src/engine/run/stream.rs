@@ -17,6 +17,7 @@ use super::driver::Driver;
 use super::live::{LiveRun, LiveRuns};
 use crate::engine::end::End;
 use crate::engine::plan::{Admission, Refusal};
+use crate::observe::Settled;
 use crate::store::ModelUsage;
 use crate::{Cost, Error, panics};
 
@@ -107,6 +108,16 @@ impl Run {
         posted: Option<Vec<Message>>,
     ) {
         self.live.with(|driver| driver.start(continued, message_id, posted));
+    }
+
+    /// Makes the call of `on_finish` wait until the end of the run is durable.
+    pub(in crate::engine) fn finish_after(&self, settled: Settled) {
+        self.live.with(|driver| driver.finish_after(settled));
+    }
+
+    /// Returns `true` if the run was ended from outside.
+    pub(in crate::engine) fn must_end(&self) -> bool {
+        self.live.must_end()
     }
 
     /// Returns the records that belong in the journal of a stored run now, and `true` if the run waits for them.

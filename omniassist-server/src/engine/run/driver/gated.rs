@@ -13,6 +13,7 @@ use crate::engine::Recovery;
 use crate::engine::run::gate::{Due, Gate, UsedBefore};
 use crate::engine::tree::Branch;
 use crate::failpoint;
+use crate::observe::Settled;
 use crate::store::ModelUsage;
 
 /// The error of a call whose tool is gone.
@@ -78,6 +79,13 @@ impl Driver {
         let mut kept = gate.kept.clone()?;
         kept.fetch = gate.fetch.take();
         Some(kept)
+    }
+
+    /// Makes the call of `on_finish` wait until the end of the run is durable.
+    pub(in crate::engine) fn finish_after(&mut self, settled: Settled) {
+        if let Some(recording) = &mut self.recording {
+            recording.finish_after(settled);
+        }
     }
 
     /// Leaves the answer of the model, and the call of `on_finish`, to the process that goes on with the run.

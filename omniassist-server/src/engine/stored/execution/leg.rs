@@ -2,10 +2,12 @@
 
 use std::sync::Arc;
 
+use futures_util::FutureExt;
 use http::Extensions;
 use omniassist_core::journal::{Content, Record, of_run};
 use omniassist_core::message::{Message, Role};
 use omniassist_core::{JsonText, RunRequest, Text};
+use tokio::sync::oneshot;
 
 use super::notices::Notices;
 use super::recorder::Recorder;
@@ -132,6 +134,8 @@ impl Assistant {
     ) -> Arc<Tail> {
         let Built { run, continued, message_id, records, posted, state, before } = built;
         run.start(continued.as_ref(), &message_id, posted);
+        let (settled, is_settled) = oneshot::channel();
+        run.finish_after(is_settled.shared());
         let earlier = continued.clone().map(Arc::new);
         let new = || Message { id: message_id, role: Role::Assistant, parts: Vec::new(), metadata: None };
         let mut recorder = Recorder::new(leg.at.events, continued.unwrap_or_else(new)).after(before.usage);
@@ -165,6 +169,7 @@ impl Assistant {
             is_begun: false,
             is_counted,
             notices: Notices::default(),
+            settled: Some(settled),
         };
         failpoint::hit("leg.listed");
         tokio::spawn(task.drive());

@@ -1,5 +1,6 @@
 //! The task that drives a leg of a run, and the journal that it writes.
 
+mod given_up;
 mod leg;
 mod notices;
 mod obligations;

@@ -10,6 +10,7 @@ use std::time::Duration;
 use omniassist_core::event::RunErrorCode;
 use omniassist_core::journal::Record;
 use omniassist_core::{RunEvent, Text};
+use tokio::sync::oneshot;
 use tokio::task::yield_now;
 use tokio::time::{Instant, Sleep, sleep, sleep_until, timeout};
 
@@ -68,6 +69,8 @@ pub(super) struct Task {
     /// `true` if the journal has a model call of the run.
     pub(in crate::engine::stored) is_counted: bool,
     pub(in crate::engine::stored) notices: Notices,
+    /// Lets `on_finish` be called for the leg.
+    pub(in crate::engine::stored) settled: Option<oneshot::Sender<()>>,
 }
 
 /// The reason for leaving a run without writing its end.
@@ -99,16 +102,22 @@ impl Task {
     pub(in crate::engine::stored) async fn drive(mut self) {
         match self.run_to_end().await {
             Ok(()) => {}
-            // A stop has taken the run before this leg could see it. No other process calls `on_finish` for the leg.
-            Err(Lost::Elsewhere) if self.stores.must_stop(&self.scope, self.writer.run).await => {
+            Err(Lost::Elsewhere) if self.was_given_up().await => {
                 self.run.end(End::Abort(Text::from_static(STOPPED)));
                 while poll_fn(|cx| self.run.poll_event(cx)).await.is_some() {}
             }
-            Err(Lost::Elsewhere) => tracing::info!(run_id = %self.writer.run, "the run goes on elsewhere"),
+            Err(Lost::Elsewhere) => {
+                tracing::info!(run_id = %self.writer.run, "the run goes on elsewhere");
+                return;
+            }
             Err(Lost::Deleted) => {
                 tracing::info!(run_id = %self.writer.run, "the run was deleted");
                 self.run.discard();
             }
+        }
+        if let Some(settled) = self.settled.take() {
+            // Nobody waits without `on_finish`.
+            let _ = settled.send(());
         }
     }
 
@@ -133,7 +142,7 @@ impl Task {
                     self.written(written?);
                     continue;
                 }
-                () = released.cancelled() => Step::Released,
+                () = released.cancelled(), if !self.run.must_end() => Step::Released,
                 () = until(flush_at) => {
                     flush_at = None;
                     let (segment, next) = self.recorder.segment(self.writer, self.at, SegmentKind::Text);
@@ -179,9 +188,11 @@ impl Task {
                     return complete(writes, &stores, writer, &tail).await;
                 }
                 Step::Released => {
-                    self.run.release();
                     self.finish_write(&mut flight).await?;
-                    return self.release().await;
+                    // That write may have brought a stop.
+                    if !self.run.must_end() {
+                        return self.release().await;
+                    }
                 }
             }
         }
@@ -302,11 +313,19 @@ impl Task {
     /// Writes what is left, and leaves the run to another process. Its viewers are cut, so that they come back.
     async fn release(&mut self) -> Result<(), Lost> {
         let kind = if self.recorder.holds_events() { SegmentKind::Consequence } else { SegmentKind::Text };
-        let (mut last, _) = self.recorder.segment(self.writer, self.at, kind);
+        let (mut last, next) = self.recorder.segment(self.writer, self.at, kind);
         last.used = self.used();
         let end = Settled::new(last, Ending::Released);
         match settle(&self.stores, &self.scope, &self.chat, end).await {
-            Appended::Taken(_) => Ok(()),
+            // Another process stops the run now, or goes on with it first.
+            Appended::Taken(notice) if notice.stop => {
+                self.at = next;
+                Err(Lost::Elsewhere)
+            }
+            Appended::Taken(_) => {
+                self.run.release();
+                Ok(())
+            }
             Appended::Fenced => Err(Lost::Elsewhere),
             Appended::Gone => Err(Lost::Deleted),
         }
