@@ -318,7 +318,8 @@ impl AssistantBuilder {
     /// [stored](Self::store) run with which another server goes on has not ended. One that waits for answers has, and
     /// another call follows them: the reports have the usage of their parts, and the message that of the whole run. The
     /// call of a stored run follows when its end is durable; there is none if its server has died and the run does not go
-    /// on. It is not called for a refused request, for a run that [`prepare`](Self::prepare) refuses, or for a [bridge](crate::bridge).
+    /// on. It is not called for a refused request, for a run that [`prepare`](Self::prepare) refuses, or for a
+    /// [bridge](crate::bridge).
     /// Each call is a task of the tokio runtime on which the run began. The response does not wait for it; [`Assistant::drain`]
     /// does, so drain before the process ends. A task that cannot run or does not complete, because its runtime was shut down,
     /// is logged. So are a panic and an error.

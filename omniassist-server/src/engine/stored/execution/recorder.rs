@@ -115,8 +115,8 @@ impl Recorder {
         self.usage.usage()
     }
 
-    /// Returns the message, with the reason for an answer that is cut. If the run was stopped or has failed, no call in it waits
-    /// for its result.
+    /// Returns the message, with the reason for an answer that is cut. If the run was stopped or has failed, no call in it
+    /// waits for its result.
     pub(in crate::engine::stored) fn message(&self) -> Message {
         let mut message = self.message.clone();
         if let Some(RunEvent::Finish { reason, .. }) = &self.terminal {
