@@ -11,10 +11,8 @@ use omniassist_core::run::ToolCatalog;
 use omniassist_core::{Error, JsonText, RunRequest, Text, ToolSide, ToolSpec, Verifier};
 
 use crate::engine::Assistant;
-use crate::engine::run::handoff;
-use crate::engine::run::{
-    Before, HandedOff, HandingOff, Handoffs, NotPrepared, Successors, contained, verification,
-};
+use crate::engine::run::handoff::{self, Before, HandedOff, HandingOff, Handoffs, Successors};
+use crate::engine::run::{NotPrepared, contained, verification};
 use crate::engine::settings::NamedAgent;
 use crate::tool::ToolSnapshot;
 use crate::{Principal, RunContext, one_line};

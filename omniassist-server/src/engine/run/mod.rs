@@ -18,7 +18,6 @@ pub(super) use client::ClientQueue;
 pub(crate) use client::ClientRun;
 pub(super) use driver::{Driver, RunParts};
 pub(super) use gate::UsedBefore;
-pub(super) use handoff::{Before, HandedOff, HandingOff, Handoffs, Successors};
 pub(super) use live::{LiveRun, LiveRuns};
 pub(super) use preparation::{
     NotPrepared, Prepare, Unprepared, contained, prepare, prepare_invalid, prepare_scripted,

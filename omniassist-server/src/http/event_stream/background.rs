@@ -5,8 +5,7 @@ use serde_json::json;
 
 use crate::engine::View;
 use crate::http::request::{RESPOND_ASYNC, RespondAsync};
-use crate::http::response::run_headers;
-use crate::http::response::{RunName, reply};
+use crate::http::response::{RunName, reply, run_headers};
 use crate::http::{AssistantBody, MountPath};
 
 const PREFERENCE_APPLIED: HeaderName = HeaderName::from_static("preference-applied");

@@ -15,8 +15,7 @@ use tokio_util::task::TaskTracker;
 
 use self::indexed::{IndexedTools, ToolMap};
 use super::Tool;
-use super::call::run;
-use super::call::{RegisteredTool, RunningTool, ToolInvocation, check_name};
+use super::call::{RegisteredTool, RunningTool, ToolInvocation, check_name, run};
 use super::context::StateMap;
 use super::search::{Search, TOOL_SEARCH};
 use super::source::Attachments;
