@@ -2,7 +2,7 @@ use std::collections::VecDeque;
 
 use crate::tool::AgentAsk;
 
-/// The number of questions up to which those that are not needed any more are not looked for.
+/// The number of questions up to which closed ones are kept.
 const FEW: usize = 64;
 
 /// The questions of tools that wait until another agent has ended, in their order.
@@ -10,8 +10,8 @@ pub(super) struct Waiting {
     asks: VecDeque<AgentAsk>,
     /// The number of agents among them. The calls of tools are no agents.
     agents: usize,
-    /// The number of questions at which those that are not needed any more are removed. It grows with them, so that a question
-    /// costs the same for each number of others.
+    /// The number of questions at which closed ones are removed. It grows with the number of open ones, so the cost of a
+    /// question does not depend on that number.
     full: usize,
 }
 
@@ -43,7 +43,7 @@ impl Waiting {
         Some(ask)
     }
 
-    /// Removes the questions that are not needed any more.
+    /// Removes closed questions: their callers do not wait any more.
     pub(super) fn remove_closed(&mut self) {
         self.retain(|ask| !ask.reply.is_closed());
         self.full = FEW.max(2 * self.asks.len());

@@ -1,4 +1,4 @@
-//! The call that a tool works for: its context, the values of the host, and what it tells the client.
+//! The call that a tool works for: its context, the values of the host, and the updates that it sends to the client.
 
 mod agent_ask;
 mod description;

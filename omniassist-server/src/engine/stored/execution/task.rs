@@ -116,7 +116,7 @@ impl Task {
             }
         }
         if let Some(settled) = self.settled.take() {
-            // Nobody waits without `on_finish`.
+            // Without `on_finish`, the receiver is gone.
             let _ = settled.send(());
         }
     }
