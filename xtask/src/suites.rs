@@ -89,13 +89,15 @@ const SERVED: (&str, &str) = ("omniassist-served", "SERVED_BIN");
 /// The pages of the examples that Vite builds.
 const PAGES: [&str; 2] = ["react-chat", "copilotkit-chat"];
 
-/// The variables that name the files of the core's tests for the other suites, and their names in the target folder. They
-/// have random texts and the parser's results, random contexts and the compressor's, and streams for the official clients.
-const CASES: [(&str, &str); 3] = [
+/// The variables that name the files of the core's tests for the widget's, and their names in the target folder. They have
+/// random texts and the parser's results, and random contexts and the compressor's.
+const VECTORS: [(&str, &str); 2] = [
     ("OMNIASSIST_GROWING_VECTORS", "growing-vectors.ndjson"),
     ("OMNIASSIST_CONTEXT_VECTORS", "context-vectors.ndjson"),
-    ("OMNIASSIST_STREAMS", "streams"),
 ];
+
+/// The same for the folder of streams for the official clients.
+const STREAMS: [(&str, &str); 1] = [("OMNIASSIST_STREAMS", "streams")];
 
 /// The files of the browser suite that run over every adapter.
 const ADAPTER_PAGES: [&str; 1] = ["widget-embedded.test.mjs"];
@@ -134,7 +136,11 @@ pub(crate) fn run(named: &[Part], report: &mut Report) {
         return;
     }
 
-    let Some(cases) = report.step("folder of the cases", cases) else { return };
+    let Some((vectors, streams)) = report.step("folder of the cases", cases) else { return };
+    let Some(logs) = report.step("a folder for logs", || Ok(target_folder()?.join("client-suites"))) else {
+        return;
+    };
+    let mut steps = Vec::new();
     if parts.contains(&Part::Rust) {
         if env::var_os(RECORDINGS).is_none() {
             report.skip("recorded provider streams", &format!("not configured ({RECORDINGS} is not set)"));
@@ -144,27 +150,35 @@ pub(crate) fn run(named: &[Part], report: &mut Report) {
         let environment = || python::environment(name, &root().join(folder));
         let python = report.step("MCP servers from PyPI", environment);
         if npm.zip(python).is_some() {
-            report.tests("Rust tests", || rust_tests(&cases));
+            let run = |log: &Path| rust_tests(&streams, log);
+            steps.push(BesideStep::new("Rust tests".to_owned(), logs.join("rust-tests.log"), run));
         }
     }
     if parts.iter().all(|part| *part == Part::Rust) {
-        return;
+        return report.beside(steps);
     }
     let has_clients = parts.contains(&Part::Clients);
     let has_adapters = has_clients || parts.contains(&Part::Browser);
     let programs: Vec<_> = PROGRAMS.into_iter().chain(has_adapters.then_some(SERVED)).collect();
-    let Some(programs) = report.step("programs of the suites", || binaries(&programs)) else { return };
-    if !parts.contains(&Part::Rust)
-        && (has_clients || parts.contains(&Part::Widget))
-        && report.step("cases for the suites", || write_cases(&cases)).is_none()
+    let Some(programs) = report.step("programs of the suites", || binaries(&programs)) else {
+        return report.beside(steps);
+    };
+    if parts.contains(&Part::Widget)
+        && report.step("cases for the widget", || write_cases("generated::", &vectors)).is_some()
+    {
+        let files = programs.clone().into_iter().chain(vectors).collect();
+        steps.extend(widget_step(files, &logs, report));
+    }
+    // Many Rust tests wait for servers and databases.
+    report.beside(steps);
+    if has_clients
+        && !parts.contains(&Part::Rust)
+        && report.step("streams for the clients", || write_cases("official::", &streams)).is_none()
     {
         return;
     }
-    if parts.contains(&Part::Widget) {
-        widget_suite(&programs, &cases, report);
-    }
     let (folder, examples) = (root().join("tests"), root().join("examples"));
-    Suites { folder, examples, programs, cases }.run(&parts, report);
+    Suites { folder, examples, logs, programs, streams }.run(&parts, report);
 }
 
 /// Builds the tests in Rust.
@@ -179,14 +193,11 @@ fn tests() -> Command {
     tests
 }
 
-/// Runs all tests in Rust, and prints their output at the end. A few programs with failed tests run again, once.
-fn rust_tests(cases: &Variables) -> Outcome<Repeated> {
-    let log = target_folder()?.join("rust-tests.log");
-    // Many tests wait for servers and programs.
-    let outcome = run_into(&log, tests().arg("--no-fail-fast").env("RUST_TEST_THREADS", "4").envs(cases));
-    let output = fs::read(&log).map_err(|error| format!("{}: {error}", log.display()))?;
+/// Runs all tests in Rust. Their output is written to a file. A few programs with failed tests run again, once.
+fn rust_tests(streams: &Variables, log: &Path) -> Outcome<Repeated> {
+    let outcome = run_into(log, tests().arg("--no-fail-fast").env("RUST_TEST_THREADS", "4").envs(streams));
+    let output = fs::read(log).map_err(|error| format!("{}: {error}", log.display()))?;
     let output = String::from_utf8_lossy(&output);
-    println!("{output}");
     let Err(why) = outcome else { return Ok(Repeated::new()) };
     let failed: FailedTests = output.lines().collect();
     let again = failed.again();
@@ -211,10 +222,11 @@ type Variables = BTreeMap<&'static str, PathBuf>;
 struct Suites {
     folder: PathBuf,
     examples: PathBuf,
+    logs: PathBuf,
     /// The binaries of the programs.
     programs: Variables,
-    /// The files of the core's tests.
-    cases: Variables,
+    /// The folder of the core's streams.
+    streams: Variables,
 }
 
 /// Builds the programs, and returns their binaries by the variables that name them.
@@ -224,26 +236,26 @@ fn binaries(programs: &[(&str, &'static str)]) -> Outcome<Variables> {
     Ok(variables.zip(build_binaries(&packages)?).collect())
 }
 
-fn widget_suite(programs: &Variables, cases: &Variables, report: &mut Report) {
-    if report.step("npm ci in widget", || npm_ci(&widget::folder())).is_none() {
-        return;
-    }
+/// Checks the built files of the widget, and returns the step with its tests. They get the paths of these files.
+fn widget_step(files: Variables, logs: &Path, report: &mut Report) -> Option<BesideStep<'static>> {
+    report.step("npm ci in widget", || npm_ci(&widget::folder()))?;
     widget::check(report);
-    report.tests("widget suite", || {
-        let mut tests = widget::npm("test");
-        node_tests("widget", tests.envs(cases).envs(programs), execute)
-    });
+    let run = move |log: &Path| {
+        node_tests("widget", widget::npm("test").envs(&files), |tests| run_into(log, tests))
+    };
+    Some(BesideStep::new("widget suite".to_owned(), logs.join("widget.log"), run))
 }
 
-/// Returns the paths of what the core's tests write.
-fn cases() -> Outcome<Variables> {
+/// Returns the paths of what the core's tests write: vectors and streams.
+fn cases() -> Outcome<(Variables, Variables)> {
     let target = target_folder()?;
-    Ok(CASES.into_iter().map(|(variable, name)| (variable, target.join(name))).collect())
+    let in_target = |(variable, name): (&'static str, &str)| (variable, target.join(name));
+    Ok((VECTORS.map(in_target).into(), STREAMS.map(in_target).into()))
 }
 
-/// Runs the core's tests that write for the other suites.
-fn write_cases(cases: &Variables) -> Outcome {
-    execute(tests().args(["--test", "core", "--", "generated::", "official::"]).envs(cases))
+/// Runs the tests of the core that write these files.
+fn write_cases(tests_that_write: &str, files: &Variables) -> Outcome {
+    execute(tests().args(["--test", "core", "--", tests_that_write]).envs(files))
 }
 
 /// Runs a suite for Node.js, which runs files with failed tests twice. The error names the tests that failed.
@@ -272,15 +284,11 @@ fn repeated_tests(log: &Path) -> Outcome<Repeated> {
 impl Suites {
     fn run(&self, parts: &[Part], report: &mut Report) {
         let has = |wanted: &[Part]| parts.iter().any(|part| wanted.contains(part));
-        let Some(logs) = report.step("a folder for logs", || Ok(target_folder()?.join("client-suites")))
-        else {
-            return;
-        };
         let clients = has(&[Part::Clients, Part::RealModel])
             && report.step("npm ci in tests/clients", || self.npm_ci("clients")).is_some();
         let browser = has(&[Part::Browser, Part::RealModel])
             && report.step("npm ci in tests/browser", || self.npm_ci("browser")).is_some();
-        let node = |name: String, suite, adapter, files| self.node_step(name, &logs, suite, adapter, files);
+        let node = |name: String, suite, adapter, files| self.node_step(name, suite, adapter, files);
         let mut steps = Vec::new();
         if has(&[Part::Clients]) {
             let servers = || npm_ci(&root().join(MCP_SERVERS));
@@ -290,11 +298,11 @@ impl Suites {
                 steps.extend(suites);
             }
             for suite in ["openai-python", "agents-python"] {
-                steps.extend(self.python_steps(suite, &logs, report));
+                steps.extend(self.python_steps(suite, report));
             }
         }
         if has(&[Part::Browser]) {
-            steps.extend(PAGES.map(|page| self.page_step(page, &logs)));
+            steps.extend(PAGES.map(|page| self.page_step(page)));
         }
         report.beside(steps);
 
@@ -326,27 +334,26 @@ impl Suites {
     }
 
     /// Returns the step that builds the static files of a page of the examples.
-    fn page_step(&self, page: &str, logs: &Path) -> BesideStep<'_> {
+    fn page_step(&self, page: &str) -> BesideStep<'_> {
         let folder = self.examples.join(page);
         let run = move |log: &Path| {
             let mut build = Command::new("sh");
             build.args(["-c", "npm ci --no-fund --no-audit && npm run build"]).current_dir(folder);
             run_into(log, &mut build).map(|()| Repeated::new())
         };
-        BesideStep::new(format!("examples/{page}"), logs.join(format!("{page}.log")), run)
+        BesideStep::new(format!("examples/{page}"), self.logs.join(format!("{page}.log")), run)
     }
 
     /// Returns the step that runs a suite for Node.js over an adapter, or only the named files of it.
     fn node_step<'a>(
         &'a self,
         name: String,
-        logs: &Path,
         suite: &'a str,
         adapter: &'a str,
         files: &'a [&str],
     ) -> BesideStep<'a> {
         let run = move |log: &Path| self.node(suite, adapter, files, |command| run_into(log, command));
-        BesideStep::new(name, logs.join(format!("{suite}-{adapter}.log")), run)
+        BesideStep::new(name, self.logs.join(format!("{suite}-{adapter}.log")), run)
     }
 
     /// Runs a suite over an adapter, or only the named files of it.
@@ -360,7 +367,7 @@ impl Suites {
         let mut command = Command::new("node");
         command.arg("run.mjs").args(files).current_dir(self.folder.join(suite));
         self.serve(adapter, &mut command);
-        command.envs(&self.cases);
+        command.envs(&self.streams);
         node_tests(&format!("{suite}-{adapter}"), &mut command, run)
     }
 
@@ -370,7 +377,7 @@ impl Suites {
     }
 
     /// Installs the packages of a Python suite, and returns the steps that run it over the adapters.
-    fn python_steps<'a>(&'a self, suite: &'a str, logs: &Path, report: &mut Report) -> Vec<BesideStep<'a>> {
+    fn python_steps<'a>(&'a self, suite: &'a str, report: &mut Report) -> Vec<BesideStep<'a>> {
         let folder = self.folder.join(suite);
         let ready = report
             .step(&format!("packages of tests/{suite}"), || python::environment(suite, &folder))
@@ -386,7 +393,7 @@ impl Suites {
                 run_into(log, &mut tests)?;
                 repeated_tests(log)
             };
-            let log = logs.join(format!("{suite}-{adapter}.log"));
+            let log = self.logs.join(format!("{suite}-{adapter}.log"));
             BesideStep::new(format!("client suite, {suite}, {adapter}"), log, run)
         };
         ready.into_iter().flatten().map(step).collect()
