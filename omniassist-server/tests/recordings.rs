@@ -34,7 +34,7 @@ pub(crate) fn root() -> Option<PathBuf> {
 pub(crate) struct Recording {
     pub(crate) path: String,
     pub(crate) bytes: Vec<u8>,
-    pub(crate) expected: Value,
+    expected: Value,
 }
 
 impl Recording {

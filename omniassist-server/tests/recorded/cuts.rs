@@ -15,8 +15,8 @@ use super::stage::{Executions, assistant, model, sorted, wanted_executions};
 
 /// The maximum number of events of a recording that is cut after each of them. A longer recording is cut at about this
 /// many evenly spaced events and after each of its last [`LAST_EVENTS`] events.
-const MOST_CUTS: usize = 200;
-const LAST_EVENTS: usize = 50;
+const MOST_CUTS: usize = 30;
+const LAST_EVENTS: usize = 15;
 
 /// Returns the positions of the cuts of a recording: before its first event and after the chosen events.
 fn cuts(recording: &Recording) -> Vec<usize> {

@@ -1,8 +1,7 @@
 //! A client's view of an answer, and its differences from the expected view.
 
-use omniassist_server::core::event::CallKind;
 use omniassist_server::core::message::{Message, Part, ToolState};
-use omniassist_server::core::{FinishReason, LlmEvent, Usage};
+use omniassist_server::core::{FinishReason, Usage};
 use serde_json::{Value, json};
 
 use super::library::Recording;
@@ -37,7 +36,6 @@ pub(crate) struct Seen {
 /// The layer that produced a view.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Layer {
-    Decoder,
     Engine,
     /// The AI SDK's stream. It reports refusals as `content-filter` and unknown reasons as `other`.
     Http,
@@ -57,68 +55,6 @@ pub(crate) fn usage_fields(usage: &Usage) -> Value {
         "input": usage.input_tokens, "output": usage.output_tokens, "total": usage.total_tokens,
         "cached_input": usage.cached_input_tokens, "reasoning": usage.reasoning_tokens,
     })
-}
-
-/// Returns JSON arguments as a value, and invalid JSON and free text as a string.
-fn input(arguments: &str, runs: bool, kind: CallKind) -> Value {
-    if !runs || kind == CallKind::Custom {
-        return arguments.into();
-    }
-    let json = if arguments.trim().is_empty() { "{}" } else { arguments };
-    serde_json::from_str(json).unwrap_or_else(|_| arguments.into())
-}
-
-/// Returns the view from the decoder's events.
-pub(crate) fn from_events(events: &[LlmEvent]) -> Seen {
-    struct Open {
-        id: String,
-        name: String,
-        kind: CallKind,
-        streamed: String,
-        ended: Option<String>,
-    }
-    let mut seen = Seen::default();
-    let mut calls: Vec<Open> = Vec::new();
-    let mut cut = true;
-    let mut usage = Usage::default();
-    for event in events {
-        match event {
-            LlmEvent::TextDelta { delta, .. } | LlmEvent::RefusalDelta { delta, .. } => {
-                seen.text.push_str(delta);
-            }
-            LlmEvent::ReasoningDelta { delta, .. } => seen.reasoning.push_str(delta),
-            LlmEvent::ToolCallStart { call, id, name, kind } => {
-                assert_eq!(*call as usize, calls.len(), "calls must be numbered in order");
-                let (id, name) = (id.to_string(), name.to_string());
-                calls.push(Open { id, name, kind: *kind, streamed: String::new(), ended: None });
-            }
-            LlmEvent::ToolCallDelta { call, delta } => calls[*call as usize].streamed.push_str(delta),
-            LlmEvent::ToolCallEnd { call, arguments, .. } => {
-                let ended = calls[*call as usize].ended.replace(arguments.to_string());
-                assert!(ended.is_none(), "a call must end once");
-            }
-            LlmEvent::ProviderTool { .. } => seen.builtin += 1,
-            LlmEvent::Source(_) => seen.citations += 1,
-            LlmEvent::Usage(latest) => usage = *latest,
-            LlmEvent::Finish { reason, truncated, .. } => {
-                assert!(seen.finish.replace(reason_word(reason)).is_none(), "a turn must finish once");
-                cut = *truncated;
-            }
-            _ => {}
-        }
-    }
-    let last = calls.len().wrapping_sub(1);
-    seen.calls = calls
-        .into_iter()
-        .enumerate()
-        .map(|(at, call)| {
-            let runs = call.ended.is_some() && !(cut && at == last);
-            let arguments = call.ended.as_deref().unwrap_or(&call.streamed);
-            Call { input: input(arguments, runs, call.kind), id: call.id, name: call.name, runs }
-        })
-        .collect();
-    seen.usage = Some(usage_fields(&usage));
-    seen
 }
 
 /// Returns the view from the first step of a collected message, without finish and usage.
@@ -183,7 +119,7 @@ pub(crate) fn differences(seen: &Seen, recording: &Recording, layer: Layer) -> V
             // Gemini's calls need no id, so any id is accepted.
             let id = call["id"].as_str().or(found.map(|call| call.id.as_str()));
             // No tool takes free text, so the run loop refuses such a call.
-            json!([id, call["name"], input, complete && (!custom || layer == Layer::Decoder)])
+            json!([id, call["name"], input, complete && !custom])
         })
         .collect();
     let found: Vec<Value> =
@@ -191,14 +127,12 @@ pub(crate) fn differences(seen: &Seen, recording: &Recording, layer: Layer) -> V
     compare("calls", found.into(), wanted.into());
 
     let mut finish = expected["finish"].as_str().unwrap();
-    if layer != Layer::Decoder {
-        // The run loop derives the reason from the calls, independently of the provider's reason.
-        finish = match (finish, recording.calls().is_empty()) {
-            ("stop", false) => "tool_calls",
-            ("tool_calls", true) => "stop",
-            (word, _) => word,
-        };
-    }
+    // The run loop derives the reason from the calls, independently of the provider's reason.
+    finish = match (finish, recording.calls().is_empty()) {
+        ("stop", false) => "tool_calls",
+        ("tool_calls", true) => "stop",
+        (word, _) => word,
+    };
     if layer == Layer::Http && finish == "refusal" {
         finish = "content_filter";
     }
