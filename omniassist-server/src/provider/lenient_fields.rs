@@ -99,6 +99,10 @@ impl<T> Few<T> {
         self.first.iter().chain(&self.rest)
     }
 
+    pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = &mut T> {
+        self.first.iter_mut().chain(&mut self.rest)
+    }
+
     pub(super) fn len(&self) -> usize {
         usize::from(self.first.is_some()) + self.rest.len()
     }

@@ -50,9 +50,10 @@ impl Reader {
         Self { calls: Calls::new(mint, limits.max_tool_args_bytes), ..Self::default() }
     }
 
-    fn chunk(&mut self, mut chunk: Chunk<'_>, data: &Text, out: &mut Out) -> Result<()> {
+    fn chunk(&mut self, chunk: &mut Chunk<'_>, data: &Text, out: &mut Out) -> Result<()> {
         let groq_error = chunk.x_groq.as_ref().and_then(|groq| groq.error);
-        let choice = chunk.take_choice();
+        // A request for one choice gets no others.
+        let choice = chunk.choices.iter_mut().find(|choice| choice.index.0.unwrap_or(0) == 0);
         let choice_error = choice.as_ref().and_then(|choice| choice.error);
         self.take_usage(chunk.usage.as_deref());
         if let Some(error) = chunk.error.or(choice_error).or(groq_error) {
@@ -85,9 +86,9 @@ impl Reader {
         Ok(())
     }
 
-    fn choice(&mut self, choice: Choice<'_>, data: &Text, out: &mut Out) -> Result<()> {
+    fn choice(&mut self, choice: &mut Choice<'_>, data: &Text, out: &mut Out) -> Result<()> {
         self.take_usage(choice.usage.as_deref());
-        if let Some(delta) = choice.delta {
+        if let Some(delta) = choice.delta.take() {
             self.delta(delta, data, out)?;
         }
         for word in
@@ -103,12 +104,12 @@ impl Reader {
 
     fn delta(&mut self, delta: Delta<'_>, data: &Text, out: &mut Out) -> Result<()> {
         // Some servers send the same reasoning under several names.
-        let mut reasoning = delta.reasoning_content.into_view(data);
-        if reasoning.is_empty() {
-            reasoning = delta.reasoning.into_view(data);
-        }
-        let named = !reasoning.is_empty();
-        self.say(BlockKind::Reasoning, reasoning, out);
+        let reasoning = match delta.reasoning_content.non_empty() {
+            Some(_) => delta.reasoning_content,
+            None => delta.reasoning,
+        };
+        let named = reasoning.non_empty().is_some();
+        self.say(BlockKind::Reasoning, reasoning.into_view(data), out);
         for entry in delta.reasoning_details.into_iter().flat_map(|entries| *entries) {
             self.details.push(entry);
             if let (false, Ok(detail)) = (named, serde_json::from_str::<ReasoningDetail<'_>>(entry.get())) {
@@ -125,9 +126,10 @@ impl Reader {
                 }
             }
         }
-        let refusal = delta.refusal.map_or_else(Text::new, |text| text.into_view(data));
-        self.refused |= !refusal.is_empty();
-        self.say(BlockKind::Refusal, refusal, out);
+        if let Some(refusal) = delta.refusal {
+            self.refused |= refusal.non_empty().is_some();
+            self.say(BlockKind::Refusal, refusal.into_view(data), out);
+        }
         for annotation in delta.annotations.into_iter().flat_map(|annotations| *annotations) {
             if let Some(citation) = annotation.url_citation {
                 self.source(citation.url.as_str(), citation.title.to_text(), out);
@@ -307,12 +309,12 @@ impl EventReader for Reader {
             // A keep-alive in the form of data.
             return Ok(());
         }
-        let chunk: Chunk<'_> = serde_json::from_str(data).map_err(broken_json)?;
+        let mut chunk: Chunk<'_> = serde_json::from_str(data).map_err(broken_json)?;
         if name == "error" && chunk.error.is_none() && chunk.choices.len() == 0 {
             let error = error_report::in_band(serde_json::from_str(data).map_err(broken_json)?);
             return self.answer.fail(error, out);
         }
-        self.chunk(chunk, data, out)
+        self.chunk(&mut chunk, data, out)
     }
 
     fn end(&mut self, out: &mut Out) -> Result<()> {

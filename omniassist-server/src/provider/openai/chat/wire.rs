@@ -4,7 +4,6 @@
 //! several times while it is decoded, and the moves of unused fields were most of its cost.
 
 use std::borrow::Cow;
-use std::mem;
 
 use serde::Deserialize;
 use serde::de::{Deserializer, SeqAccess};
@@ -116,13 +115,6 @@ pub(super) struct Annotation<'a> {
 pub(super) struct UrlCitation<'a> {
     pub(super) url: Str<'a>,
     pub(super) title: Str<'a>,
-}
-
-impl<'a> Chunk<'a> {
-    /// Removes the first of several choices. A request for one choice gets no others.
-    pub(super) fn take_choice(&mut self) -> Option<Choice<'a>> {
-        mem::take(&mut self.choices).into_iter().find(|choice| choice.index.0.unwrap_or(0) == 0)
-    }
 }
 
 /// Visible text: a string, or a list of parts (Mistral).
