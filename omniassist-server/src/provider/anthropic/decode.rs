@@ -12,7 +12,7 @@ use super::usage::Counts;
 use super::wire::{Citation, ContentBlock, Delta, Event, Message};
 use crate::provider::answer::{Answer, BlockKind};
 use crate::provider::error_report;
-use crate::provider::lenient_fields::string_or_json;
+use crate::provider::lenient_fields::{Str, string_or_json};
 use crate::provider::wire::{EventReader, broken_json, is_object};
 use crate::{Error, ProviderErrorKind, Result};
 
@@ -184,7 +184,7 @@ impl Reader {
             "signature_delta" => {
                 if let Some(Block { kind: Kind::Thinking { signature, .. }, .. }) = self.open.get_mut(at) {
                     signature.clear();
-                    signature.push_str(delta.signature.as_str());
+                    signature.extend(delta.signature.as_deref().map(Str::as_str));
                 }
             }
             "input_json_delta" => self.input(at, delta.partial_json.into_view(data), out)?,
@@ -361,11 +361,11 @@ impl EventReader for Reader {
             "content_block_stop" => self.block_stopped(event.index.0, out),
             "message_start" => self.begin(event.message, out)?,
             "message_delta" => {
-                self.take_stop_reason(event.delta.and_then(|delta| delta.stop_reason.to_text()));
+                self.take_stop_reason(event.delta.and_then(|delta| delta.stop_reason?.to_text()));
                 if let Some(compacted) = &mut self.compacted {
                     *compacted = compacted::counts(data)?;
                 }
-                self.take_usage(event.usage, out);
+                self.take_usage(event.usage.map(|usage| *usage), out);
             }
             "message_stop" => self.conclude(out)?,
             "ping" => {}

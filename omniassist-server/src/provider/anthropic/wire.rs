@@ -1,4 +1,5 @@
-//! The JSON of the Messages API's stream, reduced to the fields in use.
+//! The JSON of the Messages API's stream, reduced to the fields in use. Fields that deltas of content lack are boxed,
+//! because an event is moved several times while it is decoded.
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -16,7 +17,7 @@ pub(super) struct Event<'a> {
     pub(super) delta: Option<Delta<'a>>,
     pub(super) content_block: Option<&'a RawValue>,
     pub(super) message: Option<&'a RawValue>,
-    pub(super) usage: Option<Counts>,
+    pub(super) usage: Option<Box<Counts>>,
     pub(super) error: Option<&'a RawValue>,
 }
 
@@ -28,10 +29,10 @@ pub(super) struct Delta<'a> {
     pub(super) kind: Str<'a>,
     pub(super) text: Str<'a>,
     pub(super) thinking: Str<'a>,
-    pub(super) signature: Str<'a>,
+    pub(super) signature: Option<Box<Str<'a>>>,
     pub(super) partial_json: Str<'a>,
     pub(super) citation: Option<&'a RawValue>,
-    pub(super) stop_reason: Str<'a>,
+    pub(super) stop_reason: Option<Box<Str<'a>>>,
 }
 
 /// The message in its start event.
