@@ -162,7 +162,7 @@ impl Reader {
         if let Some(call) = self.open_call_of(event.output_index, &event.item_id) {
             call.given = Some(match call.kind {
                 CallKind::Function => string_or_json(event.arguments, data),
-                CallKind::Custom => event.input.into_view(data),
+                CallKind::Custom => event.input.unwrap_or_default().into_view(data),
             });
         }
     }
@@ -342,8 +342,10 @@ impl EventReader for Reader {
         let place = Place { index: event.output_index.0, id: event.item_id.as_str(), key };
         match key {
             _ if kind.ends_with("delta") => self.part_delta(place, event.delta.into_view(data), out),
-            PartKey::Refusal(_) => self.part_done(place, event.refusal.into_view(data), out),
-            _ => self.part_done(place, event.text.into_view(data), out),
+            PartKey::Refusal(_) => {
+                self.part_done(place, event.refusal.unwrap_or_default().into_view(data), out);
+            }
+            _ => self.part_done(place, event.text.unwrap_or_default().into_view(data), out),
         }
         Ok(())
     }

@@ -1,4 +1,5 @@
-//! The JSON of the Responses API's stream, reduced to the fields in use.
+//! The JSON of the Responses API's stream, reduced to the fields in use. Strings that deltas lack are boxed, because an
+//! event is moved several times while it is decoded.
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -17,9 +18,9 @@ pub(super) struct Event<'a> {
     pub(super) output_index: Num,
     pub(super) content_index: Num,
     pub(super) summary_index: Num,
-    pub(super) text: Str<'a>,
-    pub(super) refusal: Str<'a>,
-    pub(super) input: Str<'a>,
+    pub(super) text: Option<Box<Str<'a>>>,
+    pub(super) refusal: Option<Box<Str<'a>>>,
+    pub(super) input: Option<Box<Str<'a>>>,
     pub(super) arguments: Option<&'a RawValue>,
     pub(super) annotation: Option<&'a RawValue>,
     pub(super) item: Option<&'a RawValue>,
