@@ -337,7 +337,7 @@ impl RunMachine {
         }
         let arguments = match text.trim() {
             // Models send these for tools without parameters.
-            "" | "null" | "\"null\"" if call.kind == CallKind::Function => Ok(JsonText::EMPTY_OBJECT),
+            "" | "null" | "\"null\"" => Ok(JsonText::EMPTY_OBJECT),
             _ => JsonText::parse(text.clone()),
         };
         let max = self.config.max_value_depth;
