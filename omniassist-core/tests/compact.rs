@@ -181,6 +181,22 @@ fn an_overflow_repeats_the_step_once() {
     assert!(run.end().contains("Finish"));
 }
 
+#[test]
+fn an_overflow_keeps_the_newer_half() {
+    let message = |number: usize| match number % 2 {
+        0 => Message::user(format!("u{number}"), "x".repeat(400)),
+        _ => Message::assistant(format!("a{number}"), "x".repeat(400)),
+    };
+    let request = RunRequest::new((0..9).map(message).collect());
+    let mut events = EventBuf::new();
+    let machine = RunMachine::start(&request, RunConfig::new("m"), &NoTools, &mut events);
+    let mut run = Driven(machine, events);
+    let before = run.called_with().unwrap();
+    run.feed(Input::ContextOverflow);
+    let after = run.called_with().unwrap();
+    assert!((before / 4..=before / 2).contains(&after), "{after} of {before}");
+}
+
 /// The client's conversation still contains the removed calls.
 #[test]
 fn ids_of_removed_calls_are_not_reused() {

@@ -1,8 +1,10 @@
 //! Tests of the run machine, without sockets and clocks.
 
 use omniassist_core::event::{CallKind, RunErrorCode};
-use omniassist_core::message::{Message, Part, Role, ToolPart, ToolState};
-use omniassist_core::run::{Action, Input, NoTools, RunConfig, RunMachine, RunState, ToolCatalog};
+use omniassist_core::message::{Message, Part, ProviderMetadata, Role, ToolPart, ToolState};
+use omniassist_core::run::{
+    Action, CallLabel, Gate, Input, NoTools, RunConfig, RunMachine, RunState, ToolCatalog,
+};
 use omniassist_core::transcript::{TranscriptItem, is_legal};
 use omniassist_core::{
     EventBuf, FinishReason, JsonText, LlmEvent, RunEvent, RunRequest, Text, ToolSide, Usage,
@@ -87,6 +89,10 @@ fn call(number: u32, id: &str, name: &str, arguments: &str) -> [LlmEvent; 3] {
     ]
 }
 
+fn state(value: &str) -> ProviderMetadata {
+    serde_json::from_value(serde_json::json!({"p": {"state": value}})).unwrap()
+}
+
 fn finish(reason: FinishReason) -> LlmEvent {
     let truncated = reason.is_cut();
     LlmEvent::Finish { reason, raw: None, truncated }
@@ -157,6 +163,8 @@ fn results_reach_the_model_in_the_order_of_the_calls() {
     let calls = call(0, "c1", "look", "{\"n\":1}").into_iter().chain(call(1, "c2", "look", "{\"n\":2}"));
     run.turn(calls.chain([finish(FinishReason::ToolCalls)]));
     assert_eq!(run.tools(), ["c1", "c2"]);
+    let (name, arguments) = run.machine.call("c2").unwrap();
+    assert_eq!((name.as_str(), arguments.as_str()), ("look", "{\"n\":2}"));
     run.result("c2", ok());
     assert_eq!(run.machine.next_action(), None, "the other tool is still running");
     run.result("c1", Err("no luck".into()));
@@ -187,6 +195,8 @@ fn inputs_for_a_call_that_is_not_running_change_nothing() {
     for other in ["c1", "c3"] {
         run.feed(Input::ToolProgress { call_id: other.into(), output: JsonText::NULL });
         run.result(other, Err("again".into()));
+        run.feed(Input::ApprovalNeeded { call_id: other.into(), gate: approval() });
+        run.feed(Input::ToolWaits { call_id: other.into(), questions: vec![RunEvent::StepReset] });
         assert_eq!(run.seen(), [], "{other}");
     }
     assert_eq!(run.machine.next_action(), None);
@@ -460,6 +470,190 @@ fn an_invalid_id_is_replaced_for_clients_and_kept_for_its_provider() {
 }
 
 #[test]
+fn deltas_continue_the_block_of_their_number_and_kind() {
+    let mut run = Driven::new(&RunRequest::prompt("hi"));
+    let delta = |block, text: &str| LlmEvent::TextDelta { block, delta: text.into() };
+    let thought = |text: &str| LlmEvent::ReasoningDelta { block: 0, delta: text.into() };
+    let said = [delta(0, "a"), thought("t"), delta(1, "b"), delta(0, "A"), thought("T"), delta(1, "B")];
+    let ends = [
+        LlmEvent::TextEnd { block: 0, metadata: None },
+        LlmEvent::TextEnd { block: 2, metadata: Some(state("no block")) },
+        LlmEvent::ReasoningEnd { block: 3, metadata: None },
+        LlmEvent::ReasoningEnd { block: 4, metadata: Some(state("no text")) },
+        delta(0, "new"),
+    ];
+    run.turn(said.into_iter().chain(ends).chain([finish(FinishReason::Stop)]));
+    let kinds = kinds(&run.seen()).join(" ");
+    assert_eq!(kinds.matches("text-start").count(), 3, "{kinds}");
+    assert_eq!(kinds.matches("reasoning-start").count(), 2, "{kinds}");
+    let said: Vec<_> = run
+        .machine
+        .transcript()
+        .iter()
+        .filter_map(|item| match item {
+            TranscriptItem::Text { text, .. } => Some(format!("text {text}")),
+            TranscriptItem::Reasoning { text, metadata } => {
+                Some(format!("reasoning {text}{}", if metadata.is_some() { " with state" } else { "" }))
+            }
+            _ => None,
+        })
+        .collect();
+    let expected = ["text aA", "reasoning tT", "text bB", "reasoning  with state", "text new"];
+    assert_eq!(said, expected, "reasoning without text is kept for its state");
+}
+
+#[test]
+fn a_turn_with_a_valid_and_an_invalid_call_continues() {
+    let mut run = Driven::new(&RunRequest::prompt("hi"));
+    let calls = call(0, "c1", "look", "{\"n\":1}").into_iter().chain(call(1, "c2", "look", "{}"));
+    run.turn(calls.chain([finish(FinishReason::ToolCalls)]));
+    assert_eq!(run.tools(), ["c1"]);
+    run.result("c1", ok());
+    assert!(matches!(run.machine.next_action(), Some(Action::CallModel { .. })));
+}
+
+#[test]
+fn the_reason_of_a_step_agrees_with_its_calls() {
+    let reason = |calls: &[LlmEvent], said| {
+        let mut run = Driven::new(&RunRequest::prompt("hi"));
+        run.turn(calls.iter().cloned().chain([finish(said)]));
+        if !calls.is_empty() {
+            let id = run.tools().remove(0);
+            run.result(&id, ok());
+        }
+        run.seen().into_iter().find_map(|event| match event {
+            RunEvent::StepFinish { reason, .. } => Some(reason),
+            _ => None,
+        })
+    };
+    let look = call(0, "c1", "look", "{\"n\":1}");
+    assert_eq!(reason(&look, FinishReason::Stop), Some(FinishReason::ToolCalls));
+    assert_eq!(reason(&[], FinishReason::ToolCalls), Some(FinishReason::Stop));
+}
+
+fn approval() -> Gate {
+    Gate::Approval { message: Some("May it look?".into()), editable: false }
+}
+
+#[test]
+fn a_call_about_to_run_may_need_approval() {
+    let asked = |arguments: &str, approvals: bool| {
+        let mut request = RunRequest::prompt("hi");
+        request.abilities.approvals = approvals;
+        let mut run = Driven::new(&request);
+        assert!(run.machine.next_action().is_some());
+        let calls = call(0, "c1", "look", "{\"n\":1}").into_iter().chain(call(1, "c2", "look", arguments));
+        for event in calls.chain([finish(FinishReason::ToolCalls)]) {
+            run.machine.step(Input::Model(event), &Tools, &mut run.events);
+        }
+        run.machine.step(Input::ModelEnd, &Tools, &mut run.events);
+        assert_eq!(run.tools(), ["c1", "c2"]);
+        let needed = Input::ApprovalNeeded { call_id: "c2".into(), gate: approval() };
+        run.machine.step(needed, &Tools, &mut run.events);
+        assert_eq!(run.machine.next_action(), None, "the other call still runs");
+        let result = Input::ToolResult { call_id: "c1".into(), result: ok() };
+        run.machine.step(result, &Tools, &mut run.events);
+        let answer = run.seen().into_iter().find_map(|event| match event {
+            RunEvent::ToolApprovalRequest(request) => Some(Ok(request.call_id)),
+            RunEvent::ToolRefused { call_id, .. } => Some(Err(call_id)),
+            _ => None,
+        });
+        (answer, run.machine.is_suspended())
+    };
+    assert_eq!(asked("{\"n\":2}", true), (Some(Ok("c2".into())), true));
+    assert_eq!(asked("{\"n\":2}", false), (Some(Err("c2".into())), false), "the client cannot ask");
+    let inexact = "{\"n\":9007199254740993}";
+    assert_eq!(
+        asked(inexact, true),
+        (Some(Err("c2".into())), false),
+        "the user would approve another number"
+    );
+}
+
+#[test]
+fn a_run_waits_for_an_agent_after_the_other_calls() {
+    let mut run = Driven::new(&RunRequest::prompt("hi"));
+    let calls = call(0, "c1", "look", "{\"n\":1}").into_iter().chain(call(1, "c2", "look", "{\"n\":2}"));
+    run.turn(calls.chain([finish(FinishReason::ToolCalls)]));
+    assert_eq!(run.tools(), ["c1", "c2"]);
+    run.seen();
+    let question =
+        RunEvent::ToolInputStart { call_id: "asked".into(), name: "show".into(), title: None, app: None };
+    let waits = Input::ToolWaits { call_id: "c2".into(), questions: vec![question] };
+    run.machine.step(waits, &Tools, &mut run.events);
+    assert_eq!(run.seen(), []);
+    let result = Input::ToolResult { call_id: "c1".into(), result: ok() };
+    run.machine.step(result, &Tools, &mut run.events);
+    assert_eq!(kinds(&run.seen()).join(" "), "output step-finish step-start input-start step-finish finish");
+    assert!(run.machine.is_suspended());
+}
+
+#[test]
+fn a_failure_ends_the_calls_that_have_not_ended() {
+    let mut run = Driven::new(&RunRequest::prompt("hi"));
+    let calls = call(0, "c1", "look", "{\"n\":1}").into_iter().chain(call(1, "c2", "look", "{\"n\":2}"));
+    run.turn(calls.chain([finish(FinishReason::ToolCalls)]));
+    assert_eq!(run.tools(), ["c1", "c2"]);
+    run.result("c1", ok());
+    run.seen();
+    run.feed(Input::Fail(RunErrorCode::Timeout));
+    let events = run.seen();
+    assert_eq!(kinds(&events), ["tool-error", "error"]);
+    assert!(matches!(&events[0], RunEvent::ToolError { call_id, .. } if call_id == "c2"));
+
+    let mut run = Driven::new(&RunRequest::prompt("hi"));
+    assert!(run.machine.next_action().is_some());
+    call(0, "c1", "look", "{\"n\":").into_iter().take(2).for_each(|event| run.feed(Input::Model(event)));
+    run.feed(Input::Fail(RunErrorCode::Timeout));
+    let written = |event| match event {
+        RunEvent::ToolInputError { input, .. } => Some(input.as_str().to_owned()),
+        _ => None,
+    };
+    assert_eq!(run.seen().into_iter().find_map(written).as_deref(), Some(r#""{\"n\":""#));
+}
+
+/// The tools with a label for each call.
+struct Labelled;
+
+impl ToolCatalog for Labelled {
+    fn side(&self, name: &str) -> Option<ToolSide> {
+        Tools.side(name)
+    }
+
+    fn check(&self, name: &str, arguments: &JsonText) -> Result<(), Text> {
+        Tools.check(name, arguments)
+    }
+
+    fn label(&self, _name: &str, _arguments: Option<&JsonText>) -> CallLabel {
+        CallLabel { title: Some("Look up".into()), summary: Some("Number 1".into()), app: None }
+    }
+}
+
+#[test]
+fn a_call_shows_its_title_at_the_start_and_its_summary_with_its_arguments() {
+    let labels = |arguments: &str| {
+        let mut events = EventBuf::new();
+        let config = RunConfig::new("new-message");
+        let mut machine = RunMachine::start(&RunRequest::prompt("hi"), config, &Labelled, &mut events);
+        assert!(machine.next_action().is_some());
+        for event in call(0, "c1", "look", arguments).into_iter().chain([finish(FinishReason::ToolCalls)]) {
+            machine.step(Input::Model(event), &Labelled, &mut events);
+        }
+        machine.step(Input::ModelEnd, &Labelled, &mut events);
+        let label = |event: RunEvent| match event {
+            RunEvent::Metadata(metadata) => Some(serde_json::to_value(metadata).unwrap().to_string()),
+            _ => None,
+        };
+        events.drain().filter_map(label).collect::<Vec<_>>()
+    };
+    let (valid, invalid) = (labels("{\"n\":1}"), labels("{}"));
+    assert_eq!(valid.len(), 2, "{valid:?}");
+    assert!(valid[0].contains(r#"{"title":"Look up"}"#), "{valid:?}");
+    assert!(valid[1].contains(r#"{"summary":"Number 1"}"#), "{valid:?}");
+    assert_eq!(invalid, valid[..1], "the summary of an invalid call would describe wrong arguments");
+}
+
+#[test]
 fn an_incomplete_turn_cancels_only_the_last_call() {
     let mut run = Driven::new(&RunRequest::prompt("hi"));
     let calls = call(0, "c1", "look", "{\"n\":1}").into_iter().chain(call(1, "c2", "look", "{\"n\":2}"));
@@ -518,7 +712,7 @@ fn steps_are_bounded_across_requests() {
             &mut machine.events,
         );
     }
-    assert_eq!(steps, 2);
+    assert_eq!((steps, machine.machine.steps()), (2, 2));
     assert!(matches!(machine.seen().last(), Some(RunEvent::Error { code: RunErrorCode::MaxSteps, .. })));
 
     let step = || [Part::StepStart, answered("a", "show", Some("x"))];
@@ -552,10 +746,21 @@ fn arguments_are_bounded() {
     for (bytes, fits) in [(10, true), (11, false)] {
         let mut config = RunConfig::new("new-message");
         config.max_tool_args_bytes = 10;
-        let mut run = Driven::with(&RunRequest::prompt("hi"), config);
+        let mut run = Driven::with(&RunRequest::prompt("hi"), config.clone());
         assert!(run.machine.next_action().is_some());
         let arguments = format!("{{\"n\":{}}}", "1".repeat(bytes - 6));
         for event in call(0, "c1", "look", &arguments) {
+            run.machine.step(Input::Model(event), &Tools, &mut run.events);
+        }
+        assert_eq!(!run.machine.is_done(), fits);
+
+        // The parts count together, before the call has ended.
+        let mut run = Driven::with(&RunRequest::prompt("hi"), config);
+        assert!(run.machine.next_action().is_some());
+        let [start, ..] = call(0, "c1", "look", "");
+        let parts =
+            arguments.chars().map(|part| LlmEvent::ToolCallDelta { call: 0, delta: part.to_string().into() });
+        for event in [start].into_iter().chain(parts) {
             run.machine.step(Input::Model(event), &Tools, &mut run.events);
         }
         assert_eq!(!run.machine.is_done(), fits);

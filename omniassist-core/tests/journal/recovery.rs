@@ -539,3 +539,53 @@ fn a_run_without_a_journal_makes_no_records() {
     machine.step(Input::ModelEnd, &Tools, &mut events);
     assert_eq!(machine.take_record(), None);
 }
+
+/// The calls of a step end in another order, and two of them wait for the user or are refused while a third runs.
+#[test]
+fn calls_that_end_in_another_order_are_recovered() {
+    for approvals in [true, false] {
+        let mut request = RunRequest::prompt("hi");
+        request.abilities.approvals = approvals;
+        let mut server = Server::start(request, RunConfig::new("a1"));
+        let calls = (0..3).flat_map(|number| call(number, &format!("c{number}"), "look", r#"{"n":1}"#));
+        server.turn(calls.chain([finish(FinishReason::ToolCalls)]));
+        assert!(matches!(server.machine.next_action(), Some(Action::RunTools { .. })));
+        let gate = Gate::Approval { message: None, editable: false };
+        for input in [
+            Input::ToolResult { call_id: "c1".into(), result: Ok(JsonText::NULL) },
+            Input::ApprovalNeeded { call_id: "c2".into(), gate },
+        ] {
+            server.feed(input);
+            // A server that continues makes the tools due again.
+            let mut recovered = server.recovered().machine;
+            let Some(Action::RunTools { calls }) = recovered.next_action() else { panic!() };
+            assert_eq!(calls[0].id, "c0");
+            assert_eq!(state(&recovered), state(&server.machine));
+        }
+    }
+}
+
+/// The end of a turn was not durable. The model is asked again, and makes a call with the same id.
+#[test]
+fn a_repeated_turn_runs_its_own_arguments() {
+    let mut server = server();
+    let look =
+        |arguments| call(0, "c", "look", arguments).into_iter().chain([finish(FinishReason::ToolCalls)]);
+    server.turn(look(r#"{"n":1}"#));
+    server.cut();
+    let mut written = records(&server.segments);
+    written.retain(|record| !matches!(record.content, Content::Turn(_)));
+    let recovered = server.fold(written.clone()).unwrap();
+    assert_eq!(recovered.events, [RunEvent::StepReset]);
+
+    server.segments.clear();
+    server.machine = recovered.machine;
+    recovered.events.into_iter().for_each(|event| server.events.push(event));
+    server.write();
+    server.turn(look(r#"{"n":2}"#));
+    server.cut();
+    written.extend(records(&server.segments));
+    let mut recovered = server.fold(written).unwrap().machine;
+    let Some(Action::RunTools { calls }) = recovered.next_action() else { panic!() };
+    assert_eq!(calls[0].arguments.as_str(), r#"{"n":2}"#);
+}
