@@ -1,8 +1,10 @@
 //! Tests of windows on long conversations: their size, position and movement.
 
 use omniassist_core::event::CallKind;
-use omniassist_core::history::{TokenRate, View, Window, estimate, statements};
-use omniassist_core::message::{Message, Part, Role, ToolPart, ToolState};
+use omniassist_core::history::{TokenRate, View, Window, describe, estimate, statements};
+use omniassist_core::message::{
+    Approval, Decision, FilePart, Message, Part, ReasoningPart, Role, TextPart, ToolPart, ToolState,
+};
 use omniassist_core::run::{Action, Input, RunConfig, RunMachine, ToolCatalog};
 use omniassist_core::transcript::{from_messages, is_legal};
 use omniassist_core::{
@@ -21,19 +23,21 @@ fn talk(turns: usize) -> Vec<Message> {
     (0..turns).flat_map(turn).collect()
 }
 
-fn call(id: &str, output: &str) -> Part {
-    Part::Tool(ToolPart {
+fn tool_part(id: &str, name: &str) -> ToolPart {
+    ToolPart {
         call_id: id.into(),
-        name: "look".into(),
+        name: name.into(),
         dynamic: false,
         provider_executed: false,
-        state: ToolState::OutputAvailable {
-            input: JsonText::EMPTY_OBJECT,
-            output: JsonText::from_str_value(output),
-            preliminary: false,
-        },
+        state: ToolState::InputStreaming,
         metadata: None,
-    })
+    }
+}
+
+fn call(id: &str, output: &str) -> Part {
+    let output = JsonText::from_str_value(output);
+    let state = ToolState::OutputAvailable { input: JsonText::EMPTY_OBJECT, output, preliminary: false };
+    Part::Tool(ToolPart { state, ..tool_part(id, "look") })
 }
 
 fn view(budget: u64, messages: &[Message]) -> View {
@@ -342,4 +346,110 @@ fn names_and_short_statements_are_preferred() {
     assert_eq!(within(18), ["It was in Oslo."]);
     assert_eq!(within(18 + 31), ["We moved to Bergen long ago.", "It was in Oslo."]);
     assert_eq!(within(18 + 31 + 9), ["We moved to Bergen long ago.", "Short.", "It was in Oslo."]);
+}
+
+/// A message that counts less than its items in the transcript would let a window exceed its budget.
+#[test]
+fn every_part_counts_at_least_its_tokens() {
+    let long = "word \"x\" ".repeat(200);
+    let metadata =
+        || serde_json::from_value(serde_json::json!({"p": {"state": [&long, {"more": &long}]}})).ok();
+    let text = || TextPart { text: long.as_str().into(), metadata: metadata() };
+    let tool = |state| ToolPart { state, metadata: metadata(), ..tool_part("c", &long[..900]) };
+    let input = || JsonText::from_str_value(&long);
+    let denied = Approval::new("c").decided(Decision { approved: false, reason: Some(long.as_str().into()) });
+    let states = [
+        ToolState::InputStreaming,
+        ToolState::InputAvailable { input: input() },
+        ToolState::OutputAvailable { input: input(), output: input(), preliminary: false },
+        ToolState::OutputAvailable { input: input(), output: input(), preliminary: true },
+        ToolState::OutputError { input: Some(input()), error_text: long.as_str().into() },
+        ToolState::OutputError { input: None, error_text: "\"".repeat(900).into() },
+        ToolState::OutputDenied { input: input(), approval: denied },
+    ];
+    let file = |media_type: &str, url: &str| {
+        Part::File(FilePart {
+            media_type: media_type.into(),
+            url: url.into(),
+            filename: None,
+            metadata: None,
+        })
+    };
+    let data = format!("data:,{}", "x".repeat(40_000));
+    let parts = [
+        (Role::User, Part::Text(text())),
+        (Role::User, file("image/png", "https://a.example/x.png")),
+        (Role::User, file("text/plain", &data)),
+        (Role::User, file("application/pdf", &data)),
+        (Role::System, Part::Text(text())),
+        (Role::Assistant, Part::Text(text())),
+        (
+            Role::Assistant,
+            Part::Reasoning(ReasoningPart { text: long.as_str().into(), metadata: metadata() }),
+        ),
+        (Role::Assistant, Part::Tool(ToolPart { provider_executed: true, ..tool(states[2].clone()) })),
+    ];
+    let calls = states.into_iter().map(|state| (Role::Assistant, Part::Tool(tool(state))));
+    for (number, (role, part)) in parts.into_iter().chain(calls).enumerate() {
+        // Reasoning is sent with the text that follows it.
+        let more =
+            (role == Role::Assistant).then(|| Part::Text(TextPart { text: "x".into(), metadata: None }));
+        let parts = [part].into_iter().chain(more).collect();
+        let messages = [
+            Message::user("u1", "One"),
+            Message { id: "old".into(), role, parts, metadata: None },
+            Message::user("u2", "Two"),
+            Message::assistant("a2", "2"),
+            Message::user("u3", "Three"),
+        ];
+        let size = estimate(&from_messages(&messages));
+        let (less, more) = (view(size - 1, &messages), view(size + size / 2 + 100, &messages));
+        assert!(estimate(&less.transcript(&messages)) < size, "part {number}");
+        assert_eq!(more.left_out(), 0, "part {number}");
+    }
+}
+
+#[test]
+fn a_description_has_a_line_for_each_part() {
+    let mut message = Message::assistant("a", "Said\nthis.");
+    let file = FilePart { media_type: "a/b".into(), url: "data:,".into(), filename: None, metadata: None };
+    let state = |state| Part::Tool(ToolPart { state, ..tool_part("c", "look") });
+    let input = || JsonText::parse(r#"{"n":1}"#).unwrap();
+    let output = |text: &str, preliminary| ToolState::OutputAvailable {
+        input: input(),
+        output: JsonText::from_str_value(text),
+        preliminary,
+    };
+    message.parts.extend([
+        Part::Text(TextPart { text: "  ".into(), metadata: None }),
+        Part::Reasoning(ReasoningPart { text: "hidden".into(), metadata: None }),
+        Part::File(FilePart { filename: Some("x.txt".into()), ..file.clone() }),
+        Part::File(file),
+        state(output("found", false)),
+        state(output("so far", true)),
+        state(ToolState::OutputError { input: Some(input()), error_text: "no luck".into() }),
+        state(ToolState::OutputDenied { input: input(), approval: Approval::new("c") }),
+        state(ToolState::InputStreaming),
+        Part::Text(TextPart { text: "x".repeat(4 << 10).into(), metadata: None }),
+        Part::Text(TextPart { text: "y".repeat((4 << 10) + 1).into(), metadata: None }),
+    ]);
+    let mut described = String::new();
+    describe(&message, &mut described);
+    let lines: Vec<_> = described.lines().collect();
+    let expected = [
+        "Assistant: [file x.txt]",
+        "Assistant: [file a/b]",
+        r#"Call: look({"n":1})"#,
+        r#"Result: "found""#,
+        r#"Call: look({"n":1})"#,
+        r#"Call: look({"n":1})"#,
+        "Error: no luck",
+        r#"Call: look({"n":1})"#,
+        "Result: denied by the user",
+    ];
+    assert!(lines[0].starts_with("Assistant: Said") && lines[0].ends_with("this."), "{}", lines[0]);
+    assert_eq!(lines[1..10], expected);
+    assert_eq!(lines[10], format!("Assistant: {}", "x".repeat(4 << 10)));
+    assert_eq!(lines[11], format!("Assistant: {} […]", "y".repeat(4 << 10)));
+    assert_eq!(lines.len(), 12);
 }
