@@ -1,7 +1,7 @@
 //! Tests of the reader for requests of the AI SDK's client and of plain clients.
 
 use bytes::Bytes;
-use omniassist_core::dialect::ai_sdk::{read_prompt, read_request};
+use omniassist_core::dialect::ai_sdk::{ClientVersion, read_prompt, read_request};
 use omniassist_core::run::Trigger;
 use omniassist_core::{ContextMessage, ErrorCode, Limits, Message, RunRequest, ToolSide};
 use serde_json::{Map, Value, json};
@@ -252,4 +252,35 @@ fn extra_fields_are_kept_byte_for_byte() {
     assert_eq!(prompt.extra.get("page").map(|json| json.as_str()), Some("7"));
     let twice = read_prompt(Bytes::from(r#"{"prompt": "Hi", "x": {"a": 1, "a": 2}}"#), &Limits::default());
     assert_eq!(twice.unwrap_err().path(), Some("x.a"));
+}
+
+#[test]
+fn the_names_of_routes_are_no_ids_of_chats() {
+    for id in ["stop", "stream"] {
+        let body = json!({"id": id, "messages": [{"id": "m", "role": "user", "content": "Hi"}]});
+        let error = read_request(Bytes::from(body.to_string()), &Limits::default()).unwrap_err();
+        assert_eq!(error.path(), Some("id"), "{id}");
+    }
+}
+
+#[test]
+fn the_number_of_components_is_bounded() {
+    let mut limits = Limits::default();
+    limits.max_declared_tools = 2;
+    let read = |names: &[&str]| {
+        let body = json!({"components": names, "messages": [{"id": "m", "role": "user", "content": "Hi"}]});
+        read_request(Bytes::from(body.to_string()), &limits)
+    };
+    let components = read(&["a", "b"]).unwrap().components.unwrap();
+    assert_eq!(components, ["a", "b"]);
+    assert_eq!(read(&["a", "b", "c"]).unwrap_err().limit().unwrap().0, "max_declared_tools");
+}
+
+#[test]
+fn a_version_is_read_from_its_number() {
+    let version = ClientVersion::from_number;
+    assert_eq!(version("5"), Some(ClientVersion::V5));
+    assert_eq!(version("6"), Some(ClientVersion::V6));
+    assert_eq!(version("7"), Some(ClientVersion::V7));
+    assert_eq!(version("4"), None);
 }

@@ -2,8 +2,9 @@
 
 use bytes::Bytes;
 use omniassist_core::dialect::{ag_ui, ai_sdk, chat_completions};
+use omniassist_core::message::{Part, ProviderMetadata, ToolPart, ToolState, stored_file_id};
 use omniassist_core::transcript::{TranscriptItem, UserContent, from_messages};
-use omniassist_core::{Error, ErrorCode, Limits, RunRequest};
+use omniassist_core::{Error, ErrorCode, JsonText, Limits, Message, RunRequest};
 use serde_json::{Value, json};
 
 fn ai_sdk(messages: Value) -> Result<RunRequest, Error> {
@@ -183,4 +184,55 @@ fn other_schemes_and_link_local_hosts_are_rejected() {
     ] {
         refused(read(url), "messages[0]");
     }
+}
+
+#[test]
+fn the_id_of_a_stored_file_is_read_from_its_url() {
+    let id = "file_0123456789abcdef0123456789abcdef";
+    for start in ["/files/", "/assistant/files/", "https://a.example/files/", "http://a.example/files/files/"]
+    {
+        assert_eq!(stored_file_id(&format!("{start}{id}")), Some(id), "{start}");
+    }
+    for start in ["//a.example/files/", "files/", "ftp://a.example/files/", "/file/", ""] {
+        assert_eq!(stored_file_id(&format!("{start}{id}")), None, "{start}");
+    }
+    let upper = id.to_uppercase().replace("FILE_", "file_");
+    for other in [&id[..36], &format!("{id}0"), &id[5..], &upper] {
+        assert_eq!(stored_file_id(&format!("/files/{other}")), None, "{other}");
+    }
+}
+
+#[test]
+fn a_step_of_asked_agents_belongs_to_the_step_before() {
+    let call = |asked_by: Option<&str>| {
+        let mut metadata = ProviderMetadata::default();
+        if let Some(id) = asked_by {
+            metadata.set_own(ProviderMetadata::AGENT, format!("researcher {id}"));
+        }
+        Part::Tool(ToolPart {
+            call_id: "c".into(),
+            name: "look".into(),
+            dynamic: false,
+            provider_executed: false,
+            state: ToolState::InputAvailable { input: JsonText::EMPTY_OBJECT },
+            metadata: Some(metadata),
+        })
+    };
+    let last_step = |parts: &[Part]| {
+        let mut message = Message::assistant("a", "x");
+        message.parts = parts.to_vec();
+        message.last_step()
+    };
+    let (step, own, asked) = (Part::StepStart, call(None), call(Some("c1")));
+    assert_eq!(last_step(&[step.clone(), own.clone(), step.clone(), own.clone()]), 2);
+    assert_eq!(last_step(&[step.clone(), own.clone(), step.clone(), asked.clone()]), 0);
+    assert_eq!(last_step(&[step.clone(), own.clone(), step.clone(), asked.clone(), own.clone()]), 2);
+    assert_eq!(
+        last_step(&[step.clone(), own.clone(), step.clone()]),
+        2,
+        "a step without calls is the last one"
+    );
+    assert_eq!(last_step(std::slice::from_ref(&asked)), 0);
+    let Part::Tool(asked) = asked else { panic!() };
+    assert_eq!(asked.asked_by(), Some("c1"));
 }

@@ -1,7 +1,9 @@
 //! Tests of the detection of numbers that JavaScript changes.
 
 use omniassist_core::JsonText;
-use omniassist_core::canonical::{has_other_numbers, inexact_number, is_deeper_than, with_exact_numbers};
+use omniassist_core::canonical::{
+    self, has_other_numbers, inexact_number, is_deeper_than, rounded_number, with_exact_numbers,
+};
 
 fn json(text: &str) -> JsonText {
     JsonText::parse(text.to_owned()).unwrap()
@@ -22,6 +24,7 @@ fn numbers_that_a_double_represents_are_unchanged() {
         "-9007199254740991",
         "965.9130143999365",
         "1e21",
+        "5e-1",
         "5e-324",
         "0.000001",
         "123456789012345.6",
@@ -68,4 +71,33 @@ fn depth_counts_arrays_and_objects() {
     let value = json(r#"{"a": [["[[[["]]}"#);
     assert!(!is_deeper_than(&value, 3));
     assert!(is_deeper_than(&value, 2));
+}
+
+#[test]
+fn integers_from_which_a_client_may_have_rounded_are_found() {
+    for (text, found) in [
+        (r#"{"n":9007199254740991,"x":0.1}"#, None),
+        (r#"{"n":9007199254740992}"#, Some("9007199254740992")),
+        (r#"{"n":-9007199254740992}"#, Some("-9007199254740992")),
+        (r#"{"n":1e300}"#, Some("1e300")),
+        (r#"{"n":0.12345678901234567890}"#, Some("0.12345678901234567890")),
+    ] {
+        assert_eq!(rounded_number(&json(text)).map(|found| found.number).as_deref(), found, "{text}");
+    }
+}
+
+#[test]
+fn depth_is_that_of_the_deepest_value() {
+    assert!(!is_deeper_than(&json("[[],{},[1]]"), 2));
+    assert!(is_deeper_than(&json("[[],{},[[]]]"), 2));
+}
+
+#[test]
+fn values_that_are_too_deep_have_no_canonical_form() {
+    for (open, close) in [("[", "]"), (r#"{"a":"#, "}")] {
+        let nested = |depth: usize| format!("{}1{}", open.repeat(depth), close.repeat(depth));
+        let deep = nested(128);
+        assert_eq!(canonical::of(&json(&deep)).unwrap().json().as_str(), deep);
+        assert!(canonical::of(&json(&nested(129))).is_none());
+    }
 }

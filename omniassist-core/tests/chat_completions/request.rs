@@ -105,8 +105,15 @@ fn the_settings_of_the_caller_are_read() {
     assert_eq!(settings.reasoning_effort, Some(ReasoningEffort::Low));
     assert_eq!(settings.parallel_tool_calls, Some(false));
     assert_eq!(read(&with(json!({"max_tokens": 9}))).unwrap().settings.max_tokens, Some(9));
-    let other = read(&with(json!({"reasoning_effort": "xhigh"}))).unwrap().settings.reasoning_effort;
-    assert_eq!(other, Some(ReasoningEffort::Other("xhigh".into())));
+    for (name, effort) in [
+        ("minimal", ReasoningEffort::Minimal),
+        ("medium", ReasoningEffort::Medium),
+        ("high", ReasoningEffort::High),
+        ("xhigh", ReasoningEffort::Other("xhigh".into())),
+    ] {
+        let read = read(&with(json!({ "reasoning_effort": name }))).unwrap().settings.reasoning_effort;
+        assert_eq!(read, Some(effort));
+    }
 }
 
 #[test]
@@ -137,6 +144,14 @@ fn settings_have_bounds() {
         for value in bad {
             refused(&with(json!({ key: value })), key);
         }
+    }
+}
+
+#[test]
+fn the_error_of_a_setting_tells_the_type_that_was_found() {
+    for (value, found) in [(json!(3), "another number"), (json!("1"), "a string")] {
+        let error = read(&with(json!({ "temperature": value }))).unwrap_err().to_string();
+        assert!(error.contains(found), "{error}");
     }
 }
 
