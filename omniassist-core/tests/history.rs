@@ -159,6 +159,36 @@ fn one_call(
 }
 
 #[test]
+fn a_pinned_exchange_stays_while_the_run_grows() {
+    let messages = [talk(8), vec![Message::user("now", "Now?")]].concat();
+    let all = from_messages(&messages);
+    let budget = estimate(&all) + 50;
+    let mut config = RunConfig::new("new");
+    let window = Window::fit(budget).pin(|message| message.id == "u2");
+    config.view = Some(window.view(&messages, 0, TokenRate::default()));
+    let mut events = EventBuf::new();
+    let mut machine = RunMachine::start(&RunRequest::new(messages), config, &Look, &mut events);
+    let mut left = Vec::new();
+    for step in 0..4 {
+        let Some(Action::CallModel { transcript }) = machine.next_action() else { panic!("no model call") };
+        assert!(is_legal(&transcript) && estimate(&transcript) <= budget);
+        let old: Vec<_> = transcript.iter().filter(|item| all[..16].contains(item)).cloned().collect();
+        let newest = old.len() - 2;
+        // The pinned exchange, and the newest ones, each with its answer.
+        let expected = if newest >= 12 {
+            all[16 - old.len()..16].to_vec()
+        } else {
+            [&all[4..6], &all[16 - newest..16]].concat()
+        };
+        assert_eq!(old, expected, "step {step}");
+        left.push(old.len());
+        one_call(&mut machine, &format!("new-{step}"), 600, &mut events);
+    }
+    assert_eq!(left[0], 16);
+    assert!(left[3] < left[2] && left[2] < 12, "{left:?}");
+}
+
+#[test]
 fn the_newest_exchanges_fill_at_least_three_quarters_of_the_budget() {
     let messages = talk(500);
     for turns in 100..200 {
