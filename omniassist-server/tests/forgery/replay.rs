@@ -104,6 +104,22 @@ async fn a_full_record_refuses_its_principal_and_no_other() {
     assert_eq!(guard.claim(&claim("ann", "a"), seconds(10)).await, First);
 }
 
+#[tokio::test(start_paused = true)]
+async fn users_whose_approvals_have_expired_are_removed_and_no_others() {
+    let guard = InMemoryReplayGuard::new();
+    let seconds = Duration::from_secs;
+    for number in 1..64 {
+        assert_eq!(guard.claim(&claim(&format!("user {number}"), "a"), seconds(10)).await, First);
+    }
+    assert_eq!(guard.claim(&claim("ann", "a"), seconds(100)).await, First);
+    assert!(!guard.is_empty());
+    tokio::time::advance(seconds(11)).await;
+    // The record is searched for such users when it has 64.
+    assert_eq!(guard.claim(&claim("bob", "a"), seconds(10)).await, First);
+    assert_eq!(guard.len(), 2);
+    assert_eq!(guard.claim(&claim("ann", "a"), seconds(10)).await, Used);
+}
+
 #[test]
 fn a_claim_names_its_call() {
     let one = claim("ann", "a");
